@@ -74,8 +74,8 @@ def test_ours_are_loaded_without_looking_at_what_is_installed(
         ("import sys; sys.exit('no')", "bad = acme:X", "SystemExit: no"),
         ("1 / 0", "bad = acme:X", "ZeroDivisionError"),
         ("X = 1", "bad = no.such.module:X", "ModuleNotFoundError"),
-        ("X = 'text'", "bad = acme:X", "a Fraction is expected, and it is of the type str"),
-        ("", "bad = acme", "a Fraction is expected, and it is of the type module"),
+        ("X = 'text'", "bad = acme:X", "a Fraction is expected, but it is of the type str"),
+        ("", "bad = acme", "a Fraction is expected, but it is of the type module"),
         ("", "bad = !!", "ModuleNotFoundError"),
     ],
 )
@@ -160,14 +160,14 @@ def test_classes_are_loaded_as_classes(install: Install) -> None:
         "deep = acme:Deep\nn = acme:NUMBER\nodd = acme:Odd",
     )
     assert plugins.load_class(GROUP, "deep", int, {}).__name__ == "Deep"
-    with pytest.raises(DialgaugeError, match="a subclass of int is expected, and it is no class"):
+    with pytest.raises(DialgaugeError, match="a subclass of int is expected, but it is not a class"):
         plugins.load_class(GROUP, "n", int, {})
-    with pytest.raises(DialgaugeError, match="a subclass of Shape or Solid is expected, and Odd is none"):
+    with pytest.raises(DialgaugeError, match="a subclass of Shape or Solid is expected, but Odd is not one"):
         wanted: type[Shape | Solid] = plugins.load_class(GROUP, "odd", (Shape, Solid), {})
         assert wanted
     reasons = {plugin.name: plugin.reason for plugin in plugins.class_listing(GROUP, int, {})}
     assert reasons["deep"] is None
-    assert "it is no class" in (reasons["n"] or "")
+    assert "it is not a class" in (reasons["n"] or "")
 
 
 def test_a_missing_extra_of_ours_carries_its_install_line(install: Install) -> None:

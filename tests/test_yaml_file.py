@@ -52,7 +52,7 @@ WRONG = {
     "code": ("a: 1\nb: !!python/object/apply:os.system [ls]", 2, "not valid YAML"),
     "a tag of one's own": ("a: !mine x", 1, "not valid YAML"),
     "an unknown alias": ("a: 1\nb: *c", 2, "not valid YAML"),
-    "a key twice": ("a: 1\nb: 2\na: 3", 3, "the key 'a' stands twice"),
+    "a key twice": ("a: 1\nb: 2\na: 3", 3, "the key 'a' appears twice"),
     "a merge of a text": ("a: 1\n<<: b", 2, "not valid YAML"),
     "an equals sign": ("a: 1\nb: =", 2, "not valid YAML"),
 }
@@ -132,7 +132,7 @@ def test_records() -> None:
         as_record({"nam": "x"}, Settings, "a profile", file="x")
 
 
-@pytest.mark.parametrize(("text", "message"), [("[]", "a mapping is expected"), ("on: 1", "the key True is no text")])
+@pytest.mark.parametrize(("text", "message"), [("[]", "a mapping is expected"), ("on: 1", "the key True is not text")])
 def test_mappings_are_checked(text: str, message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         parse_yaml(text).as_mapping("a configuration")
@@ -234,12 +234,12 @@ PATTERNS = {
 def test_a_pattern_that_cannot_be_used_is_one_sentence(pattern: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(f"name: mine\nrules:\n  - regex: [['{pattern}', 'x']]\n")
-    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' is no valid regular expression") as error:
+    with pytest.raises(DialgaugeError, match=r"mine\.yaml: rule 1: '.*' is not a valid regular expression") as error:
         _profile(path)
     assert len(str(error.value)) < 400
     path.write_text(f"name: mine\nacts: {{inform: ['{pattern}']}}\ndomains: {{}}\n")
     with pytest.raises(
-        DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is no valid regular expr"
+        DialgaugeError, match=r"mine\.yaml, line 2: the act family 'inform': '.*' is not a valid regular expr"
     ):
         _dataset_profile(path)
 

@@ -151,15 +151,15 @@ def _imported(target: str) -> Any:
 
 def _checked(plugin: Plugin[Any], content: Any, kind: Kind[T], group: str) -> Any:
     if not isinstance(content, kind):  # type: ignore[arg-type]
-        raise _wrong(plugin, group, f"{_article(kind)} is expected, and it is of the type {type(content).__name__}")
+        raise _wrong(plugin, group, f"{_article(kind)} is expected, but it is of the type {type(content).__name__}")
     return content
 
 
 def _checked_class(plugin: Plugin[Any], content: Any, kind: Kind[T], group: str) -> Any:
     if not isinstance(content, type):
-        raise _wrong(plugin, group, f"a subclass of {_words(kind)} is expected, and it is no class")
+        raise _wrong(plugin, group, f"a subclass of {_words(kind)} is expected, but it is not a class")
     if not issubclass(content, kind):  # type: ignore[arg-type]
-        raise _wrong(plugin, group, f"a subclass of {_words(kind)} is expected, and {content.__name__} is none")
+        raise _wrong(plugin, group, f"a subclass of {_words(kind)} is expected, but {content.__name__} is not one")
     return content
 
 

@@ -100,7 +100,7 @@ def compiled(expression: str, what: str) -> re.Pattern[str]:
     except (re.error, RecursionError, OverflowError, ValueError, MemoryError) as error:
         reason = str(error) or "nested too deeply"
         shown = expression if len(expression) <= 80 else f"{expression[:80]}…"
-        raise DialgaugeError(f"{what}: '{shown}' is no valid regular expression ({reason})") from error
+        raise DialgaugeError(f"{what}: '{shown}' is not a valid regular expression ({reason})") from error
 
 
 def as_record(content: Any, kind: type[T], what: str, *, file: str | None = None) -> T:
@@ -134,7 +134,7 @@ class YamlDocument:
             self._refuse(f"it is not {what}: a mapping is expected, 'key: value' on each line")
         odd = next((key for key in content if not isinstance(key, str)), None)
         if odd is not None:
-            self._refuse(f"it is not {what}: the key {odd!r} is no text; put it in quotes")
+            self._refuse(f"it is not {what}: the key {odd!r} is not text; put it in quotes")
         return content
 
     def as_record(self, kind: type[T], what: str) -> T:
@@ -279,7 +279,7 @@ def _refuse_repeated_keys(node: _Node) -> None:
     for key, _ in node.value:
         if key.id == "scalar":
             if (key.tag, key.value) in seen:
-                _refuse_node(key, f"the key '{key.value[:80]}' stands twice")
+                _refuse_node(key, f"the key '{key.value[:80]}' appears twice")
             seen.add((key.tag, key.value))
 
 

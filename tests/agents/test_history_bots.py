@@ -38,7 +38,7 @@ def test_a_function_is_a_bot() -> None:
 
 def test_a_function_that_returns_no_sentence() -> None:
     bot = CallableBot(cast(Callable[[Any], str], lambda one: 7))
-    with pytest.raises(DialgaugeError, match="returned int where a sentence belongs"):
+    with pytest.raises(DialgaugeError, match="returned int instead of a sentence"):
         bot.reply(point())
 
 
@@ -188,6 +188,6 @@ def test_nobody_there_and_nobody_answering() -> None:
 
 @pytest.mark.parametrize("url", ["http://[", "ftp://127.0.0.1/x", "not an address"])
 def test_addresses_that_are_none(url: str) -> None:
-    with pytest.raises(DialgaugeError, match=r"no web address|did not answer"):
+    with pytest.raises(DialgaugeError, match=r"not a web address|did not answer"):
         bot = HttpBot(url)
         bot.reply(point())

@@ -38,7 +38,7 @@ def test_options_are_keywords() -> None:
         ("rulez", {}, "there is no agent named 'rulez'. Did you mean 'rules'"),
         ("rules", {"wrold": "x"}, "there is no setting 'wrold' of rules. Did you mean 'world'"),
         ("http", {}, "the agent http needs the setting url; give it with --set url=…"),
-        ("http", {"url": "http://a", "timeout": "soon"}, "the setting timeout of http is a number, not 'soon'"),
+        ("http", {"url": "http://a", "timeout": "soon"}, "the setting timeout of http must be a number (got 'soon')"),
     ],
 )
 def test_mistakes(name: str, options: dict[str, str], sentence: str) -> None:
@@ -84,7 +84,7 @@ def test_agents_of_other_packages(tmp_path: Path) -> None:
         assert make_agent("parrot", {"word": "hi"}).word == "hi"  # type: ignore[attr-defined]
         assert type(make_agent("rules")).__name__ == "RuleAgent"
         for name, sentence in (
-            ("mute", r"'mute' is no agent: Mute lacks name, start\(context\) or respond\(turn\)"),
+            ("mute", r"'mute' is not an agent: Mute lacks name, start\(context\) or respond\(turn\)"),
             ("fails", "the agent fails cannot be made: ValueError: not today"),
             ("number", "the agent 'number' of the package acme .* cannot be used: a Callable is expected"),
         ):

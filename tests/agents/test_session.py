@@ -146,8 +146,8 @@ def thousand() -> Reply:
     [
         (crash, "the agent scripted raised ZeroDivisionError: oops"),
         (refuse, "the server is away"),
-        (lambda: "hello", "the agent scripted returned str where a Reply belongs"),
-        (lambda: None, "the agent scripted returned NoneType where a Reply belongs"),
+        (lambda: "hello", "the agent scripted returned str instead of a Reply"),
+        (lambda: None, "the agent scripted returned NoneType instead of a Reply"),
         (lambda: Reply(turn=None), "the agent scripted returned no turn and is not done"),
         (lambda: Reply(turn=Turn(speaker="user", text="x")), "returned a turn of the user where it is the system"),
         (lambda: Reply(turn=Turn(speaker="system", text="x" * 100_001)), "said 100,001 characters at once"),

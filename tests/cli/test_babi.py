@@ -42,7 +42,9 @@ def test_two_worlds_never_mix_in_one_folder(tmp_path: Path, capsys: Capture) -> 
     for other in (("--seed", 1), ("--world", "bakery"), ("--accept", 0.5)):
         refused = simulated(capsys, folder, "--tasks", 2, *other)
         assert refused.code == 2
-        assert "another simulation lies there (the restaurant world of the dialog bAbI tasks, seed 0)" in refused.err
+        assert (
+            "the folder holds another simulation (the restaurant world of the dialog bAbI tasks, seed 0)" in refused.err
+        )
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     (folder / "notes.txt").write_text("mine")
     assert simulated(capsys, folder, "--tasks", 2, "--world", "bakery", "--force").code == 0
@@ -59,7 +61,10 @@ def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsy
     (tmp_path / "dialog-babi-task5-full-dialogs-tst.txt.gz").write_bytes(b"released")
     refused = simulated(capsys, tmp_path, "--tasks", 1, "--force")
     assert refused.code == 2
-    assert "dialog files that no simulation wrote lie there (dialog-babi-task5-full-dialogs-tst.txt.gz)" in refused.err
+    assert (
+        "the folder has dialog files that no simulation wrote (dialog-babi-task5-full-dialogs-tst.txt.gz)"
+        in refused.err
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["dialog-babi-task5-full-dialogs-tst.txt.gz"]
     other = tmp_path / "other"
     other.mkdir()

@@ -182,7 +182,9 @@ def test_another_model_is_not_saved_over(capsys: pytest.CaptureFixture[str], dat
     kept = (tmp_path / "m" / "ranker.json").read_bytes()
     outcome = dialgauge(capsys, *common, "--model", "tfidf", "--task", 1)
     assert outcome.code == 2
-    assert "the model of another training lies there (nearest on task 1, seed 0, not tfidf on task 1" in outcome.err
+    assert (
+        "the model of another training is already there (nearest on task 1, seed 0, not tfidf on task 1" in outcome.err
+    )
     assert (tmp_path / "m" / "ranker.json").read_bytes() == kept
 
 

@@ -62,7 +62,7 @@ def test_a_finished_model_is_replaced_only_when_asked_to(
     for changed in ((data, "--set", "hops=2"), (tiny_release(tmp_path / "other", dialogs=5),)):
         outcome = dialgauge(capsys, *call, *changed)
         assert outcome.code == 2
-        assert "a finished model lies there (memn2n on task 1, seed 0)" in outcome.err
+        assert "a finished model is already there (memn2n on task 1, seed 0)" in outcome.err
         assert contents(learned) == before
     assert dialgauge(capsys, *call, data, "--set", "hops=2", "--force").code == 0
     assert json.loads((learned / "ranker.json").read_text())["options"]["hops"] == "2"
@@ -98,7 +98,7 @@ def test_another_training_is_not_written_over(
     before, runs = contents(learned), len(Store().list())
     outcome = dialgauge(capsys, "babi", "train", "--data", data, "--out", learned, *asked)
     assert outcome.code == 2
-    assert f"of another training lies there (memn2n on task 1, seed 0, not {named})" in outcome.err
+    assert f"of another training is already there (memn2n on task 1, seed 0, not {named})" in outcome.err
     assert "choose another folder, or delete this one" in outcome.err
     assert (contents(learned), len(Store().list())) == (before, runs)
 

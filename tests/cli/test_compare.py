@@ -114,7 +114,7 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
         (["--level", "2"], "between 0 and 1"),
         (["--to", "pdf"], "unknown output format 'pdf'"),
-        (["--table", "x.doc"], "choose such an ending"),
+        (["--table", "x.doc"], "use one of these endings"),
         (["--ratings", "absent.csv", "--rated", "good"], "absent.csv: it cannot be read"),
         (["-m", "JGAA"], "no measure named 'JGAA'"),
     ],
@@ -164,7 +164,7 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
     ("options", "message"),
     [
         (["--to", "markdwn"], "unknown output format 'markdwn' for --to. Did you mean 'markdown'?"),
-        (["--table", "all.doc"], "a table is written as .md, .tex, .html, .csv, .json"),
+        (["--table", "all.doc"], "a table can be written as .md, .tex, .html, .csv, .json"),
         (["--figures", "drawn", "--figure-format", "bmp"], "unknown --figure-format 'bmp'"),
         (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'"),
         (["--show-by", "JGA"], "--show-by needs --show N"),
@@ -236,7 +236,7 @@ def test_an_incomplete_file_is_named_at_the_top_and_is_exit_1(
     assert outcome.code == 1
     first, second, third, *_ = outcome.out.splitlines()
     assert first == f"short ({short}) lacks 9 of 40 dialogues."
-    assert second.startswith("So all systems are compared on the 31 dialogues that every one has, which moves JGA: ")
+    assert second.startswith("So all systems are compared on the 31 dialogues that all of them have, which moves JGA: ")
     content = json.loads(written.read_text())
     alone = json.loads(dialgauge(capsys, "score", gold, *files[:2], "-m", "JGA", "--json", "-").out)
     for name in ("good", "bad"):

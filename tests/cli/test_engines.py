@@ -80,8 +80,8 @@ def test_what_does_not_fit_together_is_one_sentence(
     for command in commands(files):
         for options, message in (
             (("--engine", "cloud"), "there is no engine named 'cloud'"),
-            (("--engine", "pool", "--address", "a:1"), "--address is where a Ray cluster is, and the engine is pool"),
-            (("--engine", "local", "--workers", 2), "the engine local is this one process"),
+            (("--engine", "pool", "--address", "a:1"), "--address names a Ray cluster, but the engine is pool"),
+            (("--engine", "local", "--workers", 2), "the local engine uses this one process"),
         ):
             outcome = dialgauge(capsys, *command, "--store", tmp_path / "store", *options)
             assert (outcome.code, outcome.out) == (2, ""), command

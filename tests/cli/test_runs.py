@@ -175,7 +175,7 @@ def test_an_empty_text_removes_an_annotation(place: Place) -> None:
         (["--label", "x"], "--label is for dialogues: give --dialogue too"),
         (["--dialogue", "a", "--tag", "x"], "--tag is for runs"),
         (["--dialogue", "nobody", "--note", "x"], "has no dialogue 'nobody'"),
-        (["--note", "x" * 10_001], "a note can have 10,000 characters"),
+        (["--note", "x" * 10_001], "a note can have at most 10,000 characters"),
         (["--tag", "a", "--tag", ""], "a tag cannot be empty"),
     ],
 )

@@ -370,7 +370,7 @@ def test_official_scores_are_shown_from_a_stored_run(
     [
         (["--from", "20"], "there is no run '20'"),
         (["GOLD", "--from", "RUN", "-p", "canon"], "leave out GOLD PRED, --profile"),
-        (["--from", "OTHER"], "cannot be shown as scores of a tracker: it is of responses"),
+        (["--from", "OTHER"], "cannot be shown as tracker scores: its kind is responses"),
     ],
 )
 def test_what_cannot_be_shown_from_a_store(

@@ -152,7 +152,7 @@ def test_every_option_that_names_an_output_is_declared_as_one(command: object, o
         (["score", "missing", "missing", "--json", "."], "this is a folder"),
         (["data", "check", "gold.jsonl", "--json", "."], "this is a folder"),
         (["data", "formats", "--json", "gold.jsonl/x"], "cannot be written"),
-        (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "choose such an ending"),
+        (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "use one of these endings"),
         (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["users", "score", "gold.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["reproduce", "fga", "--figures", "new", "--figure-format", "gif"], "unknown --figure-format 'gif'"),
@@ -310,9 +310,9 @@ def test_names_that_are_not_utf8_may_become_ids_and_reasons(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
-        (["runs", "show", "2", "--store", "gold.jsonl"], "this is no run store but a file"),
-        (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is no run store but a file"),
+        (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is a file, not a run store"),
+        (["runs", "show", "2", "--store", "gold.jsonl"], "this is a file, not a run store"),
+        (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is a file, not a run store"),
         (["data", "rm", "multiwoz-2.1"], "2.1"),
     ],
 )

@@ -54,7 +54,7 @@ def test_words_without_any_act_are_a_warning(capsys: Capture, tmp_path: Path) ->
     package.write([GOOD, msgspec.structs.replace(GOOD, id="silent", turns=silent)], path, format="gcdf1")
     result = dialgauge(capsys, "users", "score", path, "--resamples", 0)
     assert result.code == 0
-    said = "dialogue silent: words are said but no turn has an act, and it counts as a user that says nothing"
+    said = "dialogue silent: there is text but no turn has an act, so it counts as a user that says nothing"
     assert said in result.err
     assert "dialogue good" not in result.err
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_meant_is_one_sentence(capsys: Capture, talks: Path, tmp_
     assert "the profile sgd recognises none of" in wrong.err
     assert wrong.err.count("\n") == 1
     without = dialgauge(capsys, "users", "score", talks, "-m", "I-GCDF1", "--reference", tmp_path / "reference.json")
-    assert (without.code, "was not among the measures asked for" in without.err) == (2, True)
+    assert (without.code, "was not among the measures requested" in without.err) == (2, True)
 
 
 def stored(capsys: Capture, talks: Path, store: Path) -> str:
@@ -236,8 +236,8 @@ def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("command", "options", "sentence"),
     [
-        ("score", ("--table", "scores.xyz"), "choose such an ending"),
-        ("figures", ("--table", "scores.xyz"), "choose such an ending"),
+        ("score", ("--table", "scores.xyz"), "use one of these endings"),
+        ("figures", ("--table", "scores.xyz"), "use one of these endings"),
         ("figures", ("--figure-format", "svg,gif"), "unknown --figure-format 'gif'"),
         ("score", ("other.json", "--reference", "out.json"), "one user model"),
     ],

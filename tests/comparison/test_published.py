@@ -46,12 +46,12 @@ def test_percent_empty_cells_and_constants(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "a line of names"),
-        ("system\na\n", "a line of names"),
+        ("", "a header line"),
+        ("system\na\n", "a header line"),
         ("system,JGA\na,0.5\n", "at least two systems"),
-        ("system,JGA,JGA\na,1,1\nb,1,1\n", "line 1: the column 'JGA' is there twice"),
+        ("system,JGA,JGA\na,1,1\nb,1,1\n", "line 1: the column 'JGA' appears twice"),
         ("system,JGA,\na,1,1\nb,1,1\n", "a column has no name"),
-        ("system,JGA\na,1\na,2\n", "the system 'a' is there twice"),
+        ("system,JGA\na,1\na,2\n", "the system 'a' appears twice"),
         ("system,JGA\na,1\n,2\n", "a system has no name"),
         ("system,JGA\na,1_0\nb,1\n", "the score '1_0' is not a number"),
         ("system,JGA\na,1\nb," + 400 * "9", "is not a number"),

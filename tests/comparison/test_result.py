@@ -69,7 +69,7 @@ def test_equal_systems_say_nothing_about_noise() -> None:
     assert math.isnan(same.floor[0])
     told = floor_table(same).render("markdown")
     assert "| JGA | – | – | – | 0.0 |" in told
-    assert "–: unknown: the systems differ alike on every dialogue" in told
+    assert "–: unknown: the systems differ by the same amount on every dialogue" in told
 
 
 def test_one_dialogue_is_compared_without_promises() -> None:
@@ -158,7 +158,7 @@ def test_rank_table_names_measures_that_disagree() -> None:
     comparison = compare_scores(PairedScores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
     table = rank_table(comparison)
     assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
-    assert table.notes == ["Of 3 pairs of systems, these measures put some into opposite orders: JGA and SA (3)."]
+    assert table.notes == ["These measures order some of the 3 system pairs oppositely: JGA and SA (3)."]
 
 
 def test_measures_rank_alike_whichever_direction_is_better() -> None:
@@ -175,6 +175,6 @@ def test_too_few_resamples_to_find_anything_are_said() -> None:
     """Whatever the number of pairs: the smallest adjusted p-value is one over the number of resamples plus 1."""
     scores = make().scores
     few, enough = (floor_table(compare_scores(scores, resamples=count)) for count in (19, 20))
-    assert "nothing can be found: use 20 or more (--resamples)" in few.notes[-1]
+    assert "nothing can be significant: use 20 or more (--resamples)" in few.notes[-1]
     assert not any("--resamples" in note for note in enough.notes)
     assert any(difference.significant for difference in compare_scores(scores, resamples=20).differences())

@@ -230,7 +230,7 @@ def test_a_view_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) ->
     compared = compare_runs(runs, resamples=20)
     assert compared.dialogues == ("d1",)
     assert compared.turn_scores["a"]["turn"].to_list() == [0, 1]
-    with pytest.raises(DialgaugeError, match="juggling runs like these have nothing to show a sweep from"):
+    with pytest.raises(DialgaugeError, match="juggling runs like these have no data for a sweep"):
         comparison_tables(compared, ComparisonOptions(extras=("sweep",)))
 
 

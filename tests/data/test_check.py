@@ -407,7 +407,7 @@ def test_hostile_names_and_values_stay_bounded(tmp_path: Path, monkeypatch: pyte
     assert "too many slots" in kinds(report)
     assert next(slot for slot in group.slots if slot.slot == "slot0").more_values
     assert sum(slot.values for slot in group.slots) == 100
-    assert "more different values than are counted" in text_of(report)
+    assert "more distinct values than counted" in text_of(report)
 
 
 def test_overlong_values_are_told_apart(tmp_path: Path) -> None:

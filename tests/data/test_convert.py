@@ -222,7 +222,7 @@ def test_without_the_option_the_unified_id_stays_and_the_loss_is_told(tmp_path: 
 
 def test_original_ids_that_are_not_there(source: Path, tmp_path: Path) -> None:
     (tmp_path / "data.json").write_bytes(UNIFIED)
-    with pytest.raises(DialgaugeError, match=r"dialogue d0: .*data\.json has no dialogue of this id"):
+    with pytest.raises(DialgaugeError, match=r"dialogue d0: .*data\.json has no dialogue with this id"):
         convert(source, tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
     with pytest.raises(DialgaugeError, match="no dialogues in ConvLab-3's unified format"):
         convert(source, tmp_path / "out.jsonl", to="native", original_ids=source)

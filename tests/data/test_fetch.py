@@ -204,13 +204,13 @@ def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/x", "no address", "http://host:port/x"])
 def test_what_is_not_an_address(url: str, tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match="not an address"):
+    with pytest.raises(DialgaugeError, match="this address cannot be fetched"):
         fetch(url, tmp_path / "f")
 
 
 def test_an_encoding_nobody_asked_for_is_refused(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(headers={"Content-Encoding": "gzip"})]
-    with pytest.raises(DialgaugeError, match="encoding that was not asked for"):
+    with pytest.raises(DialgaugeError, match="encoding that was not requested"):
         fetch(site.url, tmp_path / "f")
 
 

@@ -61,7 +61,7 @@ def test_a_worker_that_dies_loses_nothing_and_a_deadly_unit_fails_alone(tmp_path
 
 @pytest.mark.parametrize("address", ["nowhere", "localhost:", ":6379", "127.0.0.1:port"])
 def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
-    with pytest.raises(DialgaugeError, match="is no address of a Ray cluster; write HOST:PORT or auto"):
+    with pytest.raises(DialgaugeError, match="is not the address of a Ray cluster; write HOST:PORT or auto"):
         list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
 
 
@@ -82,7 +82,7 @@ def test_what_listens_and_is_no_ray_cluster_is_refused(
         address = f"127.0.0.1:{server.getsockname()[1]}"
         said = threading.Thread(target=_answer, args=(server, answer))
         said.start()
-        with pytest.raises(DialgaugeError, match=f"what listens at {address} is no Ray cluster"):
+        with pytest.raises(DialgaugeError, match=f"what listens at {address} is not a Ray cluster"):
             list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
         said.join()
 
@@ -107,7 +107,7 @@ def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
 
     monkeypatch.setattr("ray.init", refuse)
     monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
-    with pytest.raises(DialgaugeError, match="it wants another token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
+    with pytest.raises(DialgaugeError, match="it needs a different token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
         list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
     assert capfd.readouterr() == ("", "")
 
@@ -116,7 +116,7 @@ def test_workers_of_another_source_are_refused(
     tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_engine, "own_source", lambda: "another")
-    with pytest.raises(DialgaugeError, match="has another dialgauge than this process"):
+    with pytest.raises(DialgaugeError, match="has a different dialgauge from this process"):
         list(run(Orders(tmp_path), MIXED, workers=place))
     assert begun(tmp_path) == {}
 

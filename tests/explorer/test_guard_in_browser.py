@@ -60,7 +60,7 @@ def test_a_form_or_fetch_of_another_port_is_refused(page: Page, serve: Serve, wa
         page.get_by_role("button", name="Save").click()
     assert navigation.value is not None
     assert navigation.value.status == 403
-    assert "does not come from one" in page.inner_text("body")
+    assert "came from elsewhere" in page.inner_text("body")
     watch.expect("status of 403")
     page.go_back()
     script = f"fetch('{ours}/save', {{method: 'POST', mode: 'no-cors', credentials: 'include'}}).catch(String)"

@@ -249,7 +249,7 @@ def test_a_run_that_is_removed_while_its_page_is_open(page: Page, serve: Serve, 
     page.goto(f"{site}/runs/{run.id}/dialogues")
     store.remove(run.id)
     page.locator("a.open").first.click()
-    assert page.get_by_role("heading", level=1).inner_text() == "Not here"
+    assert page.get_by_role("heading", level=1).inner_text() == "Not found"
     watch.expect("404")
     page.get_by_role("link", name="All runs").click()
     assert page.get_by_role("link", name=other.name).is_visible()

@@ -378,4 +378,4 @@ def test_too_many_queries_at_once_are_told_to_wait(stored: tuple[Store, list[Run
     explorer = Explorer(stored[0])
     for _ in range(3):
         explorer._asking.acquire()
-    assert "ask again in a few seconds" in explorer.sql({"q": "SELECT 1"})
+    assert "try again in a few seconds" in explorer.sql({"q": "SELECT 1"})

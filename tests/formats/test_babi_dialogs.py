@@ -111,9 +111,9 @@ def test_dialogs_without_empty_lines_between_them() -> None:
         (b"1 cote R_phone\n2 hi\thello\n", 1, "three words"),
         (b"1 cote R_fone cote_phone\n2 hi\thello\n", 1, "Did you mean 'R_phone'"),
         (b"1 hi\thello\n2 cote R_phone cote_phone\n\n", 2, "a turn must follow"),
-        (b"1 api_call no result\n2 cote R_phone p\n3 hi\thello\n", 2, "cannot stand beside"),
-        (b"1 cote R_phone p\n2 api_call no result\n3 hi\thello\n", 2, "cannot stand beside"),
-        (b"1 api_call no result\n2 api_call no result\n3 hi\thello\n", 2, "cannot stand beside"),
+        (b"1 api_call no result\n2 cote R_phone p\n3 hi\thello\n", 2, "cannot be mixed with"),
+        (b"1 cote R_phone p\n2 api_call no result\n3 hi\thello\n", 2, "cannot be mixed with"),
+        (b"1 api_call no result\n2 api_call no result\n3 hi\thello\n", 2, "cannot be mixed with"),
         (b"1 h\xff\thello\n", 1, "not UTF-8"),
     ],
 )

@@ -50,7 +50,7 @@ def test_faults_name_the_line(line: bytes, said: str) -> None:
 
 def test_messages_of_a_dialogue_must_stand_together() -> None:
     lines = [f'{{"dialogue":"{name}","speaker":"user","text":"hi"}}\n' for name in ("a", "b", "a")]
-    with pytest.raises(DialgaugeError, match="the dialogue 'a' goes on here after another one began") as caught:
+    with pytest.raises(DialgaugeError, match="the dialogue 'a' continues here after another one") as caught:
         read_bytes("chat-log", "".join(lines).encode())
     assert caught.value.line == 3
 

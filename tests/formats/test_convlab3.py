@@ -102,7 +102,7 @@ def test_the_writer_counts_what_it_changes() -> None:
         "booking constraint of a goal written as the constraint 'book SLOT'": 1,
         "constraint to fail first of a goal dropped": 1,
         "sentences of a goal joined to one text": 1,
-        "act with several values written as one act a value": 1,
+        "act with several values written as one act per value": 1,
         "act written before an act without a slot that it followed": 1,
         "span without an act dropped": 1,
         "value with a '|' in it: it reads back as alternatives": 1,

@@ -112,7 +112,7 @@ def test_answers_line_by_line() -> None:
         {"hotel": {"area": ("north",)}}, {"hotel": {"stars": ("4",)}}, {},
     ]  # fmt: skip
     assert notes.places == {NUMBER: ["dialogue MUL1, turn 1"], INVALID: ["dialogue MUL1, turn 2"]}
-    with pytest.raises(DialgaugeError, match=r"MUL1, turn 0: this turn is there twice"):
+    with pytest.raises(DialgaugeError, match=r"MUL1, turn 0: this turn appears twice"):
         read_bytes("llm-output", lines((0, {}), (0, {})))
     with pytest.raises(DialgaugeError, match=r"line 2: .*Expected `int`"):
         read_bytes("llm-output", lines((0, {})) + b'\n{"dialogue": "a", "turn": "x", "output": 1}')

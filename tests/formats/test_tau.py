@@ -189,8 +189,8 @@ def test_a_simulation_that_was_not_judged_has_no_verdict() -> None:
         ([tau({"role": "user", "content": 3})], "dialogue 3#0, turn 0: .*Expected `str \\| null`, got `int`"),
         ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
         ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
-        ([tau(trial=-1)], "the trial is -1, which is not from 0"),
-        ([tau(trial=10**12)], "the trial is 1000000000000, which is not from 0 to 999,999"),
+        ([tau(trial=-1)], "the trial must be from 0"),
+        ([tau(trial=10**12)], r"the trial must be from 0 to 999,999 \(got 1000000000000\)"),
         ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
         ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
     ],
@@ -209,7 +209,10 @@ def test_what_is_wrong_with_tau_is_said_with_its_place(value: Any, what: str) ->
         ({**TAU2, "simulations": None}, "Expected `array`, got `null`"),
         ({"info": TAU2["info"], "tasks": []}, "missing required field `simulations`"),
         (tau2(reward_info={"reward": "yes"}), "got `str`"),
-        ({**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}}, "num_trials: 10+ trials cannot be meant"),
+        (
+            {**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}},
+            r"num_trials: must be from 0 to 1,000,000 \(got 10+\)",
+        ),
     ],
 )
 def test_what_is_wrong_with_tau2_is_said_with_its_place(value: Any, what: str) -> None:

@@ -328,7 +328,7 @@ def _deaf_to_alarms() -> None:
         (lambda: Reply(turn=Turn(speaker="system", text="\ud800", acts=())), "cannot be written"),
         (
             lambda: Reply(turn=Turn(speaker="system", text="", acts=()), state={"hotel": {"area": 5}}),  # type: ignore[dict-item]
-            "is no part of a turn",
+            "is not part of a turn",
         ),
         (
             lambda: Reply(turn=Turn(speaker="system", acts=(Act(name="x", values=("v",) * 100),))),

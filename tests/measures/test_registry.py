@@ -108,11 +108,11 @@ def test_other_words_stand_for_a_setting() -> None:
         ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
         ("FGA@1(rule=papers)", "Did you mean 'paper'"),
         ("FGA@1(paper)", "name=value"),
-        ("FGA@1)", "is no measure"),
-        ("JGA[]", "is no measure"),
+        ("FGA@1)", "is not a measure"),
+        ("JGA[]", "is not a measure"),
         ("F1(average=slot,over=dialogues)", "a mean over slots is taken over all turns, not over dialogues"),
-        ("", "is no measure"),
-        ("a|b", "is no measure"),
+        ("", "is not a measure"),
+        ("a|b", "is not a measure"),
     ],
 )
 def test_mistakes_are_sentences(text: str, message: str) -> None:
@@ -168,7 +168,7 @@ def test_a_plugin_is_loaded_when_it_is_named() -> None:
     assert parse_measure("FGA").card is FGA
     assert "stranger_module" not in sys.modules
     assert str(parse_measure("mine(over=dialogues)")) == "Mine(over=dialogues)"
-    with pytest.raises(DialgaugeError, match="Mine is a measure of tracking, and here measures of users"):
+    with pytest.raises(DialgaugeError, match="Mine is a measure of tracking, but measures of users"):
         parse_measure("Mine", "users")
 
 

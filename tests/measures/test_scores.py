@@ -76,7 +76,7 @@ def test_a_score_that_is_not_there_says_why() -> None:
     (scores,) = score_systems([system(TURNS, "JGA")])
     with pytest.raises(DialgaugeError, match="no score SA: there is no inventory"):
         scores["SA"]
-    with pytest.raises(DialgaugeError, match=r"no score FGA: it was not asked for. Known: JGA|Did you mean"):
+    with pytest.raises(DialgaugeError, match=r"no score FGA: it was not requested. Known: JGA|Did you mean"):
         scores["FGA"]
 
 

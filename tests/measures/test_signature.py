@@ -51,7 +51,7 @@ def test_keys_that_nobody_knows_stay_whole_and_ends_of_parts_are_escaped() -> No
     "text", ["", "JGA", "profile:x", "Nothing:x|version:1", "profile:a|profile:b|version:1", "a:|v:1"]
 )
 def test_other_texts_are_no_signatures(text: str) -> None:
-    with pytest.raises(DialgaugeError, match="is no signature"):
+    with pytest.raises(DialgaugeError, match="is not a signature"):
         Signature.parse(text)
 
 

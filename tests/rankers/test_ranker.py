@@ -68,7 +68,7 @@ def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pyte
     [
         ("no_such_package_at_all.rankers:Some", "No module named 'no_such_package_at_all'"),
         ("dialgauge.rankers.task:NoSuchRanker", "has no attribute 'NoSuchRanker'"),
-        ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, and RankingTask is none"),
+        ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, but RankingTask is not one"),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, value: str, message: str) -> None:
@@ -110,7 +110,7 @@ def test_a_setting_that_a_model_would_not_read_is_refused(model: str, name: str)
 @pytest.mark.parametrize("model", ["memn2n", "templates", "rules"])
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_generator_takes(model: str, seed: int) -> None:
-    with pytest.raises(DialgaugeError, match=f"seed .* not {seed}"):
+    with pytest.raises(DialgaugeError, match=f"seed .*got {seed}"):
         ranker_class(model)(seed)
 
 

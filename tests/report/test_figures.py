@@ -96,7 +96,7 @@ def test_figures_are_written_all_or_not_at_all(tmp_path: Path) -> None:
 
     with pytest.raises(DialgaugeError, match="nothing to draw"):
         save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.svg": broken})
-    with pytest.raises(DialgaugeError, match="choose such an ending"):
+    with pytest.raises(DialgaugeError, match="use one of these endings"):
         save_all({tmp_path / "a.svg": CHARTS["slots"], tmp_path / "b.gif": CHARTS["slots"]})
     (tmp_path / "b.svg").mkdir()
     with pytest.raises(DialgaugeError, match="this is a folder"):

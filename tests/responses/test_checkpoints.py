@@ -85,7 +85,7 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_cells(
     again = dialgauge(capsys, *broken)
     assert again.code == 0, again.err
     assert trained == [4, 5, 6]
-    assert "memn2n-task1-seed0: goes on from the checkpoint of an interrupted training" in again.err
+    assert "memn2n-task1-seed0: resumes from the checkpoint of an interrupted training" in again.err
     assert cells_in(tmp_path / "broken.json") == cells_in(tmp_path / "whole.json")
     assert store.unfinished() == []
     logs = [one.open(one.list()[0].id).table("epochs").drop("seconds") for one in (store, Store(tmp_path / "whole"))]
@@ -111,7 +111,7 @@ def test_two_at_once_never_share_a_checkpoint(tmp_path: Path) -> None:
     ):
         assert first.checkpoint is not None
         assert second.checkpoint is None
-    assert said == ["memn2n-task1-seed0: another process trains it at this moment; this one works without a checkpoint"]
+    assert said == ["memn2n-task1-seed0: another process is training it now; this one runs without a checkpoint"]
 
 
 def test_splits_share_a_training_and_nothing_else_does(tmp_path: Path) -> None:

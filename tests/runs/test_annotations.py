@@ -71,9 +71,9 @@ def test_each_label_counts_once_and_without_the_space_around_it(store: Store, ru
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"note": "x" * 10_001}, "a note can have 10,000 characters, not 10,001"),
-        ({"tags": ["ok", "x" * 61]}, "a tag can have 60 characters, and 'x{29}…' has 61"),
-        ({"tags": [str(n) for n in range(51)]}, "there can be 50 tags, not 51"),
+        ({"note": "x" * 10_001}, r"a note can have at most 10,000 characters \(got 10,001\)"),
+        ({"tags": ["ok", "x" * 61]}, "a tag can have at most 60 characters; 'x{29}…' has 61"),
+        ({"tags": [str(n) for n in range(51)]}, r"at most 50 tags are allowed \(got 51\)"),
         ({"tags": ["ok", " "]}, "a tag cannot be empty"),
     ],
 )
@@ -247,7 +247,7 @@ def test_a_damaged_file_is_one_sentence_and_is_never_written_over(store: Store, 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(store: Store, run: Run) -> None:
     (run.path / "annotations.json").mkdir()
-    with pytest.raises(DialgaugeError, match="the annotations are no file"):
+    with pytest.raises(DialgaugeError, match="this is not a file of annotations"):
         store.annotations(run.id)
 
 

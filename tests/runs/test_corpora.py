@@ -169,7 +169,7 @@ def test_two_dialogues_of_one_id_are_refused(store: Store) -> None:
 
 
 def test_scores_must_be_of_dialogues_of_the_corpus(store: Store, dialogues: list[Dialogue], scored: Scores) -> None:
-    with pytest.raises(ValueError, match=r"dialogues that the corpus lacks: \['b'\]"):
+    with pytest.raises(ValueError, match=r"dialogues missing from the corpus: \['b'\]"):
         store.add(new_run(kind="k", name="n", scores=scored, corpus=dialogues[:1]))
     assert (store.list(), corpora(store)) == ([], [])
 

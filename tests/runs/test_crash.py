@@ -170,5 +170,5 @@ def test_a_second_process_is_refused_the_same_resumable_work(store: Store) -> No
         holder.kill()
         holder.communicate()
     assert second.returncode != 0
-    assert "another process is at work on the same run" in second.stderr
+    assert "another process is working on the same run" in second.stderr
     assert [path.name for path in store.folder.iterdir()] == [".work"]

@@ -185,5 +185,5 @@ def test_a_slug_is_its_own_slug_and_safe_in_a_path(text: str) -> None:
 def test_seeds_that_no_table_holds_are_refused(tmp_path: Path, seed: int) -> None:
     with pytest.raises(DialgaugeError, match="damaged"):
         load(stored(tmp_path, raw(seeds=[seed])))
-    with pytest.raises(DialgaugeError, match="a seed is a number of at most 9223372036854775807"):
+    with pytest.raises(DialgaugeError, match="a seed must be at most 9223372036854775807"):
         draft(kind="tracking", name="x", seeds=seed)

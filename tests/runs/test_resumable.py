@@ -93,7 +93,7 @@ def test_order_of_keys_place_of_inputs_and_command_line_do_not_matter(store: Sto
 def test_the_same_work_twice_in_one_process_is_refused(store: Store) -> None:
     with (
         store.resumable(kind="lab", name="n"),
-        pytest.raises(DialgaugeError, match="another process is at work"),
+        pytest.raises(DialgaugeError, match="another process is working"),
         store.resumable(kind="lab", name="n"),
     ):
         pytest.fail("the block must not run")

@@ -316,7 +316,7 @@ def test_a_question_to_a_damaged_table_names_the_file_and_what_to_do(store: Stor
     said = str(caught.value)
     assert f"{path}: the run is damaged: its table 'turn_scores'" in said
     assert (
-        f"make the run anew, and remove this one: dialgauge runs rm {path.parent.name} --store {store.folder}" in said
+        f"make the run again, and remove this one: dialgauge runs rm {path.parent.name} --store {store.folder}" in said
     )
     assert "Did you mean" not in said
 

@@ -128,7 +128,7 @@ def test_an_id_may_be_shortened_while_it_is_unique(store: Store, scores: polars.
     one, two = stored(store, "alpha", scores).id, stored(store, "beta", scores).id
     assert store.open(one).id == one
     assert store.resolve(one[:-2]) == one
-    with pytest.raises(DialgaugeError, match="'20' fits 2 runs"):
+    with pytest.raises(DialgaugeError, match="'20' matches 2 runs"):
         store.open("20")
     near = two.replace("beta", "bata")
     with pytest.raises(DialgaugeError, match=f"there is no run '{near}'. Did you mean '{two}'"):
@@ -228,7 +228,7 @@ def test_a_table_that_took_anothers_place_is_found_whatever_its_checksum(
         "rows and columns": scores.select("dialogue"),
         "the rows and": scores.head(1),
         "the columns": scores.with_columns(num=polars.lit("x")),
-        "hold no number": scores.with_columns(num=polars.lit(None, polars.Float64)),
+        "are not numbers": scores.with_columns(num=polars.lit(None, polars.Float64)),
         "without a score": scores.with_columns(den=polars.lit(0.0)),
     }
     for words, other in others.items():
@@ -247,7 +247,7 @@ def test_turns_that_are_no_turns_are_found_whatever_their_checksum(store: Store,
         corpus = json.loads((path.parent / "corpus.json").read_text())
         corpus["tables"]["turns"] |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         (path.parent / "corpus.json").write_text(json.dumps(corpus))
-        with pytest.raises(DialgaugeError, match="its table 'turns' holds something that is no dialogue"):
+        with pytest.raises(DialgaugeError, match="its table 'turns' holds something that is not a dialogue"):
             list(store.open(run.id).dialogues())
 
 

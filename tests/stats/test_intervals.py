@@ -120,7 +120,7 @@ def test_a_mean_over_groups_that_are_not_settled_has_no_interval() -> None:
 
 
 def test_an_unknown_method_is_a_sentence() -> None:
-    with pytest.raises(DialgaugeError, match=r"no way 'percentil' to make intervals\. Did you mean 'percentile'"):
+    with pytest.raises(DialgaugeError, match=r"no interval method 'percentil'\. Did you mean 'percentile'"):
         ratio_intervals([[1.0]], [[1.0]], method="percentil")
 
 

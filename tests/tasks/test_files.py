@@ -53,7 +53,7 @@ def test_two_ids_that_coincide_are_refused(tmp_path: Path) -> None:
     [
         ({"state": {}}, ["response"]),
         ({"response": 3}, ["response"]),
-        ({"response": "", "state": {"hotel": {"area": ["north", "east"]}}}, ["hotel-area", 'is ["north","east"]']),
+        ({"response": "", "state": {"hotel": {"area": ["north", "east"]}}}, ["hotel-area", 'got ["north","east"]']),
         ({"response": "", "state": {"hotel": {"area": None}}}, ["hotel-area", "null"]),
         ({"response": "", "state": {"hotel": "north"}}, ["hotel", "slot to text"]),
         ({"response": "", "state": None}, ["state", "null"]),
@@ -132,8 +132,8 @@ def test_odd_names_are_noted(tmp_path: Path) -> None:
     }
     notes = predictions_from("mine", dialogues).notes()
     assert notes == [
-        "placeholders of no known class, which count for nothing: [restaurnat_name] 1, [cost] 1",
-        "states or active_domains name what is no domain of MultiWOZ and counts for nothing: 'Restaurant' 1",
+        "placeholders of unknown class, ignored: [restaurnat_name] 1, [cost] 1",
+        "states or active_domains name domains that MultiWOZ does not have, ignored: 'Restaurant' 1",
     ]
 
 

@@ -126,7 +126,7 @@ def test_every_measure_has_a_card(small: GoldTasks) -> None:
     assert known["tokens"].higher_is_better is None
     with pytest.raises(DialgaugeError, match="no goal has the domain 'police'"):
         scored(small, responses(), measures=("Inform[police]",))
-    with pytest.raises(DialgaugeError, match="rules is one of mwzeval, grounded"):
+    with pytest.raises(DialgaugeError, match="rules must be one of mwzeval, grounded"):
         scored(small, responses(), measures=("Inform(rules=mine)",))
 
 
@@ -191,7 +191,7 @@ def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
     assert any("of what it tells was asked for (human responses: 100%)" in each for each in told)
     five = ["hotel", "train", "taxi", "restaurant", "attraction"]
     claimed = {key: [{**turn, "active_domains": five} for turn in turns] for key, turns in responses().items()}
-    assert "claims 5.0 active domains a turn" in warnings(scored(small, claimed).run)[0]
+    assert "claims 5.0 active domains per turn" in warnings(scored(small, claimed).run)[0]
     plain = {
         key: [{**turn, "response": "[value_name] [value_phone]"} for turn in turns]
         for key, turns in responses().items()

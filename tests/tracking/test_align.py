@@ -98,7 +98,7 @@ def test_two_dialogues_of_one_id_are_an_error() -> None:
 
 def test_inputs_without_states_are_errors() -> None:
     words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
-    with pytest.raises(DialgaugeError, match="no turn carries a gold state"):
+    with pytest.raises(DialgaugeError, match="no turn has a gold state"):
         Study([words], {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="nothing to score as tracking"):
         Study([gold("a", NORTH)], {"it": [words]})

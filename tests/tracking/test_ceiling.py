@@ -65,7 +65,7 @@ def test_sensitivity_says_it_too_and_so_does_a_stored_run(capsys: pytest.Capture
     store = tmp_path / "runs"
     options = ("-m", "JGA", "--no-intervals", "--run", "--store", store)
     done = run(capsys, "score", *paths, "-p", "trade", "--sensitivity", *options, "--json", tmp_path / "a.json")
-    sentence = "Under trade gold scored against itself has JGA 50.00, not 100"
+    sentence = "Under trade gold scored against itself gets JGA 50.00, not 100"
     assert done.out.count(sentence) == 2
     assert json.loads((tmp_path / "a.json").read_text())["sensitivity"]["gold_against_itself"] == {"trade": 0.5}
     [manifest] = dialgauge.Store(store).list()
@@ -76,7 +76,7 @@ def test_a_comparison_says_it_too() -> None:
     gold, theirs = corpus()
     for profile, said in (("trade", 1), ("canon", 0)):
         compared = dialgauge.compare(gold, {"a": theirs, "b": theirs}, profile=profile, measures="JGA", resamples=10)
-        assert sum("gold scored against itself has JGA" in note for note in compared.notes) == said
+        assert sum("gold scored against itself gets JGA" in note for note in compared.notes) == said
 
 
 def test_profiles_explain_that_they_are_one_sided() -> None:

@@ -147,7 +147,7 @@ def test_every_table_in_every_format(compared: Comparison, tmp_path: Path) -> No
     titles = [table.title for table in comparison_tables(compared, EVERYTHING)]
     assert titles[:6] == [
         "Systems by measures",
-        "Ranks that the tests leave open",
+        "Possible ranks",
         "Differences, first minus second",
         "What this test set can resolve",
         "How far each measure spreads the systems",

@@ -82,7 +82,7 @@ def test_asking_for_the_impossible_without_gold(measure: str, why: str) -> None:
 
 @pytest.mark.parametrize("measure", ["F1", "Precision", "TurnLabel", "F1(average=slot)"])
 def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
-    with pytest.raises(DialgaugeError, match="only right or wrong flags"):
+    with pytest.raises(DialgaugeError, match="only correctness flags"):
         score(gold(*STATES), flags(*ROWS), measures=[measure])
 
 
@@ -106,7 +106,7 @@ def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue]
     try:
         study = Study(data[0], {"it": data[1]})
     except DialgaugeError as error:
-        assert "share" in str(error) or "no turn carries" in str(error)
+        assert "share" in str(error) or "no turn has" in str(error)
         return
     comparison = study.comparison("it", profile_named("canon"))
     judged: dict[int, list[Turn]] = {}

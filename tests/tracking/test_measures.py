@@ -76,10 +76,10 @@ def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
         ("FGA(tf=6)", "needs both"),
         ("FGA(tf=0,p=0.5)", "t_f > 0"),
         ("FGA(tf=6,p=1)", "0 <= p < 1"),
-        ("FGA@1)", "is no measure"),
+        ("FGA@1)", "is not a measure"),
         ("F1(average=slot,over=dialogues)", "not over dialogues"),
-        ("", "is no measure"),
-        ("a|b", "is no measure"),
+        ("", "is not a measure"),
+        ("a|b", "is not a measure"),
     ],
 )
 def test_mistakes_are_sentences(text: str, message: str) -> None:

@@ -76,7 +76,7 @@ def test_every_file_alone(name: str, tmp_path: Path) -> None:
         assert "judged" not in inside and inside != {"state", "predicted"}
         assert ("has predictions but no gold states" in str(error)) == (inside == {"predicted"})
         if inside == {"state"}:
-            assert "no predictions beside them" in str(error)
+            assert "but no predictions;" in str(error)
     else:
         assert found.signature["roles"] == ("PRED=flags" if inside == {"judged"} else "PRED=gold+predictions")
 
@@ -88,7 +88,7 @@ def test_swapped_files_are_refused_with_the_right_order(capsys: pytest.CaptureFi
     assert json.loads(right.out)["systems"][0]["scores"]["JGA"]["value"] == 0.0
     swapped = run(capsys, "score", both, gold, "--no-intervals", "-m", "JGA")
     assert (swapped.code, swapped.out) == (2, "")
-    assert f"{both}: it carries predictions beside its gold states" in swapped.err
+    assert f"{both}: it carries predictions alongside its gold states" in swapped.err
     assert f"{ORDER}..., here {gold} {both}" in swapped.err
     between = run(capsys, "compare", both, gold, both)
     assert between.code == 2 and f"here {gold} {both} {both}" in between.err
@@ -125,7 +125,7 @@ def test_swapped_dialogues_in_memory() -> None:
         )
     ]
     assert dialgauge.score(gold, both, intervals=False)[0]["JGA"] == 0.0
-    with pytest.raises(DialgaugeError, match="cannot stand in the place of GOLD"):
+    with pytest.raises(DialgaugeError, match="cannot be GOLD"):
         dialgauge.score(both, gold)
     itself = dialgauge.score(gold, {"gold": gold}, intervals=False)
     assert itself[0]["JGA"] == 1.0
@@ -138,11 +138,11 @@ def test_real_files_in_every_place(capsys: pytest.CaptureFixture[str], shared_da
     folder = shared_data / "dst_predictions"
     for path in sorted(folder.glob("*.gz")):
         done = run(capsys, "score", path, gold)
-        assert (done.code, done.out) == (2, "") and "cannot stand in the place of GOLD" in done.err, path
+        assert (done.code, done.out) == (2, "") and "cannot be GOLD" in done.err, path
     for arguments in ([gold], ["self", gold]):
         done = run(capsys, "score", *arguments)
-        assert done.code == 2 and "it has gold states and no predictions beside them" in done.err
-    assert "cannot stand in the place of PRED" in run(capsys, "score", gold, gold).err
+        assert done.code == 2 and "it has gold states but no predictions" in done.err
+    assert "cannot be PRED" in run(capsys, "score", gold, gold).err
 
 
 def test_runs_keep_the_role_of_every_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -171,9 +171,7 @@ def test_one_file_in_both_places_is_refused_by_whatever_name(tmp_path: Path) -> 
     linked = tmp_path / "linked"
     linked.symlink_to(path)
     for pred in (path, linked, tmp_path / "." / path.name):
-        with pytest.raises(
-            DialgaugeError, match="in the place of GOLD and of PRED, and against itself it would score 100"
-        ):
+        with pytest.raises(DialgaugeError, match="given as both GOLD and PRED, and would score 100 against itself"):
             dialgauge.score(path, [pred], profile="verbatim", intervals=False)
     copied = tmp_path / "copied"
     copied.write_bytes(path.read_bytes())

@@ -39,7 +39,7 @@ def test_a_file_of_one_domain_is_scored_on_that_domain(tmp_path: Path) -> None:
     }
     assert beside.signature["gold"] == inside.signature["gold"]
     assert beside.coverage.only_domains == ["hotel"]
-    assert "gold cut down to what the predictions are about: hotel" in beside.coverage.sentence()
+    assert "gold restricted to the domains predicted: hotel" in beside.coverage.sentence()
     assert read(path).format == "t5-dst"
 
 

@@ -49,7 +49,7 @@ def test_a_real_signature_parses_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "JGA", "profile:x", "profile:a|profile:b|version:1"])
 def test_other_texts_are_no_signatures(text: str) -> None:
-    with pytest.raises(DialgaugeError, match="is no signature"):
+    with pytest.raises(DialgaugeError, match="is not a signature"):
         Signature.parse(text)
 
 

@@ -100,7 +100,7 @@ def test_an_empty_conversation_is_scored_as_the_reference_does_and_warned_about(
 def test_a_value_that_the_reference_takes_apart_is_warned_about() -> None:
     odd = talk(HOTEL, ("hotel inform area=north",), (), ("hotel inform area=a###b",), (), id="odd")
     result = Scorer().score(odd)
-    assert result.warnings == ("turn 2: the value 'a###b' contains '###' and is taken apart",)
+    assert result.warnings == ("turn 2: the value 'a###b' contains '###' and is split",)
     assert [each.item for each in result.verdicts if each.turn == 2] == ["area===a", "area===b"]
     repaired = Scorer(GcdfConfig(mode="recommended")).score(odd)
     assert repaired.warnings == ()

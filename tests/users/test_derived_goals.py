@@ -121,7 +121,7 @@ def test_recorded_and_derived_goals_together_give_recall_of_the_recorded_ones() 
     assert users["I-GCDF1 recall"] == 0.5
     assert users.run.details["scored_dialogues"]["I-GCDF1"]["combined"] == 2
     assert "goals:recorded+derived" in users.run.signature
-    assert "F1 and recall are of the dialogues with recorded goals only" in str(users)
+    assert "F1 and recall cover only the dialogues with recorded goals" in str(users)
 
 
 def test_a_canonical_map_does_not_apply_to_derived_goals(tmp_path: Path) -> None:

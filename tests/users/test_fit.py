@@ -124,7 +124,7 @@ def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:
     assert failure["dialogue"] == "bad"
     assert (
         failure["reason"]
-        == "the goal of 'hotel' has a part 'infos', which no goal has. Did you mean 'info' or 'fail_info'?"
+        == "the goal of 'hotel' has a part 'infos', which goals do not have. Did you mean 'info' or 'fail_info'?"
     )
 
 

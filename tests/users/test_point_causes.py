@@ -194,4 +194,4 @@ def test_where_nobody_recorded_what_was_understood_it_is_said() -> None:
     assert "nobody recorded" not in shown
     turns = tuple(msgspec.structs.replace(turn, heard=None) for turn in heard.turns)
     deaf = str(dialgauge.score_users([msgspec.structs.replace(heard, turns=turns)], resamples=0))
-    assert "nobody recorded what the user understood, so its NLU cannot be told from its policy" in deaf
+    assert "what the user understood was not recorded, so its NLU cannot be told from its policy" in deaf

@@ -115,7 +115,7 @@ def test_the_profile_follows_the_format_of_a_corpus(shared_data: Path) -> None:
 def test_an_id_used_twice_in_memory_is_a_failure_and_no_conversation(tmp_path: Path) -> None:
     again = msgspec.structs.replace(LOOP, id="GOOD.json")
     users = dialgauge.score_users([GOOD, *(msgspec.structs.replace(GOOD, id=str(n)) for n in range(40)), again])
-    assert "already used by a dialogue before it" in users.tables["failures"]["reason"][0]
+    assert "already used by an earlier dialogue" in users.tables["failures"]["reason"][0]
     assert len(list(users.run.dialogues())) == 41
     Store(tmp_path / "runs").add(users.run)
 
@@ -212,8 +212,8 @@ def test_the_folder_into_which_the_reference_wrote_its_results_is_read(tmp_path:
     assert beside.scores == alone.scores
     assert beside.tables["failures"].is_empty()
     assert [note.partition(":")[0] for note in beside.run.notes] == [
-        "baseline.json passed over",
-        "metrics_per_dialogue.json passed over",
+        "baseline.json skipped",
+        "metrics_per_dialogue.json skipped",
     ]
     assert dialgauge.score_users(folder / "metrics_per_dialogue.json", resamples=0).scores == alone.scores
 

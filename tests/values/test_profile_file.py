@@ -67,10 +67,10 @@ def test_a_changed_rule_changes_the_label(tmp_path: Path) -> None:
         ("name: x\nextends: other.yaml", "must name an installed profile"),
         ("name: x\nrules: [{slots: [a]}]", "rule 1 must have exactly one of"),
         ("name: x\nrules: [{drop: [a], split: b}]", "rule 1 must have exactly one of"),
-        ("name: x\nrules: [{regex: [['(', '']]}]", "no valid regular expression"),
+        ("name: x\nrules: [{regex: [['(', '']]}]", "not a valid regular expression"),
         ("name: x\nrules: [{drop: [a], side: left}]", "not a profile"),
-        ("name: 'a b'", "no name for a profile"),
-        ("name: x\nmatch: eqal", "no way of matching"),
+        ("name: 'a b'", "not a valid profile name"),
+        ("name: x\nmatch: eqal", "no matcher named"),
         ("name: !!python/object:os.system x", "not valid YAML"),
     ],
 )

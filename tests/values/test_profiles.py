@@ -186,9 +186,9 @@ def test_unknown_profile_names_the_nearest() -> None:
 
 
 def test_names_must_fit_into_signatures() -> None:
-    with pytest.raises(DialgaugeError, match="no name for a profile"):
+    with pytest.raises(DialgaugeError, match="not a valid profile name"):
         Profile(name="a|b", version=1, summary="", values=(Drop(name="x", values=("y",)),))
-    with pytest.raises(DialgaugeError, match="no way of matching"):
+    with pytest.raises(DialgaugeError, match="no matcher named"):
         Profile(name="a", version=1, summary="", match="eqal")
 
 
@@ -226,7 +226,7 @@ def test_profiles_of_other_packages(tmp_path: Path) -> None:
         assert profile_named("shout").summary == "plain, for a tracker that shouts"
         assert profile_named("canon").name == "canon"
         assert {"shout", "text", "gone"} <= set(profile_names())
-        for name, reason in (("text", "a Profile is expected, and it is of the type str"), ("gone", "AttributeError")):
+        for name, reason in (("text", "a Profile is expected, but it is of the type str"), ("gone", "AttributeError")):
             with pytest.raises(DialgaugeError, match=f"the profile '{name}' of the package shouting .*{reason}"):
                 profile_named(name)
         faulty = {plugin.name: plugin.reason for plugin in profile_listing() if plugin.content is None}

@@ -99,7 +99,7 @@ class CallableBot(HistoryBot):
         said = self._function(point)
         if not isinstance(said, str):
             raise DialgaugeError(
-                f"the bot returned {type(said).__name__} where a sentence belongs",
+                f"the bot returned {type(said).__name__} instead of a sentence",
                 dialogue=point.dialogue,
                 turn=point.turn,
             )
@@ -141,7 +141,7 @@ class HttpBot(HistoryBot):
         try:
             parsed = httpx.URL(url)
         except httpx.InvalidURL as error:
-            raise DialgaugeError(f"'{url}' is no web address ({error})") from error
+            raise DialgaugeError(f"'{url}' is not a web address ({error})") from error
         self._url = parsed
         self._client = httpx.Client(timeout=float(timeout))
         #: The address without what may be secret in it.

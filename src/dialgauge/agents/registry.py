@@ -78,8 +78,7 @@ def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
         raise DialgaugeError(f"the agent {name} cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(agent, Agent):
         raise DialgaugeError(
-            f"what bears the name '{name}' is no agent: "
-            f"{type(agent).__name__} lacks name, start(context) or respond(turn)"
+            f"'{name}' is not an agent: {type(agent).__name__} lacks name, start(context) or respond(turn)"
         )
     return agent
 
@@ -120,7 +119,7 @@ def _converted(name: str, factory: Callable[..., Any], option: str, text: str) -
         return text
     if isinstance(default, bool):
         if text.lower() not in _YES_NO:
-            raise DialgaugeError(f"the setting {option} of {name} is yes or no, not '{text}'")
+            raise DialgaugeError(f"the setting {option} of {name} must be yes or no (got '{text}')")
         return _YES_NO[text.lower()]
     if not isinstance(default, int | float):
         return text
@@ -130,5 +129,5 @@ def _converted(name: str, factory: Callable[..., Any], option: str, text: str) -
         number = None
     if number is None or not math.isfinite(number):
         kind = "whole number" if isinstance(default, int) else "number"
-        raise DialgaugeError(f"the setting {option} of {name} is a {kind}, not '{text}'")
+        raise DialgaugeError(f"the setting {option} of {name} must be a {kind} (got '{text}')")
     return number

@@ -251,7 +251,7 @@ def _respond(
 def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
     """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
     if not isinstance(reply, Reply):
-        return f"returned {type(reply).__name__} where a Reply belongs"
+        return f"returned {type(reply).__name__} instead of a Reply"
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
@@ -274,15 +274,15 @@ def _misfit(turn: object, reply: Reply, told: object) -> str:
     ``told`` are the acts that the agent was given; they need no second look.
     """
     if not isinstance(turn, Turn):
-        return f"returned {type(turn).__name__} where a Turn belongs"
+        return f"returned {type(turn).__name__} instead of a Turn"
     text: object = turn.text
     if not isinstance(text, str):
-        return f"returned {type(text).__name__} where a text belongs"
+        return f"returned {type(text).__name__} instead of a text"
     for acts in (turn.acts, reply.heard):
         if acts is not None and acts is not told and not _are_acts(acts):
-            return "returned something else where acts belong"
+            return "returned something other than acts"
     state: object = reply.state
-    return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} where a state belongs"
+    return "" if state is None or isinstance(state, dict) else f"returned {type(state).__name__} instead of a state"
 
 
 def _are_acts(acts: object) -> bool:

@@ -39,7 +39,7 @@ def check_names(names: Sequence[str], what: str, path: Path, line: int | None = 
         raise DialgaugeError(f"a {what} has no name", file=str(path), line=line)
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
-        raise DialgaugeError(f"the {what} '{twice}' is there twice", file=str(path), line=line)
+        raise DialgaugeError(f"the {what} '{twice}' appears twice", file=str(path), line=line)
 
 
 def parse_number(text: str) -> float | None:

@@ -109,7 +109,7 @@ def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:
     if name not in offered:
         kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
         what = f"{', '.join(kinds)} runs like these" if kinds else "these scores"
-        raise DialgaugeError(f"{what} have nothing to show a {name} from.{nearest(name, offered)}")
+        raise DialgaugeError(f"{what} have no data for a {name}.{nearest(name, offered)}")
     return offered[name]
 
 

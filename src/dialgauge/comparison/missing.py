@@ -50,11 +50,11 @@ def missing_policy(name: str) -> MissingPolicy:
             return policy
     if name == SCORED_AS_EMPTY:
         raise DialgaugeError(
-            "runs are scored already, so what they lack cannot be scored as empty states; score the predictions again "
-            "with --coverage empty"
+            "runs are already scored, so missing predictions cannot be scored as empty states; score the "
+            "predictions again with --coverage empty"
         )
     known = (*MISSING_POLICIES, SCORED_AS_EMPTY)
-    raise DialgaugeError(f"there is no way '{name}' to treat what is missing.{nearest(name, known)}")
+    raise DialgaugeError(f"there is no policy '{name}' for missing predictions.{nearest(name, known)}")
 
 
 def lacking_systems(scores: PairedScores, runs: Mapping[str, Run]) -> list[LackingSystem]:
@@ -109,7 +109,7 @@ def missing_sentences(comparison: Comparison) -> list[str]:
     if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
-        sentences.append(f"So all systems are compared on the {together} that every one has{moved}")
+        sentences.append(f"So all systems are compared on the {together} that all of them have{moved}")
         sentences.append(
             f"Other ways: {_EMPTY if _trackers(comparison) else ''}--missing without leaves incomplete systems out, "
             "--missing refuse stops"

@@ -166,7 +166,7 @@ def _system_tables(system: str, ratings: Ratings, scores: PairedScores) -> list[
     agreement.notes.append(
         f"{counted(ratings.count, 'rating')} of {counted(len(ratings.dialogues), 'dialogue')} by "
         f"{counted(len(ratings.raters), 'rater')}. "
-        "Fleiss' kappa needs equally many ratings for every dialogue."
+        "Fleiss' kappa needs the same number of ratings for every dialogue."
     )
     titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
     table = Table(

@@ -88,7 +88,7 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], vie
     several = several_sums(scores.dialogues, sums)
     together = scores.joined(several)
     unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
-    notes = [f"{', '.join(unlike)}: not every run has the sums that this dialgauge knows; left out"] if unlike else []
+    notes = [f"{', '.join(unlike)}: not every run stores the sums that this version needs; left out"] if unlike else []
     together = together.only(list(several)) if no_ratios else together
     return replace(together, notes=(*together.notes, *notes))
 

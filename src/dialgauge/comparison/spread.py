@@ -111,7 +111,7 @@ def read_system_table(path: str | Path) -> SystemTable:
     lines = read_csv(source)
     if len(lines) < 2 or len(lines[0][1]) < 2:
         raise DialgaugeError(
-            "a table of systems has a line of names (system, then the measures) and a line for each system",
+            "a table of systems needs a header line (system, then the measures) and a line for each system",
             file=str(path),
         )
     (heading, (_, *measures)), *rest = lines

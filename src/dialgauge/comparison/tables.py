@@ -33,7 +33,7 @@ def standing_tables(comparison: Comparison) -> list[Table]:
     tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
         ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
-        tables.append(_by_measures(comparison, "Ranks that the tests leave open", ranks))
+        tables.append(_by_measures(comparison, "Possible ranks", ranks))
         tables[-1].notes.append(
             "2-4: one system is significantly better, and three others are not significantly worse."
         )
@@ -63,7 +63,7 @@ def score_table(comparison: Comparison) -> Table:
 
 def rank_range_table(comparison: Comparison) -> Table:
     """The best and the worst rank that the tests leave each system, measure by measure."""
-    table = Table("Ranks that the tests leave open", ["measure", "system", "letters", "best rank", "worst rank"])
+    table = Table("Possible ranks", ["measure", "system", "letters", "best rank", "worst rank"])
     for measure, one in zip(comparison.measures, standings(comparison), strict=True):
         for row in order(comparison):
             table.add(measure, comparison.systems[row], one.letters[row], one.best[row], one.worst[row])
@@ -84,7 +84,7 @@ def scale_note(comparison: Comparison) -> list[str]:
     others = [measure for measure, score in scores.items() if score is None or score.unit != SHARE]
     if len(others) == len(scores):
         return []
-    exception = f", but for {', '.join(others)}" if others else ""
+    exception = f", except {', '.join(others)}" if others else ""
     return [f"In percent{exception}; CSV and JSON have fractions."]
 
 
@@ -155,7 +155,7 @@ def pair_table(comparison: Comparison) -> Table:
     if comparison.too_few:
         table.notes.append(
             f"No intervals: {counted(len(comparison.dialogues), comparison.view.unit)} are too few for one at "
-            f"{100 * comparison.level:g}%, and for a verdict: to differ on every one of them would not be significant."
+            f"{100 * comparison.level:g}%, and for a verdict: even if all of them differed it would not be significant."
         )
     return table
 
@@ -166,7 +166,7 @@ def resample_note(comparison: Comparison) -> list[str]:
     if comparison.resamples >= needed:
         return []
     return [
-        f"With so few resamples no p-value can be below {comparison.alpha:g}, so nothing can be found: "
+        f"With so few resamples no p-value can be below {comparison.alpha:g}, so nothing can be significant: "
         f"use {needed:,} or more (--resamples)."
     ]
 
@@ -199,12 +199,12 @@ def floor_table(comparison: Comparison) -> Table:
         table.add(measure, *(Cell(float(number), like=look) for number in numbers), power[place])
     table.notes.append(
         "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
-        "'resolved' were. Detectable: the true difference that the same test finds with 80% power, whichever "
-        f"the pair. Pairs separated: system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
+        "'resolved' were. Detectable: the true difference that the same test finds with 80% power, for any "
+        f"pair. Pairs separated: system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
     )
     if np.isnan(comparison.floor).any():
         table.notes.append(
-            f"–: unknown: the systems differ alike on every {comparison.view.unit}, or there are too few "
+            f"–: unknown: the systems differ by the same amount on every {comparison.view.unit}, or there are too few "
             f"{comparison.view.unit}s or resamples."
         )
     table.notes += resample_note(comparison)
@@ -238,5 +238,5 @@ def rank_table(comparison: Comparison) -> Table:
     if contrary:
         shown = ", ".join(text for _, text in contrary[:_CONTRARY])
         more = f", and {len(contrary) - _CONTRARY} more" if len(contrary) > _CONTRARY else ""
-        table.notes.append(f"Of {pairs} pairs of systems, these measures put some into opposite orders: {shown}{more}.")
+        table.notes.append(f"These measures order some of the {pairs} system pairs oppositely: {shown}{more}.")
     return table

@@ -202,7 +202,7 @@ def read_gazetteer(path: Path) -> list[str]:
         raise DialgaugeError("it is a folder; a list is one text file", file=str(path))
     entries = [entry for part in resolve(path) for entry in _entries(part.text())]
     if not entries:
-        raise DialgaugeError("the list has no entries; write one a line", file=str(path))
+        raise DialgaugeError("the list has no entries; write one per line", file=str(path))
     return entries
 
 

@@ -114,7 +114,7 @@ def _one_set(
         key = id_hash(dialogue.id)
         if key in seen:
             raise DialgaugeError(
-                "this id was used before; ids must be unique (case and .json do not count)",
+                "this id was used before; ids must be unique (case and .json are ignored)",
                 file=part.name,
                 dialogue=dialogue.id,
             )
@@ -183,5 +183,7 @@ class OriginalIds:
         for part, chosen, dialogue in dialogues:
             name = self._names.get(dialogue.id)
             if name is None:
-                raise DialgaugeError(f"{self._source} has no dialogue of this id", file=part.name, dialogue=dialogue.id)
+                raise DialgaugeError(
+                    f"{self._source} has no dialogue with this id", file=part.name, dialogue=dialogue.id
+                )
             yield part, chosen, structs.replace(dialogue, id=name)

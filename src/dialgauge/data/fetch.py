@@ -116,14 +116,14 @@ class _Download:
                         furthest, resumed = max(furthest, here), resumed or here > 0
                         if failures >= patience.tries:
                             raise DialgaugeError(
-                                f"the download failed {failures} times in a row ({stop}); what came is kept, "
-                                "run the same command again to go on",
+                                f"the download failed {failures} times in a row ({stop}); what came is kept; "
+                                "run the same command again to resume",
                                 file=self.url,
                             ) from stop
                         backoff = patience.first_wait * 2 ** max(failures - 1, 0)
                         patience.sleep(min(backoff if stop.wait is None else stop.wait, _LONGEST_WAIT))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise DialgaugeError(f"this is not an address that can be fetched ({error})", file=self.url) from error
+            raise DialgaugeError(f"this address cannot be fetched ({error})", file=self.url) from error
 
     def _attempt(self, client: httpx.Client) -> bool:
         """One request; true if it continued an earlier one."""
@@ -152,7 +152,7 @@ class _Download:
         """Does the answer go on where the part ends? Anything but a file raises."""
         status = response.status_code
         if status in _TRY_AGAIN:
-            raise _Interrupted(f"the server answers {status}", _retry_after(response))
+            raise _Interrupted(f"the server answered with status {status}", _retry_after(response))
         if status == 416:
             self.forget()
             raise _Interrupted("the server has no such range")
@@ -161,12 +161,12 @@ class _Download:
         if status not in (200, 206):
             raise DialgaugeError(f"the server refuses with status {status}", file=self.url)
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise DialgaugeError("the server sends the file in an encoding that was not asked for", file=self.url)
+            raise DialgaugeError("the server sends the file in an encoding that was not requested", file=self.url)
         if status == 200:
             return False
         if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             self.forget()
-            raise _Interrupted("the server sends another range than asked for")
+            raise _Interrupted("the server sent a different range than requested")
         return True
 
     def _receive(self, response: httpx.Response, start: int) -> None:

@@ -199,7 +199,7 @@ class _Installation:
             if here[path].sha256 != member.sha256:
                 raise DialgaugeError(
                     f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is "
-                    f"{here[path].sha256}, known is {member.sha256}); --accept-change takes it all the same"
+                    f"{here[path].sha256}, known is {member.sha256}); --accept-change takes it anyway"
                 )
 
 

@@ -78,7 +78,7 @@ def _faults(archive: Path) -> Iterator[None]:
     except _BROKEN as error:
         raise DialgaugeError(f"the archive is damaged ({error}); fetch it again", file=str(archive)) from error
     except MemoryError as error:  # LZMA says itself how much it wants
-        raise DialgaugeError("it asks for more memory than there is; it is refused", file=str(archive)) from error
+        raise DialgaugeError("it needs more memory than there is; it is refused", file=str(archive)) from error
     except OSError as error:
         raise DialgaugeError(f"it cannot be unpacked ({error.strerror or error})", file=str(archive)) from error
 

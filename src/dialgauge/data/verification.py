@@ -180,7 +180,9 @@ def listing_table(items: Iterable[DatasetState], folder: Folder) -> Table:
     for item in items:
         size = readable(item.size, item.size_complete)
         table.add(item.name, item.title, item.here, size, item.checksums, item.licence)
-    table.notes.append(f"Folder: {folder.root} (DIALGAUGE_DATA moves it). 'dialgauge data get NAME' fetches one.")
+    table.notes.append(
+        f"Folder: {folder.root} (set DIALGAUGE_DATA to change it). 'dialgauge data get NAME' fetches one."
+    )
     table.notes.append("Addresses and citations: 'dialgauge data list --json -'.")
     return table
 
@@ -193,7 +195,7 @@ def verification_table(results: Iterable[Verification]) -> Table:
         if result.sound:
             verdict = "sound"
         else:
-            verdict = "not sound" if any(counts) else "nothing to compare with: no checksum is known"
+            verdict = "not sound" if any(counts) else "cannot be verified: no checksum is known"
         table.add(result.dataset, *counts, verdict)
         table.notes += [f"{result.dataset}/{file.path}: {file.state}" for file in result.files if file.state != "right"]
     return table

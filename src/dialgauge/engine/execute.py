@@ -60,9 +60,9 @@ def checked_place(place: WorkPlace) -> WorkPlace:
     if name not in ENGINES:
         raise DialgaugeError(f"there is no engine named '{name}'.{nearest(name, ENGINES)}")
     if place.address and name != "ray":
-        raise DialgaugeError(f"--address is where a Ray cluster is, and the engine is {name}; use --engine ray")
+        raise DialgaugeError(f"--address names a Ray cluster, but the engine is {name}; use --engine ray")
     if name == "local" and place.workers not in (None, 1):
-        raise DialgaugeError("the engine local is this one process; use --engine pool for several workers")
+        raise DialgaugeError("the local engine uses this one process; use --engine pool for several workers")
     return place._replace(engine=name)
 
 
@@ -153,6 +153,6 @@ class _Queue:
         if not self._keep:
             return False
         if key in self._keys:
-            raise ValueError(f"two units have the key {key!r}; their results would be taken for each other")
+            raise ValueError(f"two units have the key {key!r}; their results would be mixed up")
         self._keys.add(key)
         return key in self._stored

@@ -125,7 +125,7 @@ def _knock(address: str) -> None:
         return
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (host and colon and port.isdecimal()):
-        raise DialgaugeError(f"'{address}' is no address of a Ray cluster; write HOST:PORT or auto")
+        raise DialgaugeError(f"'{address}' is not the address of a Ray cluster; write HOST:PORT or auto")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as line:
             answers = os.environ.get("RAY_USE_TLS", "0") == "1" or _speaks_http2(line)
@@ -136,7 +136,7 @@ def _knock(address: str) -> None:
         ) from error
     if not answers:
         raise DialgaugeError(
-            f"what listens at {address} is no Ray cluster; 'ray start' prints the address of the one it starts"
+            f"what listens at {address} is not a Ray cluster; 'ray start' prints the address of the one it starts"
         )
 
 
@@ -156,7 +156,7 @@ def _speaks_http2(line: socket.socket) -> bool:
 def _reason(error: Exception, said: BinaryIO) -> str:
     said.seek(0)
     if b"InvalidAuthToken" in said.read():
-        return "it wants another token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN to those of the cluster"
+        return "it needs a different token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN to those of the cluster"
     text = str(error).strip()
     return text.splitlines()[0] if text else type(error).__name__
 

@@ -148,7 +148,7 @@ class RayEngine(Engine):
         try:
             answer = ray.get(hand.answer)
         except ray.exceptions.RayTaskError as error:  # even its answer could not be sent
-            raise RuntimeError(f"a worker failed in an unforeseen way: {error}") from error
+            raise RuntimeError(f"a worker failed unexpectedly: {error}") from error
         except ray.exceptions.RayError as error:
             return self._bury(hand, _how_it_ended(error))
         self._heard = time.monotonic()
@@ -214,7 +214,7 @@ class RayEngine(Engine):
         nodes = [node for node in ray_module().nodes() if node["Alive"] and node["Resources"].get("CPU")]
         if self._sick and all(node["NodeID"] in self._sick for node in nodes):
             why = ", ".join(sorted(set(self._sick.values())))
-            raise DialgaugeError(f"{self._connection.name} has no machine left that is well ({why}). {_KEPT}")
+            raise DialgaugeError(f"{self._connection.name} has no healthy machine left ({why}). {_KEPT}")
 
     def _hand_out(self) -> None:
         """Give waiting batches to free workers, and start as many workers as batches are left over."""
@@ -273,8 +273,8 @@ class RayEngine(Engine):
             self._heard = now
         elif now - self._heard > _NOBODY:
             raise DialgaugeError(
-                f"{self._connection.name} gave no worker for {_NOBODY:.0f} seconds; look with 'ray status' whether it "
-                f"has a free core and whether its nodes live. {_KEPT}"
+                f"{self._connection.name} provided no worker for {_NOBODY:.0f} seconds; check with 'ray "
+                f"status' that it has a free core and that its nodes are alive. {_KEPT}"
             )
 
     def _somebody_lives(self) -> bool:
@@ -288,8 +288,8 @@ class RayEngine(Engine):
 def _require_same_source(opened: Opened) -> None:
     if opened.source != own_source():
         raise DialgaugeError(
-            f"the node {opened.node[:12]} of the cluster has another dialgauge than this process, which could give "
-            "other numbers; install the same version on all nodes"
+            f"the node {opened.node[:12]} of the cluster has a different dialgauge from this process, which could "
+            "give different numbers; install the same version on all nodes"
         )
 
 

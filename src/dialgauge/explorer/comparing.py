@@ -130,7 +130,7 @@ class Neighbours:
 def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: str = "") -> SideBySide:
     """One dialogue in two to four runs."""
     if not 2 <= len(set(ids)) <= MOST_SIDES:
-        raise DialgaugeError(f"two to {MOST_SIDES} runs can be looked at side by side; choose so many")
+        raise DialgaugeError(f"two to {MOST_SIDES} runs can be shown side by side; choose that many")
     runs = tuple(library.run(name) for name in dict.fromkeys(ids))
     dialogues = tuple(library.dialogue(run, dialogue) for run in runs)
     views = tuple(pages_of(run.kind).dialogue(library, run, one) for run, one in zip(runs, dialogues, strict=True))

@@ -166,7 +166,7 @@ def _check_size(scope: Scope) -> None:
         raise _Refusal(414, f"The address is longer than {LONGEST_ADDRESS:,} bytes.")
     for length in _values(scope, b"content-length"):
         if not (length.isascii() and length.isdigit()):
-            raise _Refusal(400, "The request says no length of its body that is a number.")
+            raise _Refusal(400, "The request has no valid Content-Length.")
         if len(length) > len(str(LARGEST_BODY)) or int(length) > LARGEST_BODY:
             raise _too_large()
 
@@ -187,7 +187,7 @@ def _check_origin(scope: Scope, host: str) -> None:
     if scope["method"] in READING:
         framed = any(one in _FRAMES for one in _values(scope, b"sec-fetch-dest"))
         if site and not ours and (mode != ["navigate"] or framed):
-            raise _Refusal(403, "A page of another server asked for this; open it by its address instead.")
+            raise _Refusal(403, "A page on another server requested this; open its address directly instead.")
         return
     own = f"{scope.get('scheme', 'http')}://{host}"
     origins = _values(scope, b"origin")
@@ -198,7 +198,7 @@ def _check_origin(scope: Scope, host: str) -> None:
     else:
         welcome = [_origin_of(referer) for referer in _values(scope, b"referer")] == [own]
     if not welcome or (site and not ours):
-        raise _Refusal(403, "Only a page of this explorer may change something: the request does not come from one.")
+        raise _Refusal(403, "Only this explorer's own pages may change anything, and this request came from elsewhere.")
 
 
 def _origin_of(address: str) -> str:

@@ -55,7 +55,7 @@ def stored_as_expected() -> Iterator[None]:
         reason = (str(error).splitlines() or [""])[0][:200]
         raise DialgaugeError(
             "this cannot be shown: a table or a detail of the run is not what this version of dialgauge writes "
-            f"({type(error).__name__}: {reason}); score again, and if that does not help, it is a fault of dialgauge"
+            f"({type(error).__name__}: {reason}); score again, and if that does not help, it is a bug in dialgauge"
         ) from error
 
 

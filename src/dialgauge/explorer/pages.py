@@ -29,12 +29,12 @@ _SHOWN_SCORES = 12
 _OTHERS = 8
 _SQL_SECONDS, _SQL_ROWS, _SQL_AT_ONCE = 10, 500, 3
 _EXAMPLES = (
-    ("all scores, the best first",
+    ("all scores, best first",
      "SELECT r.name, s.* FROM scores s JOIN runs r ON r.id = s.run ORDER BY measure, value DESC"),
     ("the hardest dialogues over all tracking runs",
      "SELECT dialogue, avg(num / den) AS JGA, count(*) AS runs FROM dialogue_scores WHERE measure = 'JGA' "
      "GROUP BY dialogue ORDER BY JGA, dialogue LIMIT 50"),
-    ("turns that say a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
+    ("turns that contain a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
     ("what people wrote", "SELECT * FROM annotations"),
 )  # fmt: skip
 
@@ -155,7 +155,7 @@ class Explorer:
                 pair_ids=[shown.comparison.runs[name].id for name in shown.pair],
             )  # fmt: skip
         if chosen:
-            problem = "one run alone cannot be compared; choose another beside it"
+            problem = "one run alone cannot be compared; choose another one too"
         groups: dict[str, list[Run]] = {}
         for run in self.library.survey().runs:
             groups.setdefault(run.kind, []).append(run)
@@ -184,7 +184,7 @@ class Explorer:
         query, problem, answer = asked.get("q", "").strip(), "", None
         left_out: list[DialgaugeError] = []
         if query and not self._asking.acquire(blocking=False):
-            problem = f"{_SQL_AT_ONCE} other queries are still being answered; ask again in a few seconds"
+            problem = f"{_SQL_AT_ONCE} other queries are still running; try again in a few seconds"
         elif query:
             try:
                 answer = self.store.ask(query, seconds=_SQL_SECONDS, rows=_SQL_ROWS, on_problem=left_out.append)

@@ -68,7 +68,7 @@ def create_app(store: Store) -> Starlette:
 
     async def error(request: Request, failure: Exception) -> Response:
         status = 404 if isinstance(failure, MissingRun) else 400
-        title = "Not here" if status == 404 else "That did not work"
+        title = "Not found" if status == 404 else "That did not work"
         content = await run_in_threadpool(partial(explorer.page, "error.html", title=title, message=str(failure)))
         return Response(content, status_code=status, media_type="text/html; charset=utf-8")
 
@@ -76,7 +76,7 @@ def create_app(store: Store) -> Starlette:
         return await error(request, MissingRun(f"there is no page {request.url.path}"))
 
     async def unfit(request: Request, failure: Exception) -> Response:
-        return await error(request, DialgaugeError(f"{request.method} is not for {request.url.path}"))
+        return await error(request, DialgaugeError(f"{request.method} is not allowed for {request.url.path}"))
 
     routes = [
         Route("/", page(explorer.runs)),

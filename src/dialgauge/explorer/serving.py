@@ -35,14 +35,14 @@ def serve(
     Any address but this machine's own needs ``allow_remote``, and then a token that is part of the address.
     """
     if store.folder.exists() and not store.folder.is_dir():
-        raise DialgaugeError("this is no run store but a file; name a folder", file=str(store.folder))
+        raise DialgaugeError("this is a file, not a run store; name a folder", file=str(store.folder))
     if not host.strip():
         raise DialgaugeError("name an address to listen on, such as 127.0.0.1")
     local = _is_local(host)
     if not local and not allow_remote:
         raise DialgaugeError(
             f"listening on {host} would let other machines read this store; "
-            "add --allow-remote if that is meant (a token is then part of the address)"
+            "add --allow-remote if that is intended (the address then includes a token)"
         )
     listening = _listening(host, port)
     at = listening.getsockname()[1]

@@ -159,7 +159,7 @@ def _dialogue(identifier: str, lines: list[tuple[int, str]], part: Part) -> Dial
         if "\t" not in rest:
             if results is not None or (rest == NO_RESULT and facts):
                 raise DialgaugeError(
-                    f"'{NO_RESULT}' cannot stand beside other answers of the knowledge base", file=part.name, line=line
+                    f"'{NO_RESULT}' cannot be mixed with other answers of the knowledge base", file=part.name, line=line
                 )
             if rest == NO_RESULT:
                 results = ()
@@ -196,7 +196,7 @@ def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
     for position, turn in enumerate(dialogue.turns, start=1):
         if turn.speaker == "user" and user_text is not None:
             raise DialgaugeError(
-                "two user turns follow each other, which the bAbI format cannot say; join them first",
+                "two user turns follow each other, which the bAbI format cannot express; join them first",
                 dialogue=dialogue.id,
                 turn=position,
             )
@@ -208,7 +208,9 @@ def _rests(dialogue: Dialogue, notes: Notes) -> Iterator[str]:
         else:
             if not text.strip():
                 raise DialgaugeError(
-                    "the bot's turn has no text, which the bAbI format cannot say", dialogue=dialogue.id, turn=position
+                    "the bot's turn has no text, which the bAbI format cannot express",
+                    dialogue=dialogue.id,
+                    turn=position,
                 )
             yield f"{SILENCE if user_text is None else user_text}\t{text}"
             user_text = None
@@ -233,7 +235,7 @@ class BabiCandidates(ResourceFormat):
     """The replies a bot chooses from, ``1 text`` a line; leading spaces belong to the text (task 6 has one)."""
 
     name = "babi-candidates"
-    summary = "dialog bAbI candidates: one '1 reply' a line"
+    summary = "dialog bAbI candidates: one '1 reply' per line"
     kind = "candidates"
 
     def recognise(self, peek: Peek) -> bool:
@@ -279,7 +281,7 @@ class BabiKnowledgeBase(ResourceFormat):
     """
 
     name = "babi-kb"
-    summary = "dialog bAbI knowledge base: one '1 entity relation value' a line"
+    summary = "dialog bAbI knowledge base: one '1 entity relation value' per line"
     kind = "knowledge base"
 
     def recognise(self, peek: Peek) -> bool:

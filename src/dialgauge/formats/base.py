@@ -173,9 +173,7 @@ def _no_number(content: bytes, error: str) -> str:
         return ""
     lines = content.count(b"\n", 0, found.start()) + 1
     where = f"line {lines:,}" if lines > 1 else f"byte {found.start():,}"
-    return (
-        f"{found[0].decode()} ({where}) is no JSON value; write null where there is none, or the number that was meant"
-    )
+    return f"{found[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
 
 
 def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:

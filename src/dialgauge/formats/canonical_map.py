@@ -48,7 +48,7 @@ def _check(name: str, table: Any, part: Part) -> None:
     if not isinstance(table, dict) or SPECIAL not in table:
         slot, _, key = name.partition(".")
         raise DialgaugeError(
-            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it neither; "
+            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it has none either; "
             f'add "{SPECIAL}": {{"not_in_goal": {{}}}} to the slot, or to each of its domains',
             file=part.name,
         )

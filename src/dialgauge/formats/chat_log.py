@@ -34,7 +34,7 @@ class ChatLog(DialogueFormat):
     """One message a line: speaker, text, and where there is one the dialogue's id."""
 
     name = "chat-log"
-    summary = "chat log JSONL: one message a line with speaker and text (and dialogue)"
+    summary = "chat log JSONL: one message per line with speaker and text (and dialogue)"
     fields = frozenset({"text"})
     writes = True
 
@@ -74,7 +74,7 @@ def _begin(named: str, begun: set[str], part: Part, line: int) -> None:
     """Note that a dialogue begins; one that has an id begins only once."""
     if named and named in begun:
         raise DialgaugeError(
-            f"the dialogue '{named}' goes on here after another one began or an empty line; put its messages together",
+            f"the dialogue '{named}' continues here after another one or an empty line; keep its messages together",
             file=part.name,
             line=line,
         )

@@ -219,7 +219,7 @@ def _written_acts(turn: Turn, notes: Notes) -> dict[str, list[dict[str, Any]]]:
         if not act.slot and not act.values:
             lists["binary"].append({"intent": act.name, "domain": act.domain, "slot": ""})
             continue
-        notes.add("act with several values written as one act a value", int(len(act.values) > 1))
+        notes.add("act with several values written as one act per value", int(len(act.values) > 1))
         notes.add("act written before an act without a slot that it followed", int(bool(lists["binary"])))
         for value in act.values or ("",):
             entry: dict[str, Any] = {"intent": act.name, "domain": act.domain, "slot": act.slot, "value": value}
@@ -330,7 +330,7 @@ class ConvLab3Predictions(DialogueFormat):
     """
 
     name = "convlab3-predictions"
-    summary = "ConvLab-3 unified predictions: a list with one object a user turn, gold and predicted state"
+    summary = "ConvLab-3 unified predictions: a list with one object per user turn, gold and predicted state"
     kind = "predictions"
     fields = frozenset({"text", "state", "predicted"})
 

@@ -206,7 +206,7 @@ def _take(dialogue: Dialogue, place: str, seen: dict[str, str]) -> None:
     key = dialogue_key(dialogue.id)
     if key in seen:
         raise DialgaugeError(
-            f"this id was already used in {seen[key]}; ids must be unique (case and .json do not count)",
+            f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)",
             file=place,
             dialogue=dialogue.id,
         )

@@ -292,7 +292,9 @@ def _why_no_task(domain: str, text: Raw, error: Exception) -> str:
     content = msgspec.json.decode(text)
     unknown = [key for key in content if key not in _PARTS] if isinstance(content, dict) else []
     if unknown:
-        return f"the goal of '{domain}' has a part '{unknown[0]}', which no goal has.{nearest(unknown[0], _PARTS)}"
+        return (
+            f"the goal of '{domain}' has a part '{unknown[0]}', which goals do not have.{nearest(unknown[0], _PARTS)}"
+        )
     return f"the goal of '{domain}' does not have the expected shape: {error}"
 
 

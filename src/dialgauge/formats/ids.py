@@ -1,4 +1,4 @@
-"""Lists of dialogue ids, one a line, as MultiWOZ publishes its splits (``testListFile.txt``)."""
+"""Lists of dialogue ids, one per line, as MultiWOZ publishes its splits (``testListFile.txt``)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IdList(ResourceFormat):
     """Dialogue ids in file order."""
 
     name = "ids"
-    summary = "a list of dialogue ids, one a line, as in testListFile.txt"
+    summary = "a list of dialogue ids, one per line, as in testListFile.txt"
     kind = "ids"
 
     def recognise(self, peek: Peek) -> bool:

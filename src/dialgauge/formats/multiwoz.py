@@ -219,7 +219,7 @@ class MultiWozActs(ResourceFormat):
     """
 
     name = "multiwoz-acts"
-    summary = "MultiWOZ system_acts.json, dialogue_acts.json, dialog_acts.json: checked, not put on the turns"
+    summary = "MultiWOZ system_acts.json, dialogue_acts.json, dialog_acts.json: checked, but not attached to turns"
     kind = "acts"
 
     def recognise(self, peek: Peek) -> bool:

@@ -1,4 +1,4 @@
-"""dialgauge's own JSONL: one dialogue a line, exactly the fields of the data model.
+"""dialgauge's own JSONL: one dialogue per line, exactly the fields of the data model.
 
 Lines are decoded one by one, so a file of any size passes through in constant memory.
 """
@@ -23,7 +23,7 @@ class Native(DialogueFormat):
     """One :class:`~dialgauge.dialogue.Dialogue` a line, as JSON."""
 
     name = "native"
-    summary = "dialgauge JSONL: one dialogue a line"
+    summary = "dialgauge JSONL: one dialogue per line"
     fields = ALL_FIELDS
     writes = True
 

@@ -33,7 +33,7 @@ def faults(name: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise DialgaugeError("there is no such file", file=name) from error
     except MemoryError as error:
-        raise DialgaugeError("it asks for more memory than there is", file=name) from error
+        raise DialgaugeError("it needs more memory than there is", file=name) from error
     except EOFError as error:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
     except Exception as error:
@@ -58,7 +58,7 @@ def broken() -> tuple[type[Exception], ...]:
 
 def too_big(name: str, limit: int) -> DialgaugeError:
     """The error for data that grows past the limit when unpacked."""
-    meant = "if that is meant, unpack it first or use 'dialgauge data convert --max-bytes'"
+    meant = "if that is intended, unpack it first or use 'dialgauge data convert --max-bytes'"
     return DialgaugeError(f"it unpacks to more than {limit:,} bytes; {meant}", file=name)
 
 

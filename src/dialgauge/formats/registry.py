@@ -59,7 +59,7 @@ BUILT_IN = {
     "convlab3-predictions": BuiltIn(
         "dialgauge.formats.convlab3:ConvLab3Predictions", "[{", ('"dialogue_id"', '"utt_idx"', '"predictions"')
     ),
-    "document": BuiltIn("dialgauge.formats.document:Document", "told by its name"),
+    "document": BuiltIn("dialgauge.formats.document:Document", "recognised by its name"),
     "flags": BuiltIn("dialgauge.formats.predictions.flags:Flags", "{{", numbered=True),
     "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
     "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
@@ -186,7 +186,7 @@ def recognise(part: Part) -> AnyFormat:
         )
     raise DialgaugeError(
         f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --help says how to name one"
-        + "".join(f"; not asked: {fault}" for fault in faults),
+        + "".join(f"; not tried: {fault}" for fault in faults),
         file=part.name,
     )
 

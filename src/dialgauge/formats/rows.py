@@ -112,7 +112,7 @@ class RowsOfDialogues:
             held = list(group)
             try:
                 if identifier in seen:
-                    raise DialgaugeError("its rows do not stand together; sort the table by dialogue and turn")
+                    raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
                 seen.add(identifier)
                 dialogue = self._numbered(identifier, held, numbering)
             except (*_FAULTS, DialgaugeError) as error:
@@ -292,7 +292,7 @@ def _gold_state(value: Any, seen: Seen) -> State:
         raise TypeError(f"a state is an object of domains with slots, or of domain-slot with values, not {value!r:.60}")
     for key, inner in flat.items():
         if not isinstance(inner, dict) and "-" not in str(key):
-            raise ValueError(f"'{key}' is neither a domain with slots nor written domain-slot")
+            raise ValueError(f"'{key}' is neither a domain with slots nor of the form domain-slot")
     inside: Seen = Counter()
     state = loose_state({"state": flat}, inside)
     if inside[NO_VALUE] or inside[NO_SLOT]:

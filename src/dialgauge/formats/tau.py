@@ -173,7 +173,9 @@ class Tau2(DialogueFormat):
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         results = _results(part)
         if not 0 <= (results.info.num_trials or 0) <= _MOST:
-            raise DialgaugeError(f"info, num_trials: {results.info.num_trials} trials cannot be meant", file=part.name)
+            raise DialgaugeError(
+                f"info, num_trials: must be from 0 to {_MOST:,} (got {results.info.num_trials})", file=part.name
+            )
         tasks = _tasks(results.tasks, part)
         shared = _shared(results.info, tasks)
         domains = _domains(results.info, tasks)
@@ -192,7 +194,7 @@ def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, not
             one = decode(decoder, raw, part, dialogue=name)
             if not 0 <= (one.trial or 0) < _MOST:
                 raise DialgaugeError(
-                    f"the trial is {one.trial}, which is not from 0 to {_MOST - 1:,}",
+                    f"the trial must be from 0 to {_MOST - 1:,} (got {one.trial})",
                     file=part.name,
                     dialogue=name,
                 )

@@ -65,7 +65,7 @@ def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
         if outcome is None or not outcome.success:
             why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""
             raise DialgaugeError(
-                f"the rule bot cannot carry this dialog ({why}); the world's phrases may be ambiguous",
+                f"the rule bot cannot complete this dialog ({why}); the world's phrases may be ambiguous",
                 dialogue=dialogue.id,
             )
         yield replace(dialogue, outcome=None)
@@ -171,12 +171,13 @@ def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> None:
     strange = sorted(path.name for path in folder.glob("dialog-babi-*") if path.name not in known)
     if strange:
         raise DialgaugeError(
-            f"dialog files that no simulation wrote lie there ({strange[0]}); choose another folder", file=str(folder)
+            f"the folder has dialog files that no simulation wrote ({strange[0]}); choose another folder",
+            file=str(folder),
         )
     if before is not None and before.world != receipt.world:
         if not force:
             raise DialgaugeError(
-                f"another simulation lies there ({before.title}, seed {before.seed}); choose another folder, or "
+                f"the folder holds another simulation ({before.title}, seed {before.seed}); choose another folder, or "
                 "replace it with --force",
                 file=str(folder),
             )
@@ -196,7 +197,7 @@ def _receipt_in(folder: Path) -> WorldReceipt | None:
         return None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DialgaugeError(
-            f"it is no receipt of a simulation ({error}); choose another folder", file=str(path)
+            f"it is not a simulation receipt ({error}); choose another folder", file=str(path)
         ) from error
     if not all(_RELEASED.fullmatch(name) for name in receipt.files):
         raise DialgaugeError("it names files that no simulation writes; choose another folder", file=str(path))

@@ -205,8 +205,8 @@ def interaction_table(runs: Sequence[Run], title: str) -> Table:
             Column("per-dialog", digits=1, percent=True),
         ],
         notes=[
-            "Completed: the bot's own replies go on the record. Per-response and per-dialog: the same users, with the "
-            "right replies on the record.",
+            "Completed: the conversation goes on from the bot's own replies. Per-response and per-dialog: the same "
+            "users, but it goes on from the right replies.",
         ],
     )
     for run in runs:

@@ -283,7 +283,7 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     )
     return [
         *(f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()),
-        *(f"{counted(count, 'conversation')} ended or did not begin: {reason}" for reason, count in spent.items()),
+        *(f"{counted(count, 'conversation')} ended early or never began: {reason}" for reason, count in spent.items()),
     ]
 
 
@@ -330,7 +330,7 @@ def _parts(run: Run) -> Table:
         ["what", "measure", Column("score", digits=2, percent=True)],
         notes=[
             "The tracker against what the user said; the user against its goal."
-            + (" Success goes by the acts behind the words." if run.manifest.config["level"] == "text" else "")
+            + (" Success is judged by the acts behind the words." if run.manifest.config["level"] == "text" else "")
             + labels_note(run)
         ],
     )

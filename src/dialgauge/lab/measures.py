@@ -66,8 +66,8 @@ COMPLETED = Card(
     name="completed",
     family="lab",
     title="completed conversations",
-    summary="Share of the conversations that the system carried to the end, its own words on the record.",
-    formula="conversations carried to the end / conversations",
+    summary="Share of the conversations that the system completed, going on from its own replies.",
+    formula="completed conversations / conversations",
     source="dialgauge; the simulated user of the restaurant world ends a conversation at the first mistake",
     rows=_completed,
 )

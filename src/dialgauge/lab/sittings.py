@@ -164,7 +164,7 @@ def _recorded(line: bytes) -> Dialogue:
         return _DECODER.decode(line)
     except msgspec.ValidationError as error:
         known = msgspec.json.decode(line, type=_Known)
-        why = f"what an agent returned is no part of a turn ({error})"
+        why = f"what an agent returned is not part of a turn ({error})"
         return Dialogue(id=known.id, turns=(), goal=known.goal, domains=known.domains, outcome=_unwritable(why))
     except msgspec.DecodeError as error:
         raise DialgaugeError(

@@ -108,7 +108,7 @@ def _goals_in(file: str) -> list[tuple[str, Goal]]:
         return written
     named = [(one.id.removesuffix(".json"), one.goal) for one in dialogues if one.goal is not None]
     if not named:
-        raise DialgaugeError("no dialogue here has a goal; conversations need one each", file=file)
+        raise DialgaugeError("no dialogue here has a goal; each conversation needs one", file=file)
     return named
 
 
@@ -153,7 +153,7 @@ def goal_tables(loaded: LoadedTown) -> list[Table]:
     shares = ", ".join(f"{sizes.count(size):,} with {counted(size, 'domain')}" for size in sorted(set(sizes)))
     table.notes.append(f"Of all goals {shares}.")
     rows = _findings(loaded)
-    return [table, Table("What to know of some goals", ["what", "goals", "for example"], rows)] if rows else [table]
+    return [table, Table("Notes on some goals", ["what", "goals", "for example"], rows)] if rows else [table]
 
 
 def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
@@ -161,8 +161,8 @@ def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
     kinds = {
         "nothing in the database satisfies them": "unsatisfiable",
         "the first try would have found something (left out)": "stale",
-        "a taxi without ends": "missing_ends",
-        "bookings that cannot be": "impossible_bookings",
+        "a taxi without departure or destination": "missing_ends",
+        "impossible bookings": "impossible_bookings",
     }
     for what, name in kinds.items():
         having = [goal for goal in loaded.goals if getattr(goal.findings, name)]

@@ -71,7 +71,7 @@ def card_named(name: str, family: str | None = None) -> Card[Any]:
     if why := _unfit(card, registered):
         raise DialgaugeError(why)
     if family is not None and card.family != family:
-        raise DialgaugeError(f"{card.name} is a measure of {card.family}, and here measures of {family} are asked for")
+        raise DialgaugeError(f"{card.name} is a measure of {card.family}, but measures of {family} are needed here")
     return card
 
 
@@ -79,7 +79,7 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     """A measure from its name, such as ``JGA``, ``FGA@0.5(rule=paper)``, ``pass^4`` or ``I-GCDF1[hotel]``."""
     match = _FORM.fullmatch(text)
     if not match:
-        raise DialgaugeError(f"'{text}' is no measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
+        raise DialgaugeError(f"'{text}' is not a measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
     card = card_named(match["name"], family)
     settings = _settings(card, match["settings"], text)
     if match["cutoff"] is not None:
@@ -104,7 +104,7 @@ def parse_measures(texts: Iterable[str], family: str | None = None, lists: Lists
                 measure = parse_measure(name, family)
                 measures.setdefault(str(measure), measure)
     if not measures:
-        raise DialgaugeError("no measure was named; leave --measures out for the usual ones")
+        raise DialgaugeError("no measure was named; leave --measures out for the defaults")
     return list(measures.values())
 
 
@@ -135,7 +135,7 @@ def _foreign(family: str | None, owned: Container[str]) -> Iterable[plugins.Plug
         if card is None:
             yield entry
         elif entry.name in owned:
-            why = f"'{entry.name}' of the package {entry.package} bears the name of dialgauge's own measure"
+            why = f"'{entry.name}' of the package {entry.package} has the name of one of dialgauge's own measures"
             yield entry._replace(content=None, reason=why)
         elif why := _unfit(card, entry.name) or "":
             yield entry._replace(content=None, reason=why)

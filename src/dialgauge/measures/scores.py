@@ -39,7 +39,7 @@ class Scores:
     def __getitem__(self, measure: str) -> Score:
         if measure not in self.scores:
             why = self.left_out.get(measure)
-            told = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
+            told = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
             raise DialgaugeError(f"there is no score {measure}{told}")
         return self.scores[measure]
 

@@ -82,10 +82,10 @@ class Signature(Mapping[str, str]):
             key, colon, value = part.partition(":")
             name = _LONG.get(key, key)
             if not colon or not _KEY.fullmatch(name) or name in parts or not value:
-                raise DialgaugeError(f"'{text}' is no signature: '{part}' is not one of its parts")
+                raise DialgaugeError(f"'{text}' is not a signature: '{part}' is not one of its parts")
             parts[name] = unquote(value)
         if VERSION not in parts:
-            raise DialgaugeError(f"'{text}' is no signature: it names no version")
+            raise DialgaugeError(f"'{text}' is not a signature: it names no version")
         return cls(**parts)
 
     def with_(self, **parts: str) -> Signature:

@@ -128,7 +128,7 @@ def check_task(folder: Path, number: int) -> None:
     if (fitted := fitted_on(folder)) != number:
         raise DialgaugeError(
             f"the model was fitted on {place_of(fitted)} and cannot answer {place_of(number)}; load one fitted on it, "
-            "or see how it does there all the same with 'babi evaluate --transfer'",
+            "or evaluate it there anyway with 'babi evaluate --transfer'",
             file=str(folder),
         )
 
@@ -136,9 +136,9 @@ def check_task(folder: Path, number: int) -> None:
 def _check_candidates(manifest: _Manifest, task: RankingTask, folder: Path) -> None:
     if tuple(manifest.candidates) != task.candidates:
         raise DialgaugeError(
-            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, and this data "
-            f"has {len(task.candidates):,} (other ones, or in another order); 'babi evaluate --transfer' takes it "
-            "there all the same",
+            f"the model was fitted on task {manifest.task} with {len(manifest.candidates):,} candidates, but this data "
+            f"has {len(task.candidates):,} (different ones, or in another order); 'babi evaluate --transfer' "
+            "evaluates it there anyway",
             file=str(folder),
         )
 
@@ -195,13 +195,13 @@ def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask, *, force: 
     for what, owner in (("model", training_in(folder)), ("checkpoint", _training_of(checkpoint))):
         if owner not in (None, wanted):
             raise DialgaugeError(
-                f"the {what} of another training lies there ({owner}, not {wanted}); "
+                f"the {what} of another training is already there ({owner}, not {wanted}); "
                 "choose another folder, or delete this one",
                 file=str(folder),
             )
     if (folder / MANIFEST).exists() and not _repeats(_read_manifest(folder), ranker, task):
         raise DialgaugeError(
-            f"a finished model lies there ({wanted}), fitted with other data, settings or code; choose another "
+            f"a finished model is already there ({wanted}), fitted with other data, settings or code; choose another "
             "folder, or replace it with --force",
             file=str(folder),
         )
@@ -223,5 +223,5 @@ def _training_of(checkpoint: Path) -> TrainingName | None:
             return msgspec.json.decode(held["progress"].tobytes(), type=_Progress).training
     except (*UNREADABLE, msgspec.DecodeError) as error:
         raise DialgaugeError(
-            f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(checkpoint)
+            f"the checkpoint cannot be read ({error}); delete it to start over", file=str(checkpoint)
         ) from error

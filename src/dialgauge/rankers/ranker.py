@@ -100,7 +100,7 @@ class ReplyModel(ABC):
 
     def __init__(self, seed: int = 0) -> None:
         if not 0 <= seed < SEEDS:
-            raise DialgaugeError(f"the seed of a model is a number from 0 to {SEEDS - 1}, not {seed}")
+            raise DialgaugeError(f"the seed of a model must be from 0 to {SEEDS - 1} (got {seed})")
         self.seed = seed
         #: Settings by name, as given on the command line; what they mean is the model's business.
         self.options: dict[str, str] = {}

@@ -151,7 +151,7 @@ def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
     stripped = tuple(text.strip() for text in texts)
     if len(set(stripped)) != len(stripped):
         twice = next(text for place, text in enumerate(stripped) if text in stripped[:place])
-        raise DialgaugeError(f"the candidate {twice!r} stands there twice", file=str(path))
+        raise DialgaugeError(f"the candidate {twice!r} appears twice", file=str(path))
     return stripped
 
 

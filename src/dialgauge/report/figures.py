@@ -120,7 +120,9 @@ def check_ending(target: Path) -> str:
     """The ending of a figure's file, in small letters; an error unless a figure can be written so, here and now."""
     ending = target.suffix.lower()
     if ending not in ENDINGS:
-        raise DialgaugeError(f"a figure is written as {', '.join(ENDINGS)}; choose such an ending", file=str(target))
+        raise DialgaugeError(
+            f"a figure can be written as {', '.join(ENDINGS)}; use one of these endings", file=str(target)
+        )
     for module, package in (("altair", "altair"), ("vl_convert", "vl-convert-python")):
         if find_spec(module) is None and (module == "altair" or ending != ".json"):
             raise missing_extra(package, "figures", "Drawing a figure")

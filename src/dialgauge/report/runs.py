@@ -65,7 +65,7 @@ def score_tables(run: Run) -> list[Table]:
     own = list(_own_parts(run))
     if any(score.unit == SHARE for score in run.scores.values()):
         table.notes.append("Shares in percent; files have fractions.")
-    return [table, _fields("What each score depends on beyond the signature of the run", own)] if own else [table]
+    return [table, _fields("Settings of each score beyond the run's signature", own)] if own else [table]
 
 
 def run_html(run: Run) -> str:
@@ -105,7 +105,7 @@ def _coverage_tables(coverage: Coverage) -> list[Table]:
     for unit, count in coverage.units.items():
         table.add(unit, count.expected, count.read, count.scored, count.failed)
     if coverage.policy:
-        table.notes.append(f"What one side lacks: {coverage.policy}.")
+        table.notes.append(f"Coverage policy: {coverage.policy}.")
     return [table]
 
 

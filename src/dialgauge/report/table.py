@@ -173,7 +173,9 @@ def format_of(path: Path, format: str | None = None) -> str:
     """The format of a file of tables: the one named, else the one its ending asks for."""
     chosen = format or ENDINGS.get(path.suffix.lower())
     if chosen is None or chosen not in TEXT_FORMATS:
-        raise DialgaugeError(f"a table is written as {', '.join(ENDINGS)}; choose such an ending", file=str(path))
+        raise DialgaugeError(
+            f"a table can be written as {', '.join(ENDINGS)}; use one of these endings", file=str(path)
+        )
     return chosen
 
 

@@ -385,11 +385,11 @@ def checkpointed(model: ReplyModel, key: CellKey, store: Store, tell: Tell, *, f
     name = f"{key.model}-task{key.task}-seed{key.seed}"
     with store.workbench(kind=CHECKPOINT_KIND, name=name, config=key.training(), fresh=fresh) as folder:
         if folder is None:
-            tell(f"{name}: another process trains it at this moment; this one works without a checkpoint")
+            tell(f"{name}: another process is training it now; this one runs without a checkpoint")
         else:
             model.checkpoint = folder / CHECKPOINT
             if model.checkpoint.exists():
-                tell(f"{name}: goes on from the checkpoint of an interrupted training")
+                tell(f"{name}: resumes from the checkpoint of an interrupted training")
         try:
             yield
         finally:

@@ -43,8 +43,8 @@ def results_table(runs: Iterable[Run]) -> Table:
             Column("unanswered", drop=4),
         ],
         notes=[
-            "Intervals: 95%, from resampling dialogs. Several seeds: means, and as spread the standard deviation of "
-            "per-response.",
+            "Intervals: 95%, from resampling dialogs. Several seeds: means; the spread is the standard deviation "
+            "of per-response.",
             *_notes_on_paper(groups),
         ],
     )
@@ -88,10 +88,10 @@ def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
     if not tested:
         return []
     if not any(tested):
-        return ["Fitted or tested on other dialogs than the released ones: no number of the paper stands beside ours."]
-    told = ["Difference: per-response, ours less the paper's."]
+        return ["Fitted or tested on other dialogs than the released ones: not comparable with the paper's numbers."]
+    told = ["Difference: per-response, ours minus the paper's."]
     if not all(tested):
-        told.append("The paper's numbers stand beside results on the released dialogs only.")
+        told.append("The paper's numbers are shown only beside results on the released dialogs.")
     return told
 
 
@@ -146,7 +146,7 @@ def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
         f"Statistics of the tasks: averages per dialog of the split '{split}'",
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
         notes=[
-            "User utterances without silences. Ours are counted on these files and are not bent to the paper's.",
+            "User utterances without silences. Ours are counted on these files, not adjusted to match the paper's.",
             "Vocabulary: different words between white space, lower-cased, in all dialogs, candidates and facts of the "
             "knowledge base.",
         ],

@@ -58,7 +58,7 @@ def read_annotations(run: Path) -> Annotations:
     """The annotations in a run's folder, none where nobody wrote any; a damaged file is an error."""
     path = run / ANNOTATIONS_FILE
     if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise DialgaugeError("the annotations are no file; delete what has their name", file=str(path))
+        raise DialgaugeError("this is not a file of annotations; delete it", file=str(path))
     try:
         return msgspec.json.decode(path.read_bytes(), type=Annotations)
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def read_annotations(run: Path) -> Annotations:
         raise DialgaugeError(f"the annotations cannot be read ({error.strerror})", file=str(path)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DialgaugeError(
-            f"the annotations are damaged ({error}); mend the file, or delete it to do without them", file=str(path)
+            f"the annotations are damaged ({error}); fix the file, or delete it to do without them", file=str(path)
         ) from error
 
 
@@ -120,7 +120,7 @@ def _labels(texts: Iterable[str], what: str) -> tuple[str, ...]:
         raise TypeError(f"give a list of {what}s, not one text")
     known = tuple(dict.fromkeys(_label(text, what) for text in texts))
     if len(known) > MOST_LABELS:
-        raise DialgaugeError(f"there can be {MOST_LABELS} {what}s, not {len(known):,}; leave some out")
+        raise DialgaugeError(f"at most {MOST_LABELS} {what}s are allowed (got {len(known):,}); leave some out")
     return known
 
 
@@ -130,7 +130,7 @@ def _label(text: str, what: str) -> str:
         raise DialgaugeError(f"a {what} cannot be empty; leave it out")
     if len(label) > LONGEST_LABEL:
         raise DialgaugeError(
-            f"a {what} can have {LONGEST_LABEL} characters, and '{_cut(label)}' has {len(label):,}; "
+            f"a {what} can have at most {LONGEST_LABEL} characters; '{_cut(label)}' has {len(label):,}; "
             "shorten it, or write a note"
         )
     return label
@@ -139,7 +139,7 @@ def _label(text: str, what: str) -> str:
 def _note(text: str) -> str:
     note = encodable(text).strip()
     if len(note) > LONGEST_NOTE:
-        raise DialgaugeError(f"a note can have {LONGEST_NOTE:,} characters, not {len(note):,}; shorten it")
+        raise DialgaugeError(f"a note can have at most {LONGEST_NOTE:,} characters (got {len(note):,}); shorten it")
     return note
 
 

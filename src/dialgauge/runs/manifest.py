@@ -136,7 +136,7 @@ def load(folder: Path) -> Manifest:
     """The manifest of a run's folder; anything wrong with it is an error that names the file."""
     path = folder / MANIFEST
     if path.is_fifo() or path.is_socket():  # would be waited for
-        raise DialgaugeError(f"the run is damaged: its {MANIFEST} is no file", file=str(folder))
+        raise DialgaugeError(f"the run is damaged: its {MANIFEST} is not a file", file=str(folder))
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:

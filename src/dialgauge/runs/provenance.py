@@ -56,7 +56,7 @@ def this_command() -> list[str]:
 def _seeds(given: Sequence[int]) -> list[int]:
     for seed in given:
         if not -MOST_SEED <= seed <= MOST_SEED:
-            raise DialgaugeError(f"a seed is a number of at most {MOST_SEED}, not {seed}")
+            raise DialgaugeError(f"a seed must be at most {MOST_SEED} (got {seed})")
     return list(given)
 
 

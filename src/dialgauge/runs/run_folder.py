@@ -115,7 +115,7 @@ class RunFolder:
         try:
             yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise self.damage(TURNS, f"holds something that is no dialogue ({_first_line(error)})") from error
+            raise self.damage(TURNS, f"holds something that is not a dialogue ({_first_line(error)})") from error
 
     @property
     def has_corpus(self) -> bool:
@@ -149,7 +149,7 @@ class RunFolder:
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         return DialgaugeError(
-            f"the run is damaged: its table '{table}' {what}; make the run anew, and remove this one: "
+            f"the run is damaged: its table '{table}' {what}; make the run again, and remove this one: "
             f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
             file=str(self.files.get(table, self.path)),
         )

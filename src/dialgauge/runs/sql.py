@@ -90,7 +90,7 @@ def _answer(connection: duckdb.DuckDBPyConnection, query: str, rows: int | None)
 
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise DialgaugeError("the store can be asked but not changed: give exactly one SELECT")
+        raise DialgaugeError("the store is read-only: give exactly one SELECT")
     connection.execute("BEGIN TRANSACTION READ ONLY")
     frame = _interruptible(connection, lambda: _fetched(connection.sql(query), rows))
     for column in frame:
@@ -119,7 +119,7 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
         if (text := str(error)).startswith(_FOREIGN):
             late = duckdb.OutOfMemoryException if "Out of Memory" in text else duckdb.Error
             raise late(text.removeprefix(_FOREIGN)) from error
-        raise _unfit(f"a type that has no place in a table ({str(error).split('. ')[0]})") from error
+        raise _unfit(f"a type that cannot be put in a table ({str(error).split('. ')[0]})") from error
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:

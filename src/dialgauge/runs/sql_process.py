@@ -91,7 +91,7 @@ def ask(
     import polars
 
     if not (seconds > 0 and rows >= 0):
-        raise ValueError("a query takes some time, and has no fewer than 0 rows")
+        raise ValueError("seconds must be > 0 and rows ≥ 0")
     if encodable(query) != query:
         raise DialgaugeError("the query is not UTF-8 text")
     reply, table = _exchange(store, _Question(query, seconds, rows, memory or usual_memory()))

@@ -202,7 +202,7 @@ class Store:
         if matches:
             shown = ", ".join(matches[:3]) + (", ..." if len(matches) > 3 else "")
             raise DialgaugeError(
-                f"'{id}' fits {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
+                f"'{id}' matches {len(matches)} runs ({shown}); give more of the id", file=str(self.folder)
             )
         hint = nearest(id, names) if names else " The store is empty."
         raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))
@@ -303,7 +303,7 @@ class Store:
         """Folders that are runs or should be; other things in the folder are left alone."""
         try:
             if self.folder.exists() and not self.folder.is_dir():
-                raise DialgaugeError("this is no run store but a file; name a folder", file=str(self.folder))
+                raise DialgaugeError("this is a file, not a run store; name a folder", file=str(self.folder))
             entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
             folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
             return [entry.name for entry in folders if is_run_id(entry.name) or (entry / MANIFEST).exists()]

@@ -89,7 +89,7 @@ def check_table_name(text: str) -> str:
     """The name, or an error that says what a table may be called."""
     if not is_table_name(text):
         raise DialgaugeError(
-            f"a table of a run cannot be called '{text}': use small letters, digits and underscores, "
+            f"a table of a run cannot be called '{text}': use lower-case letters, digits and underscores, "
             f"begin with a letter, and avoid {', '.join(repr(name) for name in RESERVED)}"
         )
     return text
@@ -115,7 +115,7 @@ def check_fixed(table: str, frame: polars.DataFrame) -> None:
         raise ValueError(f"the table {table!r} has the columns {FIXED[table]}, not {columns}")
     if table == DIALOGUE_SCORES and frame.height:
         if frame.null_count().sum_horizontal().item() or not frame["num"].is_finite().all():
-            raise ValueError(f"the table {table!r} has rows that hold no number")
+            raise ValueError(f"the table {table!r} has rows that are not numbers")
         if not (frame["den"].is_finite() & (frame["den"] > 0)).all():
             raise ValueError(f"the table {table!r} has rows without a score: leave out those with den 0")
 

@@ -192,7 +192,7 @@ class Workspace:
         claim = self.resume_if_free(name)
         if claim is None:
             raise DialgaugeError(
-                "another process is at work on the same run; wait for it or stop it", file=str(self._folder / name)
+                "another process is working on the same run; wait for it or stop it", file=str(self._folder / name)
             )
         return claim
 

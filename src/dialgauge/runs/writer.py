@@ -112,7 +112,7 @@ class RunWriter:
         if self._stored is not None and self._scored is not None:
             strangers = frozenset(self._scored.unique().to_list()) - self._stored
             if strangers:
-                raise ValueError(f"the scores are of dialogues that the corpus lacks: {sorted(strangers)[:3]}")
+                raise ValueError(f"the scores include dialogues missing from the corpus: {sorted(strangers)[:3]}")
         manifest = msgspec.structs.replace(
             self._draft,
             corpus=self._corpus,

@@ -122,7 +122,7 @@ def _inversions(codes: Codes) -> int:
 def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats] | None:
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"two lists of equal length are correlated, not {a.shape} and {b.shape}")
+        raise ValueError(f"correlation needs two lists of equal length (got {a.shape} and {b.shape})")
     defined = ~(np.isnan(a) | np.isnan(b))
     a, b = a[defined], b[defined]
     return None if len(a) < 2 or _constant(a) or _constant(b) else (a, b)

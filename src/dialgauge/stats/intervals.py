@@ -62,7 +62,7 @@ def interval_method(name: str) -> IntervalMethod:
     for method in INTERVAL_METHODS:
         if method == name:
             return method
-    raise DialgaugeError(f"there is no way '{name}' to make intervals.{nearest(name, INTERVAL_METHODS)}")
+    raise DialgaugeError(f"there is no interval method '{name}'.{nearest(name, INTERVAL_METHODS)}")
 
 
 def ratio_intervals(

@@ -39,7 +39,7 @@ def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:
     if resamples < 1:
-        raise DialgaugeError(f"{resamples} resamples were asked for; give at least 1")
+        raise DialgaugeError(f"the number of resamples must be at least 1 (got {resamples})")
     if seed < 0:
         raise DialgaugeError(f"the seed must be a whole number ≥ 0 (got {seed})")
     size = max(1, min(BLOCK, BLOCK_CELLS // units))
@@ -90,7 +90,7 @@ def divide(num: Floats, den: Floats) -> Floats:
 def check_level(level: float) -> None:
     """A level of intervals, a number between 0 and 1."""
     if not 0 < level < 1:
-        raise DialgaugeError(f"the level of an interval is {level}; give a number between 0 and 1, such as 0.95")
+        raise DialgaugeError(f"the interval level must be between 0 and 1, such as 0.95 (got {level})")
 
 
 def quantiles(samples: Floats, level: float) -> Floats:

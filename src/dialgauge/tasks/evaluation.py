@@ -96,7 +96,7 @@ class TaskOptions(Struct, frozen=True, kw_only=True):
 
 def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:
     if chosen is not None and chosen not in known:
-        raise DialgaugeError(f"{what} is one of {', '.join(known)}, not '{chosen}'.{nearest(chosen, known)}")
+        raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}').{nearest(chosen, known)}")
 
 
 def score_tasks(
@@ -318,7 +318,7 @@ class TaskEvaluation:
     @cached_property
     def _bleu_obstacle(self) -> str | None:
         if not any(measure.card.statistics for measure in self.measures):
-            return "it was not asked for"
+            return "it was not requested"
         if self.references is None:
             return "the gold file has no span_info, so there are no references; name some with --references"
         return bleu_obstacle()

@@ -114,7 +114,7 @@ class GoldTasks:
         self.source = source
         self.dialogues = {dialogue_key(each.id): each for each in dialogues}
         if len(self.dialogues) < len(dialogues):
-            raise DialgaugeError("two dialogues have the same id (case and .json do not count)", file=source or None)
+            raise DialgaugeError("two dialogues have the same id (case and .json are ignored)", file=source or None)
 
     def __len__(self) -> int:
         return len(self.dialogues)
@@ -186,7 +186,7 @@ class _Reader:
 
     def dialogue(self, name: str, raw: _Dialogue) -> GoldTask:
         if not raw.goal:
-            raise DialgaugeError("it has no goal, so nobody can say whether the job was done",
+            raise DialgaugeError("it has no goal, so success cannot be judged",
                                  file=self._part.name, dialogue=name)  # fmt: skip
         wanted = self._goal(raw.goal, name)
         answers = raw.log[1::2]

@@ -36,9 +36,7 @@ BY_DOMAIN = tuple(
 _STANDARD = "Nekvinda and Dušek 2021, Shades of BLEU, Flavours of Success: The Case of MultiWOZ"
 _BUDZIANOWSKI = "Budzianowski et al. 2018, MultiWOZ; rules: " + _STANDARD
 _OURS = "dialgauge: credit only for what the response and the database support"
-_RULES = Parameter(
-    "rules", "mwzeval", RULES, "the standard evaluator's rules, or ours, which cannot be gamed so cheaply"
-)
+_RULES = Parameter("rules", "mwzeval", RULES, "the standard evaluator's rules, or ours, which are harder to game")
 
 
 class TaskEvidence:
@@ -104,7 +102,7 @@ def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
 
 def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:
     """Only Inform and Success are judged domain by domain."""
-    return f"it is not measured by domain, so leave out [{settings['part']}]" if settings.get("part") else None
+    return f"it is not measured by domain; leave out [{settings['part']}]" if settings.get("part") else None
 
 
 def _counts(above: str, below: str, evidence: TaskEvidence, settings: Settings) -> Rows:
@@ -165,7 +163,7 @@ CARDS: tuple[Card[Any], ...] = (
         source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
     ),
     _share(
-        SUCCESS, "Success", "Share of the dialogues that are informed and in which all that was asked for was told.",
+        SUCCESS, "Success", "Share of the dialogues that are informed and in which every request was answered.",
         "informed dialogues with every request met / dialogues", partial(_flags, "success"),
         source=_BUDZIANOWSKI, parameters=(_RULES,), obstacle=_no_domain,
     ),
@@ -182,7 +180,7 @@ CARDS: tuple[Card[Any], ...] = (
         obstacle=_no_references,
     ),
     _share(
-        OFFER_PRECISION, "precision of offers", "Share of the offers at whose time the state led to fitting rows only.",
+        OFFER_PRECISION, "precision of offers", "Share of the offers made while the state matched only fitting rows.",
         "valid offers / offers", partial(_counts, "valid_offers", "offers"), source=_OURS,
         obstacle=_whole,
     ),
@@ -196,7 +194,7 @@ CARDS: tuple[Card[Any], ...] = (
         "told and asked for / asked for", partial(_counts, "hits", "wanted"), source=_OURS, obstacle=_whole,
     ),
     _share(
-        STUFFED, "stuffed responses", "Share of the responses that tell so much that they answer nothing.",
+        STUFFED, "stuffed responses", "Share of the responses that say so much that they answer nothing.",
         "responses with four of five request classes, or a venue and a train / responses", _stuffed, source=_OURS,
         higher_is_better=False, obstacle=_whole,
     ),

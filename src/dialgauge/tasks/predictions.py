@@ -67,7 +67,7 @@ class TaskPredictions:
                 hint = nearest(key, gold.dialogues)
                 hint = hint if "Did you mean" in hint else ""
                 raise DialgaugeError(
-                    f"the gold file has no such dialogue; is it of the same dataset and split?{hint}",
+                    f"the gold file has no such dialogue; is it from the same dataset and split?{hint}",
                     file=self.source or self.name,
                     dialogue=key,
                 )
@@ -79,10 +79,10 @@ class TaskPredictions:
             notes.append("it has no states, so gold states are used: a score of the policy, not of the whole system")
         if self.unknown:
             shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(_SHOWN))
-            notes.append(f"placeholders of no known class, which count for nothing: {shown}")
+            notes.append(f"placeholders of unknown class, ignored: {shown}")
         if strange := self._strange_domains():
             shown = ", ".join(f"'{name}' {count}" for name, count in strange.most_common(_SHOWN))
-            notes.append(f"states or active_domains name what is no domain of MultiWOZ and counts for nothing: {shown}")
+            notes.append(f"states or active_domains name domains that MultiWOZ does not have, ignored: {shown}")
         return notes
 
     def length_notes(self, gold: GoldTasks) -> list[str]:
@@ -107,8 +107,8 @@ class TaskPredictions:
     def _partial_keys(self) -> list[tuple[str, int, str]]:
         keys = [
             ("state", self.stateless, "gold states are used for ALL turns of the file: this is a score of the policy, "
-             "not of the whole system, and must not stand beside end-to-end scores"),
-            ("active_domains", self.listless, "the lists that are there are ignored too, and domains are estimated "
+             "not of the whole system, and must not be compared with end-to-end scores"),
+            ("active_domains", self.listless, "existing lists are ignored too, and domains are estimated "
              "from states"),
         ]  # fmt: skip
         return [key for key in keys if 0 < key[1] < self.turns]
@@ -176,7 +176,7 @@ def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, An
     try:
         content = msgspec.json.encode(dialogues)
     except TypeError as error:
-        raise DialgaugeError(f"the predictions of '{name}' hold what JSON has no word for: {error}") from error
+        raise DialgaugeError(f"the predictions of '{name}' hold something JSON cannot express: {error}") from error
     return _predictions([Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)], name, "")
 
 
@@ -186,7 +186,7 @@ def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictio
         for part in parts:
             for key, turns in _read_part(part):
                 if key in dialogues:
-                    raise DialgaugeError("two dialogues have this id (case and .json do not count)",
+                    raise DialgaugeError("two dialogues have this id (case and .json are ignored)",
                                          file=part.name, dialogue=key)  # fmt: skip
                 dialogues[key] = turns
     if not any(dialogues.values()):
@@ -276,7 +276,7 @@ def _fault(content: bytes) -> str | None:
     try:
         state = _STATE.decode(content)
     except msgspec.DecodeError:
-        return f"the state must be an object of domain to slots, and is {content.decode()[:_EXCERPT]}"
+        return f"the state must be an object of domain to slots (got {content.decode()[:_EXCERPT]})"
     for domain, raw in state.items():
         try:
             slots = _LOOSE_SLOTS.decode(raw)
@@ -284,7 +284,7 @@ def _fault(content: bytes) -> str | None:
             return f"the state of '{domain}' must be an object of slot to text"
         for slot, value in slots.items():
             if not isinstance(value, str):
-                return f"the value of {domain}-{slot} must be a text, and is {msgspec.json.encode(value).decode()}"
+                return f"the value of {domain}-{slot} must be a text (got {msgspec.json.encode(value).decode()})"
     return None
 
 

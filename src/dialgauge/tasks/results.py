@@ -218,12 +218,12 @@ def warnings(run: Run) -> list[str]:
     if human and told is not None and told < LEAST_ASKED * human:
         found.append(
             f"only {told:.0%} of what it tells was asked for (human responses: {human:.0%}): "
-            "telling everything pays under mwzeval"
+            "telling everything pays off under mwzeval"
         )
     named = details["domains_per_turn"]
     if named is not None and named > _MOST_DOMAINS:
         found.append(
-            f"it claims {named:.1f} active domains a turn; mwzeval believes that, and longer lists score higher"
+            f"it claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score higher"
         )
     if named is not None and named < _LEAST_DOMAINS:
         found.append(

@@ -178,14 +178,14 @@ def read_references(source: str | Path, are: ReferenceKind | None) -> References
     if are is None:
         raise DialgaugeError(
             "say what these references are with --references-are: raw (placeholders in brackets) or clean (used as "
-            "they are); cleaning twice would destroy the classes, so nobody guesses",
+            "they are); cleaning twice would destroy the classes, so dialgauge does not guess",
             file=str(source),
         )
     texts: dict[str, list[str]] = {}
     for part in resolve(source):
         for name, given in _FILE.decode(part.read(), part, Notes()):
             if dialogue_key(name) in texts:
-                raise DialgaugeError("two dialogues have this id (case and .json do not count)",
+                raise DialgaugeError("two dialogues have this id (case and .json are ignored)",
                                      file=part.name, dialogue=name)  # fmt: skip
             texts[dialogue_key(name)] = [cleaned(text) for text in given] if are == "raw" else given
     digest = hashlib.sha256(msgspec.json.encode(texts)).hexdigest()[:8]

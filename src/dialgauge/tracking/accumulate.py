@@ -76,7 +76,9 @@ class Accumulator:
             if why := measure.obstacle(counts):
                 raise DialgaugeError(f"{measure} cannot be computed: {why}")
         if self._parts and self._parts[0].flags_only != counts.flags_only:
-            raise DialgaugeError("some batches have predicted states and some only correctness flags: keep them apart")
+            raise DialgaugeError(
+                "some batches have predicted states and some only correctness flags: score them separately"
+            )
         self._parts.append(counts if self._inventory is None else replace(counts, inventory=self._inventory))
         self._covered.append(comparison.aligned.coverage)
         self._ids += comparison.aligned.ids
@@ -90,7 +92,9 @@ class Accumulator:
                 "only accumulators with the same measures, profile, inventory and coverage can be merged"
             )
         if self._parts and other._parts and self._parts[0].flags_only != other._parts[0].flags_only:
-            raise DialgaugeError("one accumulator has seen predicted states and the other only flags: keep them apart")
+            raise DialgaugeError(
+                "one accumulator has seen predicted states and the other only flags: score them separately"
+            )
         self._parts += other._parts
         self._covered += other._covered
         self._ids += other._ids
@@ -188,7 +192,7 @@ def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
     """A state in the data model from a nested or a flat mapping."""
     nested: State = {}
     if not isinstance(state, Mapping):
-        raise DialgaugeError(f"a state is a mapping, not {state!r:.60}", dialogue=str(dialogue), turn=turn)
+        raise DialgaugeError(f"a state must be a mapping (got {state!r:.60})", dialogue=str(dialogue), turn=turn)
     for key, value in state.items():
         if isinstance(value, Mapping):
             for slot, inner in value.items():
@@ -197,7 +201,7 @@ def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
         domain, hyphen, slot = key.partition("-")
         if not hyphen:
             raise DialgaugeError(
-                f"'{key}' is neither a domain with slots nor written domain-slot", dialogue=str(dialogue), turn=turn
+                f"'{key}' is neither a domain with slots nor of the form domain-slot", dialogue=str(dialogue), turn=turn
             )
         nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
     return nested
@@ -208,7 +212,7 @@ def _values(value: str | Sequence[str], slot: str, dialogue: int, turn: int) -> 
     for one in values:
         if not isinstance(one, str):
             raise DialgaugeError(
-                f"{slot} is {one!r:.60}; values are texts, and an absent slot is left out",
+                f"{slot} is {one!r:.60}; values must be strings; leave absent slots out",
                 dialogue=str(dialogue),
                 turn=turn,
             )

@@ -105,13 +105,13 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         if self.extra_turns:
             text += f"; no gold for {counted(self.extra_turns, 'predicted turn')}: ignored"
         if self.turn_count_mismatch:
-            text += f"; the number of turns differs in {counted(len(self.turn_count_mismatch), 'dialogue')}"
+            text += f"; turn counts differ in {counted(len(self.turn_count_mismatch), 'dialogue')}"
         if self.excluded:
             text += f"; excluded: {', '.join(self.excluded)}"
         if self.not_found:
             text += f"; not in gold, so not excluded: {', '.join(self.not_found)}"
         if self.only_domains:
-            text += f"; gold cut down to what the predictions are about: {', '.join(self.only_domains)}"
+            text += f"; gold restricted to the domains predicted: {', '.join(self.only_domains)}"
         return text
 
 
@@ -236,7 +236,7 @@ def _nothing_shared(gold: EncodedDialogues, predicted: EncodedDialogues, left_ou
     if not shared:
         return DialgaugeError(
             f"gold and predictions share no dialogue: gold has ids like '{_example(gold)}', "
-            f"the predictions like '{_example(predicted)}'; check that both are of the same dataset and split"
+            f"the predictions like '{_example(predicted)}'; check that both are from the same dataset and split"
         )
     return DialgaugeError("gold and predictions share dialogues but no turn that has a state on both sides")
 

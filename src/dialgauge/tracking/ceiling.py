@@ -53,4 +53,4 @@ def ceiling_sentence(profile: str, ceiling: Ceiling, shares: Mapping[str, bool])
         for name, value in ceiling.items()
         if value is not None
     )
-    return f"Under {profile} gold scored against itself has {values}, not 100: some of its rules change one side only."
+    return f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."

@@ -245,6 +245,6 @@ def _domain_bars(comparison: Comparison, measure: str) -> Any:
         for domain in sorted({domain for view in views.values() for domain in view})
     }
     counts = {domain: view[domain]["turns"] for view in views.values() for domain in view}
-    note = "n: turns whose gold state has the domain; both states are cut down to it"
+    note = "n: turns whose gold state has the domain; both states are restricted to it"
     share = all(SystemScores(run).is_share(measure) for run in comparison.runs.values())
     return domain_bars(bars, value=measure, percent=share, counts=counts, note=note)

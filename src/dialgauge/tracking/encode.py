@@ -113,7 +113,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
             row += 1
         key = dialogue_key(dialogue.id)
         if key in seen:
-            raise DialgaugeError("two dialogues have this id (case and .json do not count)", dialogue=dialogue.id)
+            raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
         seen.add(key)
         ids.append(dialogue.id)
         offsets.append(row)
@@ -145,7 +145,7 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
         if carries(dialogues, kind):
             return kind
     raise DialgaugeError(
-        "no turn carries a state, so there is nothing to score as tracking; response files of policy models have none",
+        "no turn has a state, so there is nothing to score as tracking; response files of policy models have none",
         file=name,
     )
 
@@ -159,7 +159,7 @@ def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
     """Gold must have states."""
     if not carries(dialogues, "state"):
         raise DialgaugeError(
-            "no turn carries a gold state; give a file with annotated states as GOLD, such as the dataset itself",
+            "no turn has a gold state; give a file with annotated states as GOLD, such as the dataset itself",
             file=name,
         )
 

@@ -97,9 +97,7 @@ class Faults:
 
     def __init__(self, system: SystemScores) -> None:
         if SLOT_ERRORS not in system.run.tables:
-            raise DialgaugeError(
-                "where it goes wrong needs predicted states, and there are only flags", file=system.name
-            )
+            raise DialgaugeError("finding errors needs predicted states, but there are only flags", file=system.name)
         self.system = system
 
     @cached_property

@@ -56,14 +56,14 @@ def needing(*needs: Need) -> dict[str, Any]:
 
 def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str | None:
     if "values" in needs and counts.flags_only:
-        return "it needs predicted values, and the predictions are only right or wrong flags"
+        return "it needs predicted values, but the predictions are only correctness flags"
     if "gold" in needs and not counts.has_gold:
-        return "it needs gold states, and there are only correctness flags: give the gold file too"
+        return "it needs gold states, but there are only correctness flags: give the gold file too"
     if counts.flags_only and settings.get("form") == "jaccard":
-        return "it counts a wrong value twice, and flags do not tell wrong values from missed ones"
+        return "it counts a wrong value twice, and flags cannot tell wrong values from missed ones"
     rule = settings.get("rule")
     if counts.flags_only and rule in ("code", "paper"):
-        return f"rule {rule} needs predicted states, and there are only flags: use rule=error-set"
+        return f"rule {rule} needs predicted states, but there are only flags: use rule=error-set"
     return None
 
 
@@ -377,7 +377,7 @@ def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:
         return parse_measures(DEFAULT_MEASURES, FAMILY)
     listed = [measures] if isinstance(measures, str) else list(measures)
     if not listed:
-        raise DialgaugeError("no measure was named; leave measures out for the usual ones")
+        raise DialgaugeError("no measure was named; leave measures out for the defaults")
     parsed = ([one] if isinstance(one, Measure) else parse_measures([one], FAMILY, _LISTS) for one in listed)
     return list({str(measure): measure for measures in parsed for measure in measures}.values())
 

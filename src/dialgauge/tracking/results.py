@@ -47,8 +47,10 @@ class SystemScores:
 
     def __init__(self, run: Run, measures: Sequence[Measure[Any]] | None = None) -> None:
         if run.kind != KIND or "evidence" not in run.details:
-            reason = "it was stored by an older dialgauge: score again" if run.kind == KIND else f"it is of {run.kind}"
-            raise DialgaugeError(f"run {run.id} cannot be shown as scores of a tracker: {reason}")
+            reason = (
+                "it was stored by an older dialgauge: score again" if run.kind == KIND else f"its kind is {run.kind}"
+            )
+            raise DialgaugeError(f"run {run.id} cannot be shown as tracker scores: {reason}")
         self.run = run
         self.details = tracking_details(run)
         self._measures = measures
@@ -115,7 +117,7 @@ class SystemScores:
     def __getitem__(self, measure: str) -> float:
         if measure not in self.scores:
             why = self.left_out.get(measure)
-            reason = f": {why}" if why else f": it was not asked for.{nearest(measure, self.scores)}"
+            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
             raise DialgaugeError(f"{self.name} has no score {measure}{reason}")
         value = self.scores[measure].value
         return math.nan if value is None else value

@@ -47,7 +47,7 @@ def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> N
 def _refuse_same(gold: SystemInput, system: SystemInput) -> None:
     if Path(system.path).exists() and Path(gold.path).samefile(system.path):
         raise DialgaugeError(
-            f"it stands in the place of GOLD and of PRED, and against itself it would score 100; {_ORDER}",
+            f"it is given as both GOLD and PRED, and would score 100 against itself; {_ORDER}",
             file=_name(system),
         )
 
@@ -55,13 +55,11 @@ def _refuse_same(gold: SystemInput, system: SystemInput) -> None:
 def _require_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> None:
     if not _predicts(gold):
         if gold.kind == "predictions" and not carries(gold.dialogues, "state"):
-            raise _refused(
-                gold, f"it is a file of predictions ({gold.format}) without gold states", "GOLD", gold, systems
-            )
+            raise _refused(gold, f"it is a predictions file ({gold.format}) without gold states", "GOLD", gold, systems)
         return
     # Dialogues in memory come under a name, gold=..., which says what is meant: refused only if they are swapped.
     if gold.path or not any(_predicts(system) for system in systems):
-        with_gold = " beside its gold states" if carries(gold.dialogues, "state") else ""
+        with_gold = " alongside its gold states" if carries(gold.dialogues, "state") else ""
         raise _refused(gold, f"it carries predictions{with_gold}", "GOLD", gold, systems)
 
 
@@ -69,12 +67,10 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
     if _predicts(system) or not carries(system.dialogues, "state") or not system.path:
         return
     if gold is None:
-        what = "one state a turn" if _may_predict(system) else "gold states"
-        raise DialgaugeError(
-            f"it has {what} and no predictions beside them; name both files: GOLD PRED...", file=_name(system)
-        )
+        what = "one state per turn" if _may_predict(system) else "gold states"
+        raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
     if not _may_predict(system):
-        raise _refused(system, "it has gold states and no predictions", "PRED", gold, systems)
+        raise _refused(system, "it has gold states but no predictions", "PRED", gold, systems)
     if _has_acts(system) and not _has_acts(gold) and gold.format in _SAME_SHAPE:
         raise _refused(
             system, "it is annotated with dialogue acts like the dataset, and the file before it is not", "PRED",
@@ -107,7 +103,7 @@ def _name(one: SystemInput) -> str:
 def _refused(
     culprit: SystemInput, what: str, place: str, gold: SystemInput, systems: Sequence[SystemInput]
 ) -> DialgaugeError:
-    message = f"{what}, so it cannot stand in the place of {place}; {_ORDER}"
+    message = f"{what}, so it cannot be {place}; {_ORDER}"
     return DialgaugeError(f"{message}{_suggestion(gold, systems)}", file=_name(culprit))
 
 

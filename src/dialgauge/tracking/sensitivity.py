@@ -180,7 +180,7 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
         "Turns that each rule flips",
         ["profile", "rule", "system", "exact only with it", "exact only without it",
          Column(f"{result.measure} without it", digits=2, percent=percent)],
-        notes=["Each rule is left out by itself; rules that flip no turn of any system are not listed."],
+        notes=["Each rule is left out on its own; rules that flip no turn of any system are not listed."],
     )  # fmt: skip
     for effect in result.rules:
         if effect.gained or effect.lost:

@@ -77,8 +77,8 @@ class _Gathered:
             for one in self.ids(part):
                 if (key := dialogue_key(one)) in seen:
                     raise DialgaugeError(
-                        f"the dialogue is in {seen[key]} and in {part.shard}, and would count twice (case and .json do "
-                        "not count); remove it from one of them. The work on the other files is kept",
+                        f"the dialogue is in {seen[key]} and in {part.shard}, and would be counted twice (case and "
+                        ".json are ignored); remove it from one of them. The work on the other files is kept",
                         dialogue=one,
                     )
                 seen[key] = part.shard
@@ -214,7 +214,7 @@ def _interval_note(made: str) -> list[str]:
     if not made.endswith(LINEARISED):
         return []
     level = float(made.split("-")[0])
-    return [f"Intervals: {level:.0%}, linearised from the sums of all dialogues, which are more than {RESAMPLED:,}."]
+    return [f"Intervals: {level:.0%}, linearised from sums over dialogues, of which there are more than {RESAMPLED:,}."]
 
 
 def _details(facts: ShardFacts, settings: Mapping[str, Any], files: int) -> dict[str, Any]:

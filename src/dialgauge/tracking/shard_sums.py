@@ -184,14 +184,14 @@ def require_alike(first: ShardFacts, other: ShardFacts, name: str, other_name: s
     """An error where two files, or two chunks of one, cannot be put together."""
     if (first.roles, first.codes) != (other.roles, other.codes):
         raise DialgaugeError(
-            f"it holds {other.roles or 'something else'}, but {name} holds {first.roles}: keep such files apart",
+            f"it holds {other.roles or 'something else'}, but {name} holds {first.roles}: score such files separately",
             file=other_name,
         )
     if (first.slots, first.codes and first.inventory) != (other.slots, other.codes and other.inventory):
         differing = sorted(set(first.slots) ^ set(other.slots))[:3]
         raise DialgaugeError(
-            f"it has other slots than {name} ({', '.join(differing) or 'in another order'}), and the number of all "
-            "slots enters the scores: give all tables the same columns",
+            f"its slots differ from those of {name} ({', '.join(differing) or 'in another order'}), and the total "
+            "number of slots affects the scores: give all tables the same columns",
             file=other_name,
         )
 

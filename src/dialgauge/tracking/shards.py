@@ -176,7 +176,7 @@ class ShardWork(Work[_Bench, ShardTask]):
         scored = {dialogue_key(one) for one in comparison.aligned.ids}
         comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
-            raise DialgaugeError("it has states and no predictions beside them; name GOLD too")
+            raise DialgaugeError("it has states but no predictions; name GOLD too")
         return _summed(
             comparison.counts,
             comparison.aligned.ids,
@@ -213,7 +213,7 @@ def _summed(
         why = _obstacle(measure, counts)
         rows: Rows | None = None if why else measure.by_dialogue(counts)
         if rows is not None and not inventory_known and _depends_on_inventory(measure, counts, rows):
-            why = "it needs the number of all slots before all files are read: name them with --ontology FILE"
+            why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
         if rows is None or why:
             left_out[name] = why or ""
             continue
@@ -223,7 +223,7 @@ def _summed(
 
 def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
     if measure.grouped or measure.card.value or measure.card.statistics:
-        return "it is no ratio of sums over dialogues, so it cannot be put together from several files"
+        return "it is not a ratio of sums over dialogues, so it cannot be combined across files"
     return measure.obstacle(counts)
 
 

@@ -47,7 +47,7 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
     import polars
 
     if comparison.flags_only or not comparison.has_gold:
-        raise DialgaugeError("there are only correctness flags, and codes need gold and predicted states")
+        raise DialgaugeError("codes need gold and predicted states, but there are only correctness flags")
     names = ["-".join(pair) for pair in comparison.slots]
     ids = comparison.aligned.ids
     frames = []

@@ -79,7 +79,7 @@ def score(
     study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=ontology)
     profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
     if not profiles:
-        raise DialgaugeError("no profile was named; leave profile out for the usual one")
+        raise DialgaugeError("no profile was named; leave profile out for the default")
     return score_study(
         study,
         chosen_measures(measures),
@@ -118,7 +118,7 @@ def compare(
     from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
     if how_many(predictions) < 2:
-        raise DialgaugeError("a comparison needs at least two systems; name two prediction files, or more")
+        raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
     if missing == SCORED_AS_EMPTY:
         coverage, missing = "empty", "shared"
     missing_policy(missing)

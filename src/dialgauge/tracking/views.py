@@ -37,7 +37,7 @@ def view(name: str, system: SystemScores) -> View:
     run, measures = system.run, system.measures
     if name != "turn" and SLOT_SCORES not in run.tables:
         raise DialgaugeError(
-            f"the view by {name} needs gold and predicted states, and there are only correctness flags"
+            f"the view by {name} needs gold and predicted states, but there are only correctness flags"
         )
     makers: dict[str, Callable[[], View]] = {
         "domain": lambda: _by_domain(run, system.counts, measures, lambda domain: domain.split("_")[0]),
@@ -74,7 +74,7 @@ def _by_group(counts: Counts, measures: Sequence[Measure[Any]], group: Codes) ->
 
 
 def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group: Callable[[str], str]) -> View:
-    """For each domain: the turns whose gold state has a slot of it, both states cut down to it.
+    """For each domain: the turns whose gold state has a slot of it, both states restricted to it.
 
     Slot accuracy keeps the whole inventory T in its denominator, as TRADE and SOM-DST do; ``SA(T=domain)`` is beside
     it. Turns where the domain is predicted but not in gold are outside this rule and counted apart.
@@ -201,8 +201,8 @@ def view_table(name: str, systems: Sequence[SystemScores]) -> Table:
         table = layout.side_by_side() if len(systems) <= _SIDE_BY_SIDE else layout.below_each_other()
     if name in ("domain", "service"):
         table.notes = [
-            "Turns whose gold state has the domain, both states cut down to it; SA keeps all slots in its denominator.",
-            "spurious_domain_turns: turns where the domain is predicted but not in gold; outside the other numbers.",
+            "Turns whose gold state has the domain, both states restricted to it; SA still divides by all slots.",
+            "spurious_domain_turns: turns where the domain is predicted but not in gold; not in the other numbers.",
         ]
     return table
 

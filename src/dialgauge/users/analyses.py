@@ -30,7 +30,7 @@ CAUSES: dict[Cause, str] = {
     "user NLU": "the user did not understand the system's answers",
     "system NLU": "the system did not understand the user",
     "system policy": "the system understood and gave no answer in the domain",
-    "user policy": "both sides understood each other, and the user still said the same",
+    "user policy": "both sides understood each other, and the user still repeated itself",
 }
 
 

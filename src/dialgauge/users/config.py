@@ -211,7 +211,9 @@ def with_overrides(config: GcdfConfig, overrides: dict[str, Any]) -> GcdfConfig:
 def _apply(override: str, tree: dict[str, Any]) -> None:
     path, equals, text = override.partition("=")
     if not equals or not path.strip():
-        raise DialgaugeError(f"'{override}' is no override; write a dotted path and a value: igcd_f1.repetitions.x=3")
+        raise DialgaugeError(
+            f"'{override}' is not an override; write a dotted path and a value: igcd_f1.repetitions.x=3"
+        )
     try:
         value = parse_yaml(text).content
     except DialgaugeError as error:
@@ -233,7 +235,7 @@ def _set(tree: dict[str, Any], path: str, value: Any) -> None:
     for group in groups:
         place = place.setdefault(group, {})
         if not isinstance(place, dict):
-            raise DialgaugeError(f"'{path}' is no option: '{group}' holds a value, not a group of options")
+            raise DialgaugeError(f"'{path}' is not an option: '{group}' holds a value, not a group of options")
     place[last] = value
 
 

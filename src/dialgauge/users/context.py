@@ -88,7 +88,7 @@ class DialogueContext:
             return
         for turn in self.turns:
             if turn.said.torn:
-                warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is taken apart"
+                warning = f"turn {turn.position}: the value '{turn.said.torn}' contains '{BETWEEN}' and is split"
                 self.warnings[warning] = None
 
     def warn(self, message: str) -> None:

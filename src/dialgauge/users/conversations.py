@@ -91,7 +91,7 @@ def _conversation(run: Run, dialogue: str) -> Dialogue:
     for each in run.dialogues():
         if dialogue_key(each.id) == key:
             return each
-    raise DialgaugeError(f"the run {run.id} has no conversation '{dialogue}': it was stored without what was said")
+    raise DialgaugeError(f"the run {run.id} has no conversation '{dialogue}': it was stored without its text")
 
 
 def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ def _turns(turns: list[int]) -> str:
 
 
 def _loops(loops: list[dict[str, Any]]) -> Table:
-    table = Table("Loops: the same user acts three or more times running", ["turns", "times", "acts", "cause"])
+    table = Table("Loops: the same user acts three or more times in a row", ["turns", "times", "acts", "cause"])
     for loop in loops:
         table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], loop_cause(loop))
     return table

@@ -289,7 +289,7 @@ def loop_table(run: Run, most: int = 15) -> Table:
         groups.setdefault((domains, cause, detail), []).append(repeats)
     columns: list[str | Column] = ["domain", "cause", "main confusion", "loops", "longest"]
     columns.append(Column("mean length", digits=1))
-    table = Table("Loops: the same user acts three or more times running", columns)
+    table = Table("Loops: the same user acts three or more times in a row", columns)
     ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     for (domains, cause, detail), repeats in ranked[:most]:
         table.add(domains, cause, detail or NOTHING, len(repeats), max(repeats), sum(repeats) / len(repeats))

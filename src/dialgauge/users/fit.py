@@ -107,7 +107,7 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
     if fit.slots_wanted and fit.slots_uttered < _FEW_SLOTS * fit.slots_wanted:
         yield (
             f"only {fit.slots_uttered:,} of {fit.slots_wanted:,} slots of the goals were ever uttered; do acts and "
-            "goals call their slots alike (slot_names of the profile)?"
+            "goals use the same slot names (slot_names of the profile)?"
         )
     if misspelt := _misspelt_slots(scored):
         yield f"slots of the goals that nobody ever uttered, maybe misspelt: {'; '.join(misspelt)}"

@@ -151,7 +151,7 @@ def load_database(source: str | Path) -> VenueRows:
             continue
         reader = recognise(part)
         if isinstance(reader, DialogueFormat) or reader.kind != "knowledge base":
-            raise DialgaugeError("it is no database", file=part.name)
+            raise DialgaugeError("it is not a database", file=part.name)
         rows[part.stem.removesuffix(_ENDING)] = _entities(reader.load(part, Notes()).facts)
     if not rows:
         raise DialgaugeError("it holds no database: files named like hotel_db.json", file=str(source))

@@ -16,17 +16,17 @@ REPEATED_REQUESTS = "multiple_slot_requests"
 
 _REPEATED_CONSTRAINT = {
     "elicited_by_sys_question": "the system asked for this very slot",
-    "elicited_by_booking_failure": "the system had refused a booking, and nothing went forward since",
-    "elicited_by_no_offers": "the system had found nothing, and nothing went forward since",
+    "elicited_by_booking_failure": "the system had refused a booking, with no progress since",
+    "elicited_by_no_offers": "the system had found nothing, with no progress since",
     "failed_sys_nlu": "the system had not understood it before",
-    "confirmed_choice_params": "the system had spoken of the number of matches",
+    "confirmed_choice_params": "the system had mentioned the number of matches",
     "repeated_while_requesting_info": "the user asked for information in the same turn",
     "repeated_while_booking": "the system had just offered an entity or a booking",
     "repeated_when_answering_request": "the user answered a question about another slot",
-    "switched_between_domains": "other domains were spoken of in between",
+    "switched_between_domains": "other domains were discussed in between",
     "unmatched": "nothing in the context excuses it",
-    "nobook_validation_failure": "a booking was refused, but the talk had gone forward since: no excuse",
-    "nooffer_validation_failure": "a search found nothing, but the talk had gone forward since: no excuse",
+    "nobook_validation_failure": "a booking was refused, but the conversation had moved on since: no excuse",
+    "nooffer_validation_failure": "a search found nothing, but the conversation had moved on since: no excuse",
 }
 _OUTSIDE_GOAL = {
     "auto_matched_value": "the value is always accepted (such as dontcare)",
@@ -45,7 +45,7 @@ _REPEATED_REQUEST = {
     "repeated_despite_receiving_answer": "the system had answered",
     "user_prempted_request": "the system asked something back instead of answering",
     "delayed_response": "the system had not answered",
-    "spurious_annotation": "the talk had moved on to other domains: an artefact of annotation",
+    "spurious_annotation": "the conversation had moved on to other domains: an artefact of annotation",
 }
 
 #: Label to meaning, as labels stand in the tables of a run.
@@ -56,7 +56,7 @@ LABELS: dict[str, str] = {
     "repeated_inform": "a constraint was said more than once",
     "repetitions_warning": "a constraint or request was repeated very often",
     "single_repetitions_nog": "a slot of the goal with a value that the goal does not have",
-    "missed_domain": "a domain of the goal was never spoken of",
+    "missed_domain": "a domain of the goal was never mentioned",
     "missed_constraints": "a constraint of the goal was never said",
     "informed_wrong_value": "a constraint of the goal was said with another value",
     "failed_dialogue": "a constraint was not said because the search before it failed",
@@ -67,7 +67,7 @@ LABELS: dict[str, str] = {
     "auto_ref": "the reference number of a booking was asked for",
     "provision_entire_domain": "the system gave requested information in a domain where the user asked nothing",
     "provision_slots": "the system gave requested information unasked",
-    "requests_not_in_goal": "requests in a domain of the goal that wants none",
+    "requests_not_in_goal": "requests in a domain of the goal that has none",
     "requested_domains_outside_goals": "requests in a domain that the goal does not have",
 }
 #: Why a point was lost, where the reference evaluator records no behaviour that says so. These stand in verdicts only.
@@ -76,10 +76,10 @@ REASONS: dict[str, str] = {
     "lost/limit_exceeded": "said again more often than excuses are accepted",
     "lost/answer_misheard": "the user had not understood the system's answer",
     "lost/answer_heard": "the user had heard an answer and said the same again",
-    "lost/no_answer": "the system had spoken of something else",
-    "lost/prompt_misheard": "the user had heard the system speak of it, which it had not",
+    "lost/no_answer": "the system had talked about something else",
+    "lost/prompt_misheard": "the user had heard an answer that the system never gave",
     "lost/value_not_in_goal": "the goal has another value for this slot",
-    "lost/request_not_in_goal": "the goal does not want to know this",
+    "lost/request_not_in_goal": "the goal does not ask for this",
     "lost/never_asked": "a request of the goal was never made",
     "lost/never_reached": "the conversation was stuck in a loop until its end",
 }

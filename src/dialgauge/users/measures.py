@@ -184,8 +184,8 @@ def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
     return Card(
         name=f"{measure} lost to {fault}",
         family="users",
-        title=f"what {measure} loses by the fault of {_WHOSE[fault]}",
-        summary=f"how much of {measure} is lost by {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
+        title=f"what {measure} loses to {_WHOSE[fault]}",
+        summary=f"how much of {measure} is lost to {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
         formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
         rows=partial(_lost_rows, measure, fault),

@@ -92,14 +92,14 @@ def _notes(run: Run) -> list[str]:
             by_reason.setdefault(why, []).append(name)
     notes = [f"left out: {', '.join(names)}: {why}" for why, names in by_reason.items()]
     if run.details.get(GOALS, "recorded") == MIXED and not left_out:
-        notes.append("F1 and recall are of the dialogues with recorded goals only")
+        notes.append("F1 and recall cover only the dialogues with recorded goals")
     if FIT in run.details:
         notes.append(fit_line(ProfileFit(**run.details[FIT]), run.details["profile"]))
     return list(filter(None, notes))
 
 
 def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
-    """What each fault takes from F1, by domain; nothing where no F1 is measured or none is below 1."""
+    """What each fault costs in F1, by domain; nothing where no F1 is measured or none is below 1."""
     lost: dict[MeasureName, dict[str, dict[str, float]]] = run.details.get(LOST, {})
     if not any(share for of in lost.values() for split in of.values() for share in split.values()):
         return []
@@ -109,14 +109,14 @@ def _lost_table(run: Run, domains: Sequence[str]) -> list[Table]:
         for measure in MEASURES
         for number, fault in enumerate(FAULTS)
     ]
-    table = Table("What each fault takes from F1 (percent; with F1 they sum to 100)", columns)
+    table = Table("What each fault costs in F1 (percent; with F1 they sum to 100)", columns)
     for domain in domains:
         splits = [lost.get(measure, {}).get(domain, {}) for measure in MEASURES]
         if any(splits):
             table.add(domain, *(split.get(fault) for split in splits for fault in FAULTS))
     deaf = [side for side, dialogues in run.details.get(HEARD, {}).items() if not dialogues]
     table.notes += [
-        f"nobody recorded what the {side} understood, so its NLU cannot be told from its policy" for side in deaf
+        f"what the {side} understood was not recorded, so its NLU cannot be told from its policy" for side in deaf
     ]
     return [table]
 

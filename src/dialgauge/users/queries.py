@@ -66,7 +66,7 @@ class Query(Struct, frozen=True):
         for low, high in (("first_turn", "last_turn"), ("min_score", "max_score"), ("min_turns", "max_turns")):
             least, most = getattr(self, low), getattr(self, high)
             if any(limit is not None and math.isnan(limit) for limit in (least, most)):
-                raise DialgaugeError("NaN is no limit of a score; give a number from 0 to 1")
+                raise DialgaugeError("NaN is not a valid limit; give a number from 0 to 1")
             if least is not None and most is not None and least > most:
                 what = low.partition("_")[2]
                 raise DialgaugeError(f"no {what} is at least {least:g} and at most {most:g}; swap the limits")

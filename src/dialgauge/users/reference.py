@@ -51,7 +51,7 @@ def reference_report(run: Run) -> dict[str, Any]:
     """The main output file of the reference evaluator."""
     absent = [name for name in (score_name(*each) for each in product(MEASURES, ASPECTS)) if name not in run.scores]
     if absent:
-        why = run.details.get("left_out", {}).get(absent[0], "it was not among the measures asked for")
+        why = run.details.get("left_out", {}).get(absent[0], "it was not among the measures requested")
         raise DialgaugeError(f"the reference evaluator's file holds {absent[0]}, and the run does not: {why}")
     scored: dict[MeasureName, dict[str, int]] = run.details[SCORED]
     counts = {measure: {domain: n for domain, n in scored[measure].items() if n} for measure in MEASURES}

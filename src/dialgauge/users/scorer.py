@@ -145,7 +145,7 @@ class Scorer:
         elif all(turn.acts is None for turn in dialogue.turns):
             raise DialgaugeError("no turn of it has dialogue acts, and GCDF1 measures acts, not words; annotate them")
         elif not any(turn.acts for turn in dialogue.turns) and any(turn.text for turn in dialogue.turns):
-            context.warn("words are said but no turn has an act, and it counts as a user that says nothing")
+            context.warn("there is text but no turn has an act, so it counts as a user that says nothing")
         informing = close(score_constraints(context), "I-GCDF1")
         requesting = close(score_requests(context), "R-GCDF1")
         fit, unuttered = _fit(context)
@@ -181,7 +181,7 @@ class Scorer:
         for dialogue in dialogues:
             key = dialogue_key(dialogue.id)
             if key in seen:
-                yield Failure(dialogue.id, "this id was already used by a dialogue before it; ids must be unique")
+                yield Failure(dialogue.id, "this id was already used by an earlier dialogue; ids must be unique")
                 continue
             seen.add(key)
             try:

@@ -379,8 +379,8 @@ class _Gathering:
             self._seen.add(identity)
             self.scored.results.append(result)
             return identity
-        before = "in a file" if file else "by a dialogue"
-        reason = f"this id was already used {before} before it; ids must be unique"
+        before = "in an earlier file" if file else "by an earlier dialogue"
+        reason = f"this id was already used {before}; ids must be unique"
         self.scored.failures.append(Failure(result.id, reason, file=file))
         return None
 
@@ -455,7 +455,7 @@ def _dialogue_parts(source: str | Path, options: UserOptions, notes: Notes | Non
             known[alike] = None if len(parts) > 1 and _is_result(part) else _format(part, options)
         chosen = known[alike]
         if chosen is None and notes is not None:
-            notes.add(f"{part.stem} passed over: results of the reference evaluator, no conversations")
+            notes.add(f"{part.stem} skipped: results of the reference evaluator, no conversations")
         if isinstance(chosen, DialogueFormat):
             none = False
             yield part, chosen.name
@@ -480,7 +480,7 @@ def _one_format(source: str | Path, formats: list[str], options: UserOptions) ->
     if len(profiles) > 1 and options.profile is None:
         several = ", ".join(sorted(set(formats)))
         raise DialgaugeError(
-            f"it holds conversations of different datasets (formats {several}); score them apart, or name a profile",
+            f"it holds conversations of several datasets (formats {several}); score them separately, or name a profile",
             file=os.fspath(source),
         )
     return formats[0]

@@ -250,7 +250,7 @@ class Preparation:
         if len(dialogue.turns) > self._max_turns:
             raise DialgaugeError(
                 f"it has {len(dialogue.turns):,} turns, more than the {self._max_turns:,} allowed; raise max_turns "
-                "if meant",
+                "if that is intended",
                 turn=self._max_turns,
             )
         acts = [turn.acts for turn in dialogue.turns] + [turn.heard for turn in dialogue.turns]

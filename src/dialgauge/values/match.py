@@ -47,7 +47,7 @@ MATCHERS: dict[str, Matcher] = {
 def matcher_named(name: str) -> Matcher:
     """The matcher of that name, or an error with the nearest names."""
     if name not in MATCHERS:
-        raise DialgaugeError(f"there is no way of matching named '{name}'.{nearest(name, MATCHERS)}")
+        raise DialgaugeError(f"there is no matcher named '{name}'.{nearest(name, MATCHERS)}")
     return MATCHERS[name]
 
 

@@ -46,7 +46,7 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
     def __post_init__(self) -> None:
         matcher_named(self.match)
         if not _NAME.fullmatch(self.name):
-            raise DialgaugeError(f"'{self.name}' is no name for a profile: use letters, digits, '_', '-' and '.'")
+            raise DialgaugeError(f"'{self.name}' is not a valid profile name: use letters, digits, '_', '-' and '.'")
 
     @cached_property
     def _concerning(self) -> dict[tuple[Pair, Side], list[ValueRule]]:
@@ -117,7 +117,7 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         if self.forgive_unlisted_domains:
             lines.append("  predictions in domains that the gold state does not have cost nothing")
         if not self.treats_sides_alike:
-            lines.append("  some rules change one side only, so that gold scored against itself may be below 100")
+            lines.append("  some rules change only one side, so gold scored against itself may be below 100")
         slots = "from --ontology, else the slots of the gold states" if self.inventory is None else len(self.inventory)
         lines.append(f"  slot inventory (T): {slots}")
         return "\n".join(lines)

@@ -276,6 +276,6 @@ _ACCEPTED: dict[str, tuple[str, ...]] = {
 TRIPPY_VARIANTS = replace(
     TRIPPY,
     name="trippy_variants",
-    summary="trippy, and for common gold values other wordings are right too (general words only, no venue names).",
+    summary="trippy, but other wordings of common gold values are right too (general words only, no venue names).",
     values=(*TRIPPY.values, Variants(name="accepted wordings", accepted=_ACCEPTED, side="gold")),
 )

@@ -82,7 +82,7 @@ def test_what_others_add_is_seen(tmp_path: Path) -> None:
 def test_no_cassette(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"something": "else"}\n')
-    with pytest.raises(DialgaugeError, match=r"tape\.jsonl, line 1: this is no line of a cassette"):
+    with pytest.raises(DialgaugeError, match=r"tape\.jsonl, line 1: this is not a line of a cassette"):
         Cassette(tape).find("a")
     with pytest.raises(DialgaugeError, match="this is a folder"):
         Cassette(tmp_path)

@@ -160,9 +160,9 @@ def test_a_key_in_another_spelling(server: ModelServer, monkeypatch: pytest.Monk
     ("settings", "sentence"),
     [
         ({"endpoint": ""}, "needs the setting endpoint"),
-        ({"endpoint": "ftp://x"}, "no web address"),
-        ({"endpoint": "https://me:secret@host/v1"}, "without user, password"),
-        ({"endpoint": "https://host/v1?key=secret"}, "without user, password"),
+        ({"endpoint": "ftp://x"}, "not a web address"),
+        ({"endpoint": "https://me:secret@host/v1"}, "must not contain a user, password"),
+        ({"endpoint": "https://host/v1?key=secret"}, "must not contain a user, password"),
         ({"model": ""}, "needs the setting model"),
         ({"key_env": "sk-123-secret"}, "the name of an environment variable"),
         ({"key_env": "secret123"}, "is not set"),
@@ -184,7 +184,7 @@ def test_settings_that_cannot_be_meant(settings: dict[str, Any], sentence: str) 
 
 def test_a_key_with_a_line_break_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "se\ncret")
-    with pytest.raises(DialgaugeError, match="MY_KEY holds signs") as caught:
+    with pytest.raises(DialgaugeError, match="MY_KEY holds characters") as caught:
         ChatClient(ChatSettings(endpoint="http://localhost:1/v1", model="m", key_env="MY_KEY"))
     assert "cret" not in str(caught.value)
 

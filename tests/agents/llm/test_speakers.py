@@ -278,9 +278,9 @@ def test_the_budget_of_a_dialogue_ends_it(town: LoadedTown, server: ModelServer)
 def test_what_an_agent_is_not(town: LoadedTown, server: ModelServer) -> None:
     with pytest.raises(DialgaugeError, match="no setting 'modle' of llm-user"):
         make_agent("llm-user", {"modle": "x"})
-    with pytest.raises(DialgaugeError, match="max_tokens of llm-system is a whole number"):
+    with pytest.raises(DialgaugeError, match="max_tokens of llm-system must be a whole number"):
         make_agent("llm-system", {"max_tokens": "many"})
-    with pytest.raises(DialgaugeError, match="tools is native, json or none"):
+    with pytest.raises(DialgaugeError, match="tools must be native, json or none"):
         agent("llm-system", server, tools="some")
     scenario = Scenario(dialogue_id="x")
     for user, system in (

@@ -182,7 +182,7 @@ def test_a_channel_of_ones_own(tmp_path: Path) -> None:
         ),
         (
             'user:\n  "Hotel-Inform(area)": {drop: 1.5}\n',
-            "line 2: it is not a channel: user, 'Hotel-Inform(area)': a rate lies between 0 and 1",
+            "line 2: it is not a channel: user, 'Hotel-Inform(area)': a rate must be between 0 and 1",
         ),
         (
             'user:\n  "Hotel-Inform(area)": {drop: 0.6, relabel: {domain: 0.6}}\n',
@@ -196,12 +196,12 @@ def test_a_channel_of_ones_own(tmp_path: Path) -> None:
         ),
         (
             "system:\n  Hotel: {drop: 0.6}\n",
-            "line 2: it is not a channel: system, 'Hotel': 'Hotel' is no kind of act; write it as "
+            "line 2: it is not a channel: system, 'Hotel': 'Hotel' is not a kind of act; write it as "
             "Restaurant-Inform(food), or general-bye() without a slot",
         ),
         (
             'system:\n  "Hotel-Inform(area)": {again: {relabel: {hostel: 0.1}}}\n',
-            "line 2: it is not a channel: system, 'Hotel-Inform(area)': 'hostel' is no kind of act; write it as "
+            "line 2: it is not a channel: system, 'Hotel-Inform(area)': 'hostel' is not a kind of act; write it as "
             "Restaurant-Inform(food), or general-bye() without a slot",
         ),
         ("user: {\n", "it is not valid YAML"),

@@ -80,7 +80,7 @@ def test_where_less_is_better_the_lower_value_wins_and_leads_by_a_positive_numbe
     (told,) = comparison_sentences(comparison)
     one = comparison.difference("long", "short", "Exchanges")
     assert told == (
-        "short is better than long by Exchanges (user turns per conversation), of which less is better, by "
+        "short is better than long by Exchanges (user turns per conversation), where lower is better, by "
         f"{one.difference:.2f} exchanges, [{one.low:.2f}, {one.high:.2f}]."
     )
 
@@ -96,7 +96,7 @@ def test_who_lacks_dialogues_comes_first() -> None:
     comparison = compared([[0.8], [0.4]], ["augpt", "ubar"], {"JGA": SHARE}, lacking=[0, 56])
     first, second, *_ = comparison_sentences(comparison)
     assert first == "ubar lacks 56 of 176 dialogues."
-    assert second.startswith("So all systems are compared on the 120 dialogues that every one has")
+    assert second.startswith("So all systems are compared on the 120 dialogues that all of them have")
     assert not any("--missing" in told for told in comparison_sentences(comparison))
 
 
@@ -113,7 +113,7 @@ def test_of_several_systems_the_winner_its_lead_and_the_ranks_left_open() -> Non
     )
     assert told[1].startswith("low is better than every other system by AGA (average goal accuracy; ahead of ")
     assert "The measures disagree about the winner: high by JGA; low by AGA." in told
-    assert "Ranks that the tests leave open by JGA: high 1, low 2-3 and other 2-3." in told
+    assert "Possible ranks by JGA: high 1, low 2-3 and other 2-3." in told
 
 
 def test_of_several_systems_that_are_alike() -> None:
@@ -280,7 +280,7 @@ def test_a_run_of_users() -> None:
     assert run_sentences(run_of("users", scores, tables=tables, details=details)) == [
         "On average the user expresses 75.0% of the constraints of its goal; together that is I-GCDF1 (goal- and "
         "context-driven F1 of informing; 50.0%).",
-        "Over all conversations together, 75% of what the user says are needless repetitions, by the fault of the "
+        "Over all conversations together, 75% of what the user says are needless repetitions, caused by the "
         "user's understanding (67%) and gremlins (33%).",
         "What I-GCDF1 lacks is lost to the user's understanding 30.0 points and the user's policy 20.0 points.",
         "50% of 2 conversations end in a loop; loops are caused by the user's understanding (100%).",
@@ -321,7 +321,7 @@ def test_a_run_of_the_lab() -> None:
     scores = {"Success(rules=strict)": SHARE, "Success(rules=compat)": Score(value=0.25, unit="share")}
     tables = {"conversations": conversations, "outcomes": outcomes}
     assert run_sentences(run_of("lab", scores, tables=tables)) == [
-        "With ours the users got all that they came for in 50.0% of the conversations (Success by strict rules); by "
+        "With ours the users got everything they came for in 50.0% of the conversations (Success by strict rules); by "
         "compat rules, ConvLab-2's, which go by what the user heard, in 25.0%.",
         "Conversations ended because the user was done (67%) and bored (33%).",
         "In 2 conversations (67%) the user says the same 3 times or more in a row, at most 18 times.",

@@ -173,7 +173,7 @@ def test_facets_find_the_dialogues(tmp_path: Path) -> None:
 
 def test_the_page_of_a_run_has_its_tables_and_charts() -> None:
     html = run_html(run())
-    for words in ("how the user expresses its goals", "What each fault takes", "Verdicts on single", "Behaviours"):
+    for words in ("how the user expresses its goals", "What each fault costs", "Verdicts on single", "Behaviours"):
         assert words in html
     charts = PAGES.charts(Library(runs=[run()]), run())
     assert set(charts) == {"lost points I-GCDF1", "lost points R-GCDF1", "behaviours"}

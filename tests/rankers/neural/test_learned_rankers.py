@@ -266,7 +266,7 @@ def test_interrupted_training_resumes_to_the_same_weights(
     other.options, other.checkpoint = dict(whole.options), tmp_path / "checkpoint.npz"
     told.clear()
     other.fit(tiny_task(1, seed=8), told.append)
-    assert "of another training" in told[0]
+    assert "from another training" in told[0]
 
 
 def test_a_rate_that_breaks_the_training_is_an_error() -> None:

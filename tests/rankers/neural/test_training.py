@@ -137,7 +137,7 @@ def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> No
     other = Play(tmp_path / "c.npz", [0.1], epochs=1)
     other.training = Training(other.module, Hyperparameters(epochs=1), "another", tmp_path / "c.npz")
     other.run()
-    assert "of another training" in other.told[0]
+    assert "from another training" in other.told[0]
     assert len(other.slopes) == 1
 
 
@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_training_is_left_and_said(tmp_path: Path) -> No
 def test_a_damaged_checkpoint(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c.npz"
     path.write_bytes(content)
-    with pytest.raises(DialgaugeError, match="delete it to train anew"):
+    with pytest.raises(DialgaugeError, match="delete it to start over"):
         Play(path, [0.1], epochs=1).run()
 
 

@@ -192,7 +192,7 @@ def test_the_table_tells_whose_belief_is_not_known() -> None:
     scores = score_outcomes(judged, resamples=0)
     assert scores["Complete"].value == 0.5
     headline, *_ = outcome_tables(scores.scores, lambda name: outcome_frames(judged)[name]())
-    assert "Complete leaves out 1 conversation whose user told no belief." in headline.notes
+    assert "Complete leaves out 1 conversation whose user stated no belief." in headline.notes
 
 
 def test_without_calls_strict_is_left_out_with_the_reason() -> None:
@@ -220,7 +220,7 @@ def test_names_parse_back_to_registered_cards() -> None:
 def test_success_of_responses_is_what_it_was() -> None:
     assert parse_measure("Success", "tasks").card is not parse_measure("Success").card
     assert str(parse_measure("Success(rules=grounded)[hotel]")) == "Success(rules=grounded)[hotel]"
-    with pytest.raises(DialgaugeError, match="rules is one of mwzeval, grounded"):
+    with pytest.raises(DialgaugeError, match="rules must be one of mwzeval, grounded"):
         parse_measure("Success(rules=strict)", "tasks")
 
 

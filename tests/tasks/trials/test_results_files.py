@@ -203,7 +203,7 @@ def test_a_list_with_nothing_in_it_says_so(tmp_path: Path, capsys: pytest.Captur
     for arguments in ([tmp_path / "none.json"], [results, tmp_path / "none.json"]):
         done = dialgauge(capsys, "tasks", "score", *arguments)
         assert done.code == 2
-        assert "none.json: it is a list with nothing in it: no conversation was recorded" in done.err
+        assert "none.json: it is an empty list: no conversation was recorded" in done.err
 
 
 @pytest.mark.parametrize("place", [0, 299])
@@ -217,7 +217,7 @@ def test_a_reward_that_is_no_number_is_pointed_at(
     line = (tmp_path / "r.json").read_text().split("\n").index('"reward": NaN,') + 1
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
     assert done.code == 2
-    assert f"r.json: it is not valid JSON: NaN (line {line:,}) is no JSON value; write null" in done.err
+    assert f"r.json: it is not valid JSON: NaN (line {line:,}) is not a JSON value; write null" in done.err
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

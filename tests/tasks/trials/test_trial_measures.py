@@ -132,7 +132,7 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
         "Reward[DB]": "no reward has the part 'DB'",
         "Cost(of=agent)": "does not say what the agent cost",
         "Turns[x]": "it has no parts",
-        "Success": "Success is no measure of results of agents",
+        "Success": "Success is not a measure of agent results",
     }.items():
         with pytest.raises(DialgaugeError, match=why):
             score_results([path], measures=[name])

@@ -170,7 +170,7 @@ def test_no_dialogue_in_common_and_one_id_twice() -> None:
     one, other = dialogue("a", user(ROME)), dialogue("b", user(ROME))
     with pytest.raises(DialgaugeError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
         score_sgd([one], [other], SCHEMA)
-    with pytest.raises(DialgaugeError, match="two dialogues of this id"):
+    with pytest.raises(DialgaugeError, match="two dialogues with this id"):
         score_sgd([one], [one, msgspec.structs.replace(one, id="A.json")], SCHEMA)
 
 

@@ -71,7 +71,7 @@ def test_words_around_the_verdict_and_messages_of_the_agent_are_passed_over() ->
     "answer", ["", "no idea", '{"faults": [{"kind": "rude", "message": 1}]}', '{"faults": 3}', "}{"]
 )
 def test_an_answer_that_is_no_verdict(answer: str) -> None:
-    with pytest.raises(DialgaugeError, match="no verdict"):
+    with pytest.raises(DialgaugeError, match="not a verdict"):
         FaultJudge(lambda prompt: answer).faults(TALK)
 
 

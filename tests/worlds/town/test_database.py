@@ -200,7 +200,7 @@ def test_a_broken_database_is_a_sentence(tmp_path: Path, content: str | None, sa
     ("table", "row", "column", "value", "says"),
     [
         ("train", 2, "arriveBy", None, "the column 'arriveBy' is missing in row 2;"),
-        ("train", 3, "trainID", 7, "the column 'trainID' is no text but 7 in row 3;"),
+        ("train", 3, "trainID", 7, "the column 'trainID' is not text but 7 in row 3;"),
         ("hotel", 1, "stars", None, r"the column 'stars' is missing in row 1 \(acorn guest house\);"),
         ("attraction", 2, "name", None, "the column 'name' is missing in row 2;"),
         ("restaurant", 3, "id", None, r"the column 'id' is missing in row 3 \(nandos\);"),
@@ -237,7 +237,7 @@ def test_a_column_that_no_row_has_is_refused_and_one_that_some_lack_is_not(
     assert len(load_town(tmp_path / "db").raw[table]) == len(rows)
     rows[0][column] = None
     path.write_text(json.dumps(rows))
-    with pytest.raises(DialgaugeError, match=f"the column '{column}' is no text in any row;"):
+    with pytest.raises(DialgaugeError, match=f"the column '{column}' is not text in any row;"):
         load_town(tmp_path / "db")
     del rows[0][column]
     rows[0][f"{column}s"] = "01"

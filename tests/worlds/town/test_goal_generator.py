@@ -261,7 +261,7 @@ def test_emergencies_are_asked_for(town: TownDatabase) -> None:
 
 @pytest.mark.parametrize(("count", "share"), [(-1, 0.0), (3, 1.5), (3, -0.1)])
 def test_numbers_that_cannot_be(town: TownDatabase, count: int, share: float) -> None:
-    with pytest.raises(DialgaugeError, match="at least 0"):
+    with pytest.raises(DialgaugeError, match="must be ≥ 0"):
         generate_goals(town, count, emergencies=share)
 
 

@@ -120,7 +120,7 @@ class Cassette:
             entry = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DialgaugeError(
-                f"this is no line of a cassette ({error}); remove it or name another file",
+                f"this is not a line of a cassette ({error}); remove it or name another file",
                 file=str(self.path),
                 line=self._line,
             ) from error

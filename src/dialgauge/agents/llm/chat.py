@@ -70,7 +70,7 @@ class ChatClient:
 
     def _why_not(self) -> str:
         if self.settings.how == "replay":
-            return f"the cassette {self.settings.cassette} has no answer to a request, and it is to be replayed only"
+            return f"the cassette {self.settings.cassette} has no answer to a request, and may only be replayed"
         return "no model may be asked (mode=refuse)"
 
     def _fetched(self, request: dict[str, Any], key: str) -> Completion:

@@ -55,7 +55,7 @@ class LlmSystem(LanguageAgent):
         self._way = settings.tools or ("json" if settings.endpoint == LOCAL else "native")
         if self._way not in _WAYS:
             raise DialgaugeError(
-                f"the setting tools is native, json or none, not '{self._way}'.{nearest(self._way, _WAYS)}"
+                f"the setting tools must be native, json or none (got '{self._way}').{nearest(self._way, _WAYS)}"
             )
         self._most, self._rows = settings.tool_calls, settings.rows
 

@@ -92,7 +92,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
         if not key:
             raise DialgaugeError("the environment variable that key_env names is not set, or empty")
         if not _KEY.fullmatch(key):
-            raise DialgaugeError(f"the environment variable {self.key_env} holds signs that no key can have")
+            raise DialgaugeError(f"the environment variable {self.key_env} holds characters that no key can have")
         return key
 
     def _check_mode(self) -> None:
@@ -125,13 +125,13 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
         try:
             address = httpx.URL(self.endpoint)
         except httpx.InvalidURL as error:
-            raise DialgaugeError(f"the setting endpoint is no web address ({error})") from error
+            raise DialgaugeError(f"the setting endpoint is not a web address ({error})") from error
         if address.scheme not in ("http", "https") or not address.host:
             raise DialgaugeError(
-                "the setting endpoint is no web address: it begins with http:// or https://, or is local"
+                "the setting endpoint is not a web address: it must begin with http:// or https://, or be local"
             )
         if address.userinfo or address.query or address.fragment:
             raise DialgaugeError(
-                "the setting endpoint is an address without user, password or question mark; a key belongs into an "
+                "the setting endpoint must not contain a user, password or query; a key belongs in an "
                 "environment variable that key_env names"
             )

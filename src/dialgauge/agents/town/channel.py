@@ -271,7 +271,7 @@ def _alike(text: str) -> ChannelRates:
         insert={WITHIN_DOMAIN: given.get("insert", 0.0)},
     )
     if fault := _wrong(EVERY, damage):
-        raise DialgaugeError(f"the channel '{text}' cannot be: {fault}")
+        raise DialgaugeError(f"the channel '{text}' is invalid: {fault}")
     return ChannelRates(user={EVERY: damage}, system={EVERY: damage})
 
 
@@ -324,12 +324,12 @@ def _wrong(kind: str, damage: Damage) -> str:
             continue
         name = _parsed(one)[0]
         if not name:
-            return f"'{one}' is no kind of act; write it as Restaurant-Inform(food), or general-bye() without a slot"
+            return f"'{one}' is not a kind of act; write it as Restaurant-Inform(food), or general-bye() without a slot"
         if name not in _NAMES:
             return f"there is no act '{name}'.{nearest(name, _NAMES)}"
     changes = [damage.drop, *damage.relabel.values(), *damage.value.values()]
     if any(not 0 <= rate <= 1 for rate in (*changes, *damage.insert.values())):
-        return "a rate lies between 0 and 1"
+        return "a rate must be between 0 and 1"
     if sum(changes) > _SURE:
         return "what is dropped, relabelled and heard with another value adds up to more than 1"
     return "" if damage.again is None else _wrong(kind, damage.again)

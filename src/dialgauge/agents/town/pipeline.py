@@ -64,7 +64,7 @@ class Ears:
             from dialgauge.agents.speech.nlu import nlu_from
 
             if ontology is None:
-                raise DialgaugeError("to understand text an agent needs the values of its world (an ontology)")
+                raise DialgaugeError("an agent that understands text needs the values of its world (an ontology)")
             self._nlu = nlu_from(nlu, ontology)
 
     def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
@@ -208,13 +208,13 @@ def requested(acts: Sequence[Act]) -> dict[str, Values]:
 def _at_least_zero(**settings: int) -> None:
     for name, value in settings.items():
         if value < 0:
-            raise DialgaugeError(f"the setting {name} must not be negative")
+            raise DialgaugeError(f"the setting {name} must be ≥ 0 (got {value})")
 
 
 def _shares(**settings: float) -> None:
     for name, value in settings.items():
         if not 0 <= value <= 1:
-            raise DialgaugeError(f"the setting {name} is a share from 0 to 1, not {value:g}")
+            raise DialgaugeError(f"the setting {name} must be from 0 to 1 (got {value:g})")
 
 
 def agenda(

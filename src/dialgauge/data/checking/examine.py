@@ -138,7 +138,7 @@ class _Examination:
         if not something:
             raise notes.reason()
         for file, repeated in ((one.name, found) for one in parts for found in repeated_keys(one)):
-            words = "keys that stand twice in one object: readers keep the last and drop the others"
+            words = "duplicate keys in one object: readers keep the last and drop the others"
             detail = f"'{repeated.key}' in {repeated.path or 'the dialogue itself'}"
             place = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
             group.tally.findings.add("repeated key", "problem", words, place)
@@ -180,7 +180,7 @@ def _holds(resource: Resource) -> str:
     if resource.values:
         return f"values of {counted(len(resource.values), 'slot')}"
     if resource.kind == "acts":
-        return f"acts of {counted(len(resource.texts), 'dialogue')}, not put on turns"
+        return f"acts of {counted(len(resource.texts), 'dialogue')}, not attached to turns"
     return counted(len(resource.texts), "line")
 
 

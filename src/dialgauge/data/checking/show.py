@@ -24,11 +24,11 @@ def show(report: Report) -> Iterator[Table | str]:
         yield from _group(group)
     if report.resources:
         rows = [(short(item.file), item.kind, item.format, item.holds) for item in report.resources]
-        yield _cut("Beside the dialogues", ["file", "kind", "format", "holds"], rows)
+        yield _cut("Besides the dialogues", ["file", "kind", "format", "holds"], rows)
     if report.documents:
         yield f"Not data: {', '.join(short(name) for name in report.documents)}"
     if report.unread:
-        yield _cut("Not read, or not to the end", ["file", "why"], [(item.file, item.why) for item in report.unread])
+        yield _cut("Not read, or only in part", ["file", "why"], [(item.file, item.why) for item in report.unread])
     yield verdict(report)
 
 
@@ -74,7 +74,7 @@ def _overview(group: GroupReport) -> Table:
     table.add("format", f"{group.format} ({group.summary}), {_recognised(group)}")
     table.add("kind", _kind(group))
     table.add("dialogues", f"{group.dialogues:,}")
-    table.add("turns", f"{group.turns:,}, of them {group.user_turns:,} of users")
+    table.add("turns", f"{group.turns:,}, {group.user_turns:,} of them by users")
     if group.domains:
         table.add("domains", _some([f"{name} ({count:,})" for name, count in group.domains.items()]))
     if group.slots:
@@ -111,9 +111,9 @@ def _slots(group: GroupReport) -> Table:
         (s.domain, s.slot, s.filled, s.values, s.predicted, s.predicted_values, s.outside)
         for s in sorted(group.slots, key=lambda s: (s.domain, -max(s.filled, s.predicted), s.slot))
     ]
-    table = _cut("Slots: turns that fill them, and different values", *_without_empty(titles, rows))
+    table = _cut("Slots: turns that fill them, and distinct values", *_without_empty(titles, rows))
     if any(slot.more_values for slot in group.slots):
-        table.notes.append("There are more different values than are counted here: too many to keep.")
+        table.notes.append("There are more distinct values than counted here: too many to keep.")
     return table
 
 
@@ -170,7 +170,7 @@ def _gaps(coverage: GoldCoverage) -> Iterator[str]:
     for words, count, places in (
         ("missing", coverage.dialogues_missing, coverage.missing),
         ("not in the gold file", coverage.dialogues_extra, coverage.extra),
-        ("with another number of user turns", coverage.dialogues_differing, [str(p) for p in coverage.differing]),
+        ("with a different number of user turns", coverage.dialogues_differing, [str(p) for p in coverage.differing]),
     ):
         if count:
             more = ", …" if count > len(places) else ""

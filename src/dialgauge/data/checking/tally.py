@@ -76,7 +76,7 @@ class GroupTally:
             self.findings.add(
                 "duplicate id",
                 "problem",
-                "dialogues whose id was used before in the same file (case and .json do not count)",
+                "dialogues whose id was used before in the same file (case and .json are ignored)",
                 FindingPlace(file=file.name, dialogue=dialogue.id),
             )
             return
@@ -251,7 +251,7 @@ def compare(inventory: SlotInventory, against: NamedOntology, findings: Findings
             findings.add(
                 "slot outside ontology",
                 "remark",
-                "slots that the ontology does not have",
+                "slots missing from the ontology",
                 FindingPlace(detail=f"{domain}-{slot}, filled {times(counted.filled)}"),
             )
             continue
@@ -270,7 +270,7 @@ def _outside(name: str, counted: SlotCount, allowed: frozenset[str], findings: F
         findings.add(
             "value outside ontology",
             "remark",
-            "different values that the ontology does not have",
+            "distinct values missing from the ontology",
             FindingPlace(dialogue=seen.dialogue, turn=seen.turn, detail=f"{name} = {value!r}, {times(seen.count)}"),
         )
     return total

@@ -210,12 +210,12 @@ def _repetitions(run: Run) -> Iterator[str]:
     if not mentions.height:
         return
     if not repeated.height:
-        yield "The user repeats nothing without need"
+        yield "The user repeats nothing needlessly"
         return
     faults = [
         f"{_fault(name)} ({percent(count, repeated.height)})" for name, count in tallied(repeated["fault"])[:_NAMED]
     ]
-    blamed = f", by the fault of {listed(faults)}" if faults else ""
+    blamed = f", caused by {listed(faults)}" if faults else ""
     yield (
         f"Over all conversations together, {percent(repeated.height, mentions.height)} of what the user says are "
         f"needless repetitions{blamed}"
@@ -310,7 +310,7 @@ def _lab(run: Run, words: Glossary) -> Iterator[str]:
         )
         held = _scored(run, "dialogues", "conversation")
         yield (
-            f"With {plain(run.name)} the users got all that they came for in {value_with_interval(strict)} of "
+            f"With {plain(run.name)} the users got everything they came for in {value_with_interval(strict)} of "
             f"{held or 'the conversations'} (Success by strict rules){loose}"
         )
     else:
@@ -369,7 +369,7 @@ def first_scores(run: Run, words: Glossary) -> Iterator[str]:
     whole = {measure: score for measure, score in run.scores.items() if not measure.endswith("]")}
     shown = [
         f"{value_with_interval(score)} by {words.said(measure)}"
-        + (", of which less is better," if score.higher_is_better is False else "")
+        + (", where lower is better," if score.higher_is_better is False else "")
         for measure, score in list((whole or run.scores).items())[:_NAMED]
     ]
     yield f"{name} has {listed(shown)}".removesuffix(",") if shown else f"{name} has no scores"

@@ -98,7 +98,7 @@ def _word(comparison: Comparison, measure: str) -> str:
 
 def _by(comparison: Comparison, one: Difference, words: Glossary) -> str:
     """``by JGA (joint goal accuracy), by 5.8 points, [4.1, 7.5]``."""
-    falling = ", of which less is better," if not one.higher_is_better else ","
+    falling = ", where lower is better," if not one.higher_is_better else ","
     return f"by {words.said(one.measure)}{falling} by {_amount(comparison, _from_the_better(one))}"
 
 
@@ -165,7 +165,7 @@ def _lead(comparison: Comparison, one: _Verdict, words: Glossary) -> str:
     next_best = max((place for place in range(len(values)) if place != one.leader), key=lambda place: values[place])
     names = comparison.systems
     difference = _from_the_better(comparison.difference(names[one.leader], names[next_best], one.measure))
-    falling = "" if comparison.scores.higher_is_better(one.measure) else "less is better"
+    falling = "" if comparison.scores.higher_is_better(one.measure) else "lower is better"
     ahead = f"ahead of {plain(names[next_best])} by {_amount(comparison, difference)}"
     return f"by {words.said(one.measure, falling, ahead)}"
 
@@ -214,7 +214,7 @@ def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[st
         places = sorted(zip(standing.best, standing.worst, range(len(comparison.systems)), strict=True))
         ranks = [f"{plain(comparison.systems[place])} {standing.ranks(place)}" for *_, place in places]
         names = listed([plain(one.measure) for one in alike])
-        told.append(sentence(f"Ranks that the tests leave open by {names}: {listed(ranks, _SYSTEMS)}"))
+        told.append(sentence(f"Possible ranks by {names}: {listed(ranks, _SYSTEMS)}"))
     return told
 
 

@@ -114,5 +114,5 @@ LAB_FACETS = (
     Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
     Facet("blame", "blamed on", BLAME, (), pairs=_blamed),
     Facet("first", "read first", SIDES, (), pairs=_read_first),
-    Facet("loop", f"same user turn {LOOP} times running", CONVERSATIONS, (), pairs=_loops),
+    Facet("loop", f"same user turn {LOOP} times in a row", CONVERSATIONS, (), pairs=_loops),
 )

@@ -210,7 +210,7 @@ def _turn(place: int, turn: Turn, reader: StateRowReader) -> TurnView:
 
 def _turn_marks(cell: LabCell) -> Iterator[Badge]:
     if cell.heard is not None and cell.acts is not None and (wrong := len(cell.heard) - cell.alike):
-        yield Badge(f"{wrong} misheard", "warn", f"the {cell.listener} heard something else than was said")
+        yield Badge(f"{wrong} misheard", "warn", f"the {cell.listener} heard something other than what was said")
     if cell.states is not None:
         yield from cell.states.badges()
     for call in cell.calls:
@@ -283,7 +283,7 @@ def _marks(conversation: Mapping[str, Any]) -> Iterator[Badge]:
     for rules in OUTCOME_RULES:
         yield _done(conversation[rules], rules)
     if (conversation["longest_run"] or 0) >= LOOP:
-        yield Badge(f"loop: the same user turn {conversation['longest_run']} times running", "warn")
+        yield Badge(f"loop: the same user turn {conversation['longest_run']} times in a row", "warn")
 
 
 def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple[str, str]]:

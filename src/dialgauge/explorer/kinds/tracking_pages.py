@@ -34,7 +34,7 @@ _TYPES = {
         "bad",
         "FGA counts it as a new error: the turn before was exact, or a slot that changed is wrong",
     ),
-    "type2": Badge("type 2 error", "warn", "FGA counts it as an earlier error that goes on"),
+    "type2": Badge("type 2 error", "warn", "FGA counts it as an earlier error carried over"),
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
 _FGA = "FGA@"

@@ -121,7 +121,7 @@ def in_order(items: Sequence[tuple[str, T]], notes: Notes) -> list[T | None]:
     for key, item in items:
         number = _turn_number(key)
         if number in numbered:
-            raise DialgaugeError("this turn is there twice; keep one of them", turn=number)
+            raise DialgaugeError("this turn appears twice; keep one of them", turn=number)
         numbered[number] = item
     length = max(numbered, default=-1) + 1
     notes.add("missing turns, left as holes", length - len(numbered))

@@ -68,7 +68,7 @@ def _are_numbers(flags: list[object]) -> bool:
 def _judged(flags: _Flags) -> dict[str, dict[str, bool]]:
     """The verdict of each slot."""
     if len(flags) != _COUNT:
-        raise DialgaugeError(f"it has {len(flags)} flags; there must be {_COUNT}, one a slot")
+        raise DialgaugeError(f"it has {len(flags)} flags; there must be {_COUNT}, one per slot")
     wrong = [flag for flag in flags if flag not in (0, 1)]
     if wrong:
         raise DialgaugeError(f"a flag is {wrong[0]}; it must be 0 or 1")

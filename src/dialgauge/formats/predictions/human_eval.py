@@ -44,7 +44,7 @@ class HumanEval(DialogueFormat):
     """Turn blocks of Sys, Usr, GT, PR and Matched."""
 
     name = "human-eval"
-    summary = "FGA's human-evaluation text files, one dialogue a file"
+    summary = "FGA's human-evaluation text files, one dialogue per file"
     kind = "predictions"
     fields = frozenset({"text", "state", "predicted"})
 

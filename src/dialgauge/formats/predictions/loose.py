@@ -23,7 +23,7 @@ from dialgauge.formats.source import Part
 
 NULL = "null values read as absent"
 NUMBER = "numbers read as texts"
-TRUTH = "truth values read as the texts true and false"
+TRUTH = "booleans read as the texts true and false"
 NO_VALUE = "objects and lists in place of a value, kept as wrong values"
 NO_SLOT = "values without a slot, kept as wrong values"
 INVALID = "invalid outputs, scored as empty predictions"

@@ -108,7 +108,7 @@ def _technical(dialogue: Dialogue) -> BrokenLink | None:
 
 def _unclear(talk: TalkRecord, why: tuple[str, ...]) -> BrokenLink:
     if not talk.user_acts:
-        reason = "The user's acts are not recorded, so nobody can tell what it said"
+        reason = "The user's acts are not recorded, so what it said is unknown"
     else:
         reason = "Every link that the record shows held"
     return BrokenLink(cause="unclear", turn=talk.last, sentence=f"{reason} ({'; '.join(why)}).")

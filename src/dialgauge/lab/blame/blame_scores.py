@@ -102,7 +102,7 @@ def _faultless(evidence: BlameEvidence, settings: Settings) -> Rows:
 def _obstacle(parts: tuple[str, ...]) -> Callable[[Any, Settings], str | None]:
     def why(evidence: Any, settings: Settings) -> str | None:
         if not isinstance(evidence, BlameEvidence):
-            return "it looks at conversations of the lab"
+            return "it applies only to lab conversations"
         part = str(settings.get("part", ""))
         return f"its parts are {', '.join(parts)}, not '{part}'" if part and part not in parts else None
 

@@ -50,14 +50,14 @@ def _town(run: Run, database: str | Path | None, seed: int) -> TownDatabase:
         goals = next((one.path for one in run.manifest.inputs if one.role == "goals"), None)
         if goals is None or not Path(goals).exists():
             raise DialgaugeError(
-                f"the run {run.id} was stored before blame was, and its goals are not where they were; name the "
+                f"the run {run.id} was stored by a version without blame, and its goals have moved; name the "
                 "folder of its database with --database"
             )
         town = town_beside(goals)
     wanted = Signature.parse(run.signature).get("database", "")
     if wanted and database_checksum(town) != wanted:
         raise DialgaugeError(
-            f"the run {run.id} was stored before blame was, and it took place in another town than this one (checksum "
+            f"the run {run.id} was stored by a version without blame, and it took place in a different town (checksum "
             f"{wanted}, here {database_checksum(town)}); name its own with --database, or with --town-seed where it is "
             "synthetic"
         )

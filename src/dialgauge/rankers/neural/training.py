@@ -189,10 +189,10 @@ class Training:
             progress = msgspec.json.decode(arrays.pop("progress").tobytes(), type=_Progress)
         except (*UNREADABLE, msgspec.DecodeError) as error:
             raise DialgaugeError(
-                f"the checkpoint cannot be read ({error}); delete it to train anew", file=str(self._checkpoint)
+                f"the checkpoint cannot be read ({error}); delete it to start over", file=str(self._checkpoint)
             ) from error
         if progress.identity != self._identity:
-            tell("the checkpoint there is of another training (data, settings or seed); training starts anew")
+            tell("the checkpoint there is from another training (data, settings or seed); training starts over")
             return False
         self.log = progress.log
         self._best = _part(arrays, "best/")
@@ -201,7 +201,7 @@ class Training:
             self._restore_optimiser(_part(arrays, "state/"))
         except (*UNREADABLE, IndexError, AttributeError) as error:
             raise DialgaugeError(
-                f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); delete it to train anew",
+                f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); delete it to start over",
                 file=str(self._checkpoint),
             ) from error
         tell(f"resumed after epoch {len(self.log)}")

@@ -116,7 +116,7 @@ def _no_calls(evidence: Any, settings: Settings) -> str | None:
     """Why a strict measure cannot be computed."""
     if why := _no_conversations(evidence, settings):
         return why
-    return None if evidence.calls_recorded else "the records do not say what the system called, so not what was booked"
+    return None if evidence.calls_recorded else "the records do not say what the system called, or what was booked"
 
 
 def _no_conversations(evidence: Any, settings: Settings) -> str | None:
@@ -253,8 +253,8 @@ CARDS: tuple[Card[Any], ...] = (
     SUCCESS,
     _card(
         "SuccessOfSatisfiable", "success of satisfiable goals",
-        "Strict success over the goals that can be satisfied: by the database, with a taxi that has ends and bookings "
-        "that can be.",
+        "Strict success over the goals that can be satisfied: by the database, with taxis that have both ends "
+        "and bookings that are possible.",
         "strict successes / conversations whose goal can be satisfied", _of_satisfiable,
     ),
     _by_rules(
@@ -288,9 +288,9 @@ CARDS: tuple[Card[Any], ...] = (
         "refused and fixed / tasks with a booking to be refused", partial(_of_tasks, lambda task: _share(task.fixed)),
     ),
     _card(
-        "FailPath", "detours walked",
+        "FailPath", "detours taken",
         "Share of the constraints and bookings to try first that were stated, met a refusal, and were revised.",
-        "walked / scripted", partial(_of_tasks, lambda task: (task.walked, task.detours) if task.detours else None),
+        "taken / scripted", partial(_of_tasks, lambda task: (task.walked, task.detours) if task.detours else None),
     ),
     _number(
         "BookAttempts", "attempts to book", "Attempts per booking task.", "attempts / booking tasks",
@@ -299,7 +299,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
-        "all it wanted, rightly or not, of those whose user told.", "believed complete / conversations with a belief",
+        "all it wanted, rightly or not, if the user said.", "believed complete / conversations with a belief",
         _complete,
         source=_CONVLAB, obstacle=_no_conversations,
     ),

@@ -88,7 +88,7 @@ def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> T
     if failed := conversations.height - judged.height:
         table.notes.append(f"Not judged: {counted(failed, 'conversation')} in which the user failed, not the system.")
     if silent := judged["complete"].null_count():
-        table.notes.append(f"Complete leaves out {counted(silent, 'conversation')} whose user told no belief.")
+        table.notes.append(f"Complete leaves out {counted(silent, 'conversation')} whose user stated no belief.")
     return table
 
 
@@ -157,7 +157,7 @@ def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Ta
     loops = int((conversations["longest_run"] >= _LOOP).sum())
     longest = max(conversations["longest_run"], default=0)
     table.notes.append(
-        f"{counted(loops, 'conversation')} with the same user turn {_LOOP} times running; the longest run is {longest}."
+        f"{counted(loops, 'conversation')} with the same user turn {_LOOP} times in a row; longest run: {longest}."
     )
     return table
 
@@ -239,7 +239,7 @@ def outcome_explanation(table: Tables, dialogue: str) -> Table:
     if known is None:
         raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, ids)}")
     columns: list[str | Column] = ["domain", "rules", "success", "ended up with", Column("turn", align="right")]
-    explained = Table(f"{known}: what became of it", columns)
+    explained = Table(f"{known}: outcome", columns)
     for row in outcomes.filter(pl.col("dialogue") == known).iter_rows(named=True):
         explained.add(row["domain"], row["rule"], row["success"], row["entity"], row["turn"])
         if row["why"]:

@@ -204,7 +204,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         )
     trial = details.get("trial", "0")
     if not _is_count(trial):
-        raise DialgaugeError(f"the trial is a whole number of a few digits, not '{trial}'", dialogue=dialogue.id)
+        raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
     return TaskAttempt(
         id=dialogue.id,
         task=details["task"],

@@ -46,7 +46,7 @@ def _refuse_nothing(file: str | Path) -> None:
     parts = resolve(file)
     if len(parts) == 1 and b"".join(parts[0].head().split()) == b"[]":
         raise DialgaugeError(
-            "it is a list with nothing in it: no conversation was recorded. Results of tau-bench have an entry for "
+            "it is an empty list: no conversation was recorded. Results of tau-bench have an entry for "
             "each trial of each task",
             file=str(file),
         )

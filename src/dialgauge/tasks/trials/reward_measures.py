@@ -117,7 +117,7 @@ def _no_count(evidence: Any, settings: Settings) -> str | None:
 
 
 def _whole(settings: Settings) -> str | None:
-    return f"it has no parts, so leave out [{_part(settings)}]" if _part(settings) else None
+    return f"it has no parts; leave out [{_part(settings)}]" if _part(settings) else None
 
 
 def _card(name: str, title: str, summary: str, formula: str, value: _Value, **more: Any) -> Card[Any]:

@@ -80,7 +80,7 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
 def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -> tuple[int | None, str]:
     """How many trials of each task shrink the variance of a task's difference to this share of it."""
     if any(trials < 2 for one in counts for _, trials in one):
-        return None, "some tasks were tried once, so nobody knows how much is chance"
+        return None, "some tasks were tried once, so it is unknown how much is chance"
     single = [[flip_chance(*each) / 2 for each in one] for one in counts]
     chance = sum(
         float(np.mean([value / trials for value, (_, trials) in zip(values, one, strict=True)]))
@@ -90,7 +90,7 @@ def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -
     variance = float(np.var(rates[0] - rates[1], ddof=1))
     between, allowed = max(0.0, variance - chance), variance * shrunk
     if allowed <= between:
-        return None, "the agents differ on other tasks each, which more trials do not change: more tasks are needed"
+        return None, "the agents differ on different tasks, which more trials would not change: more tasks are needed"
     return max(1, math.ceil(round(sum(map(float, map(np.mean, single))) / (allowed - between), 6))), ""
 
 

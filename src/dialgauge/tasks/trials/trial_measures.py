@@ -138,7 +138,7 @@ CARDS: tuple[Card[Any], ...] = (
     Card(
         name=NOISE, family=FAMILY, title="noise floor over trials", source=_OURS, higher_is_better=False,
         summary="The difference in pass^1 that two runs of the same agent on the same tasks, with as many trials, stay "
-        "below 19 times in 20: what is smaller may be chance.",
+        "below 95% of the time: anything smaller may be chance.",
         formula="1.96 sqrt(2 sum of c(n - c) / (n^2 (n - 1))) / tasks", rows=_no_rows, parameters=(TRIAL_RULES,),
         statistics=_noise_sums, of_sums=_noise, obstacle=_too_few,
     ),

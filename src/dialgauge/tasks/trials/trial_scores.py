@@ -116,8 +116,8 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
         )
     if not attempts.trials_known:
         notes.append(
-            "the file does not say how many tasks and trials were planned: taken are the tasks it has, each with the "
-            f"{counted(attempts.trials, 'trial')} that there are of any"
+            "the file does not say how many tasks and trials were planned: taken to be the tasks it has, with "
+            f"{counted(attempts.trials, 'trial')} each, the most that any task has"
         )
     return notes
 
@@ -156,7 +156,7 @@ def _asked(names: Sequence[str]) -> list[Measure[Any]]:
     for measure in asked:
         if measure.card.family != FAMILY and measure.card.name not in ours:
             known = [*ours, *(card.name for card in reward_measures.CARDS)]
-            raise DialgaugeError(f"{measure} is no measure of results of agents.{nearest(measure.card.name, known)}")
+            raise DialgaugeError(f"{measure} is not a measure of agent results.{nearest(measure.card.name, known)}")
     return asked
 
 

@@ -28,7 +28,7 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         if not run.coverage.complete:
             low, high = run.details["pass_1_if_missing"].values()
             sentences.append(
-                f"{run.name}: the scores are those of the part that is there. Of all that was planned, pass^1 lies "
+                f"{run.name}: the scores cover only the conversations present. Over all that was planned, pass^1 lies "
                 f"between {100 * low:.2f} (if the rest fails) and {100 * high:.2f} (if it passes)."
             )
         # A run that was stored before domains were told apart has none.

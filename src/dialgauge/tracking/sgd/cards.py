@@ -51,7 +51,7 @@ def _resolved(frames: SgdFrames, settings: Settings) -> Settings:
 def _obstacle(name: str, frames: Any, settings: Settings) -> str | None:
     columns = getattr(frames, "columns", None)
     if columns is None:
-        return "it is one of SGD's official scores, which come all together with a schema (--schema)"
+        return "it is one of SGD's official scores, which are computed together, given a schema (--schema)"
     for parameter, own in (("matching", frames.matching), ("joint", frames.joint)):
         if settings[parameter] not in ("auto", own):
             return f"the frames were scored with {parameter}={own}"

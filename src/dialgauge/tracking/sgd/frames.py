@@ -82,7 +82,7 @@ def _by_key(predicted: Iterable[Dialogue]) -> dict[str, Dialogue]:
     for dialogue in predicted:
         key = dialogue_key(dialogue.id)
         if key in answers:
-            raise DialgaugeError("the predictions have two dialogues of this id", dialogue=dialogue.id)
+            raise DialgaugeError("the predictions have two dialogues with this id", dialogue=dialogue.id)
         answers[key] = dialogue
     return answers
 
@@ -104,7 +104,7 @@ def _frames(gold: Turn, predicted: Turn, schema: Ontology) -> Iterator[tuple[str
     if gold.text and predicted.text and gold.text != predicted.text:
         raise DialgaugeError(
             f"the utterances differ: '{gold.text[:60]}' in gold, '{predicted.text[:60]}' in the predictions; "
-            "check that both are of the same dataset and split"
+            "check that both are from the same dataset and split"
         )
     for service in gold.active:
         if service not in schema.domains:

@@ -81,8 +81,8 @@ CARDS: tuple[Card[FaultEvidence], ...] = (
     _card(
         USER_FAULT,
         "conversations with a user fault",
-        "In how many of the conversations that could be checked was a fault of the user found, of any kind or of one, "
-        "such as [withheld]? A lower bound: checks see a part of each kind.",
+        "Share of the checked conversations in which a user fault was found, of any kind or of one, "
+        "such as [withheld]. A lower bound: the checks catch only part of each kind.",
         "conversations with a fault found / conversations that could be checked",
         _faulty,
         higher=False,
@@ -90,8 +90,8 @@ CARDS: tuple[Card[FaultEvidence], ...] = (
     _card(
         NO_FAULT_FOUND,
         "conversations without a user fault found",
-        "In how many of the conversations that could be checked did no check find anything? An upper bound of the "
-        "share with a faultless user.",
+        "Share of the checked conversations in which no fault was found. An upper bound on the share with a "
+        "faultless user.",
         "conversations without a fault found / conversations that could be checked",
         _none_found,
         higher=True,

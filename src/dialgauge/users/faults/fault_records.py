@@ -19,15 +19,15 @@ Extent: TypeAlias = Literal["whole", "part", "none"]
 
 #: Every kind with its meaning, in the order in which they are shown.
 KINDS: dict[FaultKind, str] = {
-    "early_end": "ends while a wish is open",
-    "invented": "states what nobody told it",
-    "contradicted": "goes against its instruction",
-    "leaked": "shows its instruction",
+    "early_end": "ends before its goal is done",
+    "invented": "makes up facts",
+    "contradicted": "contradicts its instruction",
+    "leaked": "reveals its instruction",
     "repeated": "repeats what was answered",
     "role_swap": "speaks as the agent",
     "empty": "neither speaks nor acts",
-    "withheld": "keeps back what it is asked",
-    "disobeyed": "ignores an order on manner",
+    "withheld": "withholds what it is asked for",
+    "disobeyed": "ignores an instruction on manner",
 }
 
 

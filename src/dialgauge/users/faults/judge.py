@@ -90,7 +90,7 @@ class FaultJudge:
 def judge_prompt(dialogue: Dialogue) -> str:
     """Instruction, conversation and definitions, as a judge gets them."""
     if dialogue.goal is None or not dialogue.goal.message:
-        raise DialgaugeError("a judge needs the user's instruction, and there is none", dialogue=dialogue.id)
+        raise DialgaugeError("a judge needs the user's instruction, but there is none", dialogue=dialogue.id)
     names = {"user": "user", "system": "agent"}
     lines = [
         f"[{place if turn.source is None else turn.source}] {names[turn.speaker]}: {turn.text}"
@@ -109,7 +109,7 @@ def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[Use
     try:
         verdict = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=_Answer)
     except msgspec.DecodeError as error:
-        raise DialgaugeError(f"the judge's answer is no verdict ({error})", dialogue=dialogue.id) from error
+        raise DialgaugeError(f"the judge's answer is not a verdict ({error})", dialogue=dialogue.id) from error
     places = {
         (place if turn.source is None else turn.source): place
         for place, turn in enumerate(dialogue.turns)

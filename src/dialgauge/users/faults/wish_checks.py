@@ -150,7 +150,7 @@ def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     for what, spoken in matters:
         wanted = any(re.search(spoken, one) for one in wishes)
         if wanted and not re.search(spoken, user) and not any(re.search(spoken, one) for one in questions):
-            return f"ends without ever speaking of {what}, which its instruction wants"
+            return f"ends without ever mentioning {what}, which its instruction wants"
     return ""
 
 
@@ -223,7 +223,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
         *(["nonstop flights"] if nonstop else []),
     ]
     if not derived:
-        return not_checked("contradicted", "no limit and nothing to do without can be derived")
+        return not_checked("contradicted", "no limit and nothing unwanted can be derived")
     faults: list[UserFault] = []
     for one in view.exchanges:
         reasons = []
@@ -231,7 +231,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
             if limit and (cost := _over(view.instruction, one.asked, limit)):
                 reasons.append(("limit", f"agrees to ${cost:g}, more than its limit of ${limit[1]}"))
             reasons += [
-                (what, f"agrees to a summary with {what}, which it does without")
+                (what, f"agrees to a summary with {what}, which it does not want")
                 for what, shown in without
                 if re.search(shown, one.asked, re.IGNORECASE)
             ]
@@ -253,7 +253,7 @@ def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[Us
         for one in view.exchanges:
             said = [sentence for sentence in sentences(one.plain) if _TAKES[about].search(sentence)]
             if one.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
-                why = f"takes {about}, which it does without, and agrees to it later"
+                why = f"takes {about}, which it does not want, and agrees to it later"
                 yield UserFault("contradicted", one.turn, view.message(one.turn), why, about=about)
 
 

@@ -205,7 +205,7 @@ def _unique_values(world: World) -> None:
         for value in values:
             before = seen.setdefault(value.casefold(), where)
             if before is not where:
-                raise DialgaugeError(f"the value '{value}' stands in {before} and in {where}; values must be unique")
+                raise DialgaugeError(f"the value '{value}' appears in {before} and in {where}; values must be unique")
         _twice(where, [value.casefold() for value in values])
     _twice("ratings", [str(rating) for rating in world.ratings])
 
@@ -213,7 +213,7 @@ def _unique_values(world: World) -> None:
 def _twice(where: str, values: Iterable[str]) -> None:
     for value, count in Counter(values).items():
         if count > 1:
-            raise DialgaugeError(f"the value '{value}' stands {count} times in {where}; values must be unique")
+            raise DialgaugeError(f"the value '{value}' appears {count} times in {where}; values must be unique")
 
 
 def _size(world: World) -> None:

@@ -263,7 +263,7 @@ def _load_taxi(path: Path) -> dict[str, list[str]]:
 
 
 def _bad_cell(path: Path, number: int, column: str, row: Mapping[str, Any]) -> DialgaugeError:
-    fault = f"is no text but {row[column]!r}" if column in row else "is missing"
+    fault = f"is not text but {row[column]!r}" if column in row else "is missing"
     called = f" ({row['name']})" if isinstance(row.get("name"), str) else ""
     return DialgaugeError(
         f"the column '{column}' {fault} in row {number}{called}; each row of this table needs it as a text",
@@ -275,7 +275,7 @@ def _bad_column(path: Path, column: str, rows: Iterable[Mapping[str, Any]]) -> D
     """A column that some rows may lack, but not all: nothing could be told of it, and "unknown" would be the truth."""
     names = {name for row in rows for name in row}
     return DialgaugeError(
-        f"the column '{column}' {'is no text in any row' if column in names else 'is missing in all rows'}; "
+        f"the column '{column}' {'is not text in any row' if column in names else 'is missing in all rows'}; "
         f"people ask for it, and some row of this table must have it.{nearest(column, names - {column})}",
         file=str(path),
     )

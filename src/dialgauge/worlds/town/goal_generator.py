@@ -91,7 +91,7 @@ def generate_goals(
     ``emergencies`` is the share of goals about the hospital or the police.
     """
     if count < 0 or not 0 <= emergencies <= 1:
-        raise DialgaugeError("a number of goals is at least 0 and a share of emergencies lies between 0 and 1")
+        raise DialgaugeError("the number of goals must be ≥ 0 and the share of emergencies between 0 and 1")
     source = _GoalSource(town, seed)
     goals = {}
     for number in range(1, count + 1):
