@@ -172,6 +172,20 @@ def test_any_number_of_workers_gives_the_same_bytes(folder: Path) -> None:
     assert summary(score_conversations(many, workers=2)) == summary(score_conversations(iter(many)))
 
 
+def test_only_the_file_that_changed_is_scored_again(folder: Path) -> None:
+    kept: dict[str, bytes] = {}
+    first = score_conversations(folder, done=kept)
+    assert summary(first) == summary(score_conversations(folder))
+    before = dict(kept)
+    assert summary(score_conversations(folder, done=kept)) == summary(first)
+    assert kept == before
+    dialgauge.write([LOOP], folder / "b.json", format="gcdf1")
+    (folder / "a0.jsonl").write_bytes((folder / "a.jsonl").read_bytes().replace(b'"good"', b'"better"'))
+    again = score_conversations(folder, done=kept)
+    assert len(kept.keys() - before.keys()) == 2, "the file that changed and the one that is new"
+    assert summary(again) == summary(score_conversations(folder))
+
+
 def test_the_order_of_files_changes_no_number(tmp_path: Path) -> None:
     goals = [{"hotel": Task(info={"area": "north", "stars": str(n)})} for n in range(12)]
     talks = [

@@ -163,6 +163,7 @@ def score(
             "--resamples": resamples != 1000, "--seed": seed, "--coverage": coverage != "intersection",
         }  # fmt: skip
         results = _stored(from_runs, store, scoring)
+        _require_turns(results, {"--by": by, "--faults": faults, "--worst": worst})
     elif where.asked:
         unfit = {
             "--by": by, "--faults": faults, "--worst": worst, "--sensitivity": sensitivity, "--schema": schema,
@@ -269,6 +270,19 @@ def _stored(ids: Sequence[str], store: Path | None, scoring: Mapping[str, object
     if unfit := [name for name, value in scoring.items() if value]:
         raise DialgaugeError(f"--from shows a run that is already scored; leave out {', '.join(unfit)}")
     return present(Store(store).open(one) for one in ids)
+
+
+def _require_turns(results: Results, asked: Mapping[str, object]) -> None:
+    """An error where a view looks at turns, and a run that was scored file by file kept only sums."""
+    from dialgauge.errors import DialgaugeError
+
+    views = ", ".join(name for name, value in asked.items() if value)
+    for system in results:
+        if views and "turn_scores" not in system.run.tables:
+            raise DialgaugeError(
+                f"{views}: run {system.run.id} was scored with --engine and has no turns, only sums over dialogues; "
+                "score the files again without --engine"
+            )
 
 
 def _present(

@@ -241,6 +241,9 @@ def _foreign_rows(card: Card[E], evidence: E, settings: Settings) -> Rows:
 
 
 def _by_dialogue(rows: Floats, evidence: Evidence) -> Floats:
+    ones: tuple[Floats, Floats] | None = getattr(evidence, "ones", None)  # rows whose sums the family knows
+    if ones is not None and rows is ones[0]:
+        return ones[1]
     return np.bincount(evidence.dialogue, weights=rows, minlength=evidence.dialogues).astype(np.float64, copy=False)
 
 

@@ -204,14 +204,16 @@ def candidates_table(result: RankingResult, texts: Sequence[str]) -> dict[str, C
     return {"candidates": lambda: candidates_frame(result, texts)} if result.shortlists else {}
 
 
-def epochs_table(bot: Bot) -> dict[str, Callable[[], polars.DataFrame]]:
-    """The table ``epochs`` of a model that was trained: one row per epoch."""
+def epochs_table(bot: Bot, *, timed: bool = False) -> dict[str, Callable[[], polars.DataFrame]]:
+    """The table ``epochs`` of a model that was trained: one row per epoch. ``timed``: with seconds, which are others
+    each time, so that a run of a table, which is to be the same wherever it is made, does not have them."""
     log = getattr(bot, "log", [])
 
     def made() -> polars.DataFrame:
         import polars as pl
 
-        return pl.DataFrame(log)
+        frame = pl.DataFrame(log)
+        return frame if timed else frame.drop("seconds", strict=False)
 
     return {"epochs": made} if log else {}
 

@@ -23,7 +23,7 @@ def training_run(model: ReplyModel, task: RankingTask) -> Run:
         name=f"{model.name}-task{task.number}",
         scores=score_replies(result, signature=key.signature(task, result), seed=key.seed),
         corpus=corpus_of(dialogs),
-        tables={"replies": lambda: result.frame(task.candidates), **epochs_table(model)},
+        tables={"replies": lambda: result.frame(task.candidates), **epochs_table(model, timed=True)},
         config={**key.config(), "settings": model.settings().get("config", {})},
         inputs=task.inputs,
         seeds=model.seed,

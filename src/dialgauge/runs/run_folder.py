@@ -20,6 +20,7 @@ from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUES,
     FIXED,
+    TABLE_ENDING,
     TURNS,
     TableInfo,
     TableParts,
@@ -148,10 +149,13 @@ class RunFolder:
         return paths
 
     def damage(self, table: str, what: str) -> DialgaugeError:
+        file = self.files.get(table, self.path)
+        if table in self.files and len(self.paths(table)) > 1:  # the checksum is that of all pieces together
+            file = self.path / f"{table}-*{TABLE_ENDING}"
         return DialgaugeError(
             f"the run is damaged: its table '{table}' {what}; make the run again, and remove this one: "
             f"dialgauge runs rm {self.path.name} --store {self.path.parent}",
-            file=str(self.files.get(table, self.path)),
+            file=str(file),
         )
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from dialgauge.tracking.encode import Coder, Codes, Counters, Flags, Verdicts
+from dialgauge.tracking.encode import Coder, Codes, Counters, Flags, Floats, Verdicts
 from dialgauge.values import Pair
 
 #: What happened to one slot in one turn; 0 is "filled on neither side".
@@ -167,7 +168,7 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     """
 
     turns: TurnCounts
-    dialogue: Codes
+    dialogue: NDArray[np.integer[Any]]
     turn: Codes
     first: Flags
     inventory: int
@@ -183,6 +184,13 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     def dialogues(self) -> int:
         """The number of dialogues."""
         return int(self.dialogue[-1]) + 1 if len(self) else 0
+
+    @cached_property
+    def ones(self) -> tuple[Floats, Floats]:
+        """The denominators of a measure to which every turn counts alike, and their sums: most measures share them."""
+        ones, sums = np.ones(len(self)), np.bincount(self.dialogue, minlength=self.dialogues).astype(np.float64)
+        ones.flags.writeable = sums.flags.writeable = False
+        return ones, sums
 
     @cached_property
     def last(self) -> Flags:
@@ -228,18 +236,19 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
         """Sums over all turns, named as in reports."""
         from dialgauge.tracking.fga import default_rule, turn_match
 
-        totals = {"turns": len(self), "dialogues": self.dialogues, "exact": int(self.exact.sum())}
-        totals["turn_match"] = int(turn_match(self, default_rule(self)).sum())
+        totals: dict[str, int] = {"turns": len(self), "dialogues": self.dialogues}
+        totals["exact"] = int(np.count_nonzero(self.exact))
+        totals["turn_match"] = int(np.count_nonzero(turn_match(self, default_rule(self))))
         if self.has_gold and not self.flags_only:
-            totals["turn_label_match"] = int(self.turns.label_match.sum())
+            totals["turn_label_match"] = int(np.count_nonzero(self.turns.label_match))
             totals["wrong_value"] = int(self.turns.wrong.sum())
         if self.has_gold:
             totals["correct"] = int(self.turns.correct.sum())
             totals["missed"] = int(self.turns.missed.sum())
             totals["spurious"] = int(self.turns.spurious.sum())
-            totals["both_empty"] = int((self.union == 0).sum())
-            totals["gold_empty"] = int((self.gold_size == 0).sum())
-        totals["dialogues_exact"] = int(self.dialogue_exact.sum())
+            totals["both_empty"] = int(np.count_nonzero(self.union == 0))
+            totals["gold_empty"] = int(np.count_nonzero(self.gold_size == 0))
+        totals["dialogues_exact"] = int(np.count_nonzero(self.dialogue_exact))
         return totals
 
 

@@ -81,19 +81,16 @@ def weights(counts: Counts, rate: float, rule: Rule) -> Floats:
     """The weight of every turn at a forgetting rate (lambda)."""
     types, since = _judged(counts, rule)
     result: Floats = (types == EXACT).astype(np.float64)
-    carried = types == TYPE2
-    distance = since[carried]
-    known = np.isfinite(distance)
-    # An infinite distance is complete forgetting at any rate; 0 times infinity must not become NaN.
-    forgiven = np.ones(len(distance))
-    forgiven[known] = -np.expm1(-_product(rate, distance[known]))
-    result[carried] = forgiven
+    carried = np.flatnonzero(types == TYPE2)
+    result[carried] = -np.expm1(-_product(rate, since[carried]))
     return result
 
 
 def _product(rate: float, since: Floats) -> Floats:
-    """rate times since; an infinite rate forgets everything that is at least one turn old."""
-    return np.where(since > 0, np.inf, 0.0) if math.isinf(rate) else rate * since
+    """rate times since; an infinite rate forgets what is at least a turn old, and an infinite distance is forgotten."""
+    if math.isinf(rate):
+        return np.where(since > 0, np.inf, 0.0)
+    return rate * since if rate else np.where(np.isinf(since), np.inf, 0.0)
 
 
 def turn_match(counts: Counts, rule: Rule) -> Flags:

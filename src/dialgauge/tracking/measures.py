@@ -68,12 +68,13 @@ def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str 
 
 
 def _ones(counts: Counts) -> Floats:
-    return np.ones(len(counts))
+    return counts.ones[0]
 
 
 def _ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
-    result: Floats = np.full(len(above), otherwise)
-    np.divide(above, below, out=result, where=below > 0)
+    defined = below > 0
+    result: Floats = above / np.where(defined, below, 1.0)
+    result[~defined] = otherwise
     return result
 
 

@@ -69,8 +69,8 @@ class _Gathered:
 
     def require_each_once(self) -> None:
         """An error where a dialogue is in two files; of each file that is known already."""
-        keys = np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts])
-        if len(np.unique(keys)) == len(keys):
+        keys = np.sort(np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts]))
+        if not (keys[1:] == keys[:-1]).any():
             return
         seen: dict[str, str] = {}
         for part in self.parts:

@@ -139,7 +139,8 @@ def _keys_of(ids: Sequence[str]) -> bytes:
     import polars
 
     series = polars.Series(ids, dtype=polars.String)
-    if (series.str.len_bytes() == series.str.len_chars()).all():  # all at once; beyond ASCII that may differ
+    ascii = bool((series.str.len_bytes() == series.str.len_chars()).all())
+    if ascii:  # all at once; beyond ASCII that may differ
         keys = series.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
     else:
         keys = polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
@@ -149,11 +150,12 @@ def _keys_of(ids: Sequence[str]) -> bytes:
             "dialogue must be in a row",
             dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
         )
-    return _hashed([text.encode()[:_HASHED] for text in keys.to_list()])
+    texts = keys.to_list() if ascii else [text.encode() for text in keys]
+    return _hashed(texts, np.minimum(keys.str.len_bytes().to_numpy(), _HASHED))
 
 
-def _hashed(texts: Sequence[bytes]) -> bytes:
-    lengths = np.array([len(text) for text in texts])
+def _hashed(texts: Sequence[str] | Sequence[bytes], lengths: NDArray[np.integer[Any]]) -> bytes:
+    """FNV-1a of the first bytes of ASCII strings, or of bytes, letter by letter over all of them."""
     width = max(1, int(lengths.max()))
     letters = np.array(texts, f"S{width}").view(np.uint8).reshape(len(texts), width)
     hashes = np.full(len(texts), 0xCBF29CE484222325, np.uint64)

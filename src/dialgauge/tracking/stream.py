@@ -171,13 +171,12 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
     first: Flags = np.ones(len(frame), bool)
     first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
     turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
-    sides = [frame.select([f"{side}{slot}" for slot in slots]) for side in (GOLD, PREDICTED)]
+    gold, predicted = ([frame[f"{side}{slot}"].to_numpy() for slot in slots] for side in (GOLD, PREDICTED))
     for start, stop in _blocks(first):
         begins = first[start:stop]
-        gold, predicted = (_dense(side[start:stop]) for side in sides)
         counts = Counts(
-            turns=_counted(gold, predicted, begins),
-            dialogue=(np.cumsum(begins) - 1).astype(np.int32),
+            turns=_counted([one[start:stop] for one in gold], [one[start:stop] for one in predicted], begins),
+            dialogue=np.cumsum(begins) - 1,
             turn=turn[start:stop],
             first=begins,
             inventory=inventory,
@@ -200,18 +199,24 @@ def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
             piece = lazy.slice(start, chunk).collect()
         if "dialogue" not in piece.columns or "turn" not in piece.columns:
             raise DialgaugeError("a table of codes needs the columns 'dialogue' and 'turn'", file=str(path))
-        frame = piece if rest is None else polars.concat([rest, piece])
-        rest = None
-        if start + chunk < rows:
-            last = frame["dialogue"][-1]
-            others = (frame["dialogue"] != last).to_numpy()
-            whole = int(np.flatnonzero(others)[-1]) + 1 if others.any() else 0
-            rest = frame[list(range(whole, len(frame)))]  # a copy: a slice would hold on to the whole piece
-            frame = frame[:whole]
+        more = start + chunk < rows
+        if rest is not None:
+            # Joined on its own: columns of a table that was joined with another would be copied when they are used.
+            others = (piece["dialogue"] != rest["dialogue"][0]).arg_true()
+            ends = int(others[0]) if len(others) else len(piece)
+            rest, piece = polars.concat([rest, piece[:ends]]), piece[ends:]
+            if more and not len(piece):
+                continue
+            yield rest
+            rest = None
+        if more:
+            others = (piece["dialogue"] != piece["dialogue"][-1]).arg_true()
+            whole = int(others[-1]) + 1 if len(others) else 0
+            rest = piece[list(range(whole, len(piece)))]  # a copy: a slice would hold on to the whole piece
+            piece = piece[:whole]
+        if len(piece):
+            yield piece
         del piece
-        if len(frame):
-            yield frame
-        del frame
 
 
 def _slots(columns: Sequence[str], path: Path) -> list[str]:
@@ -233,18 +238,17 @@ def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -
             raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
 
 
-def _counted(gold: Codes, predicted: Codes, first: Flags) -> TurnCounts:
+def _counted(gold: Sequence[Codes], predicted: Sequence[Codes], first: Flags) -> TurnCounts:
     """The counts of a block, some dialogues at a time."""
     return TurnCounts.joined([
-        count(gold[:, start:stop], predicted[:, start:stop], first[start:stop])
+        count(_dense(gold, start, stop), _dense(predicted, start, stop), first[start:stop])
         for start, stop in _blocks(first, _CELLS // max(1, len(gold)))
     ])  # fmt: skip
 
 
-def _dense(frame: polars.DataFrame) -> Codes:
-    """The columns of a table as rows, in one copy."""
-    dense: Codes = frame.to_numpy(order="fortran").T
-    return dense
+def _dense(columns: Sequence[Codes], start: int, stop: int) -> Codes:
+    """Some turns of all slots as one array."""
+    return np.stack([column[start:stop] for column in columns])
 
 
 def _blocks(first: Flags, size: int = _BLOCK) -> Iterator[tuple[int, int]]:

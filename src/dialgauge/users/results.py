@@ -117,11 +117,12 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
     if store is None or not isinstance(conversations, str | Path):
         yield None
         return
-    named = (conversations, options.canonical_map, options.config, options.database, options.schema, options.profile)
-    sources = [str(one) for one in named if one is not None and (one == conversations or Path(one).exists())]
+    named = (options.canonical_map, options.config, options.database, options.schema, options.profile)
+    rules = [str(one) for one in named if one is not None and Path(one).exists()]
     config = {
+        "source": str(conversations),  # what is finished of it changes with each of its files
         "options": msgspec.to_builtins(options, enc_hook=str),
-        "files": [shard.key for shard in list_shards(sources)],
+        "files": [shard.key for shard in list_shards(rules)] if rules else [],
     }
     with store.kept_units(kind="conversations", name=system_name(conversations), config=config) as done:
         yield done

@@ -12,7 +12,7 @@ import os
 import pickle
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,7 @@ from dialgauge.formats import (
     Part,
     bulk_load,
     format_named,
+    list_shards,
     recognise,
     resolve,
     system_name,
@@ -281,14 +282,15 @@ def score_conversations(
     gathering = _Gathering(source, chosen, name)
     work = _Scoring(gathering.scored.settings)
     told = on_unit or (lambda units: None)
+    kept = done is not None
     with bulk_load():
-        if place_of(workers).here and done is None:  # nothing to send: packing would cost a tenth of the time
+        if place_of(workers).here and not kept:  # nothing to send: packing would cost a tenth of the time
             scorer = work.open()
             for unit in gathering.units(elsewhere=False):
                 gathering.take(unit.key, work.result(scorer, unit))
                 told(1)
             return gathering.finished()
-        for result in engine.run(work, gathering.units(elsewhere=True), workers=workers, done=done):
+        for result in engine.run(work, gathering.units(elsewhere=True, kept=kept), workers=workers, done=done):
             if result.content is None:
                 raise DialgaugeError(result.failure or "a file could not be scored")
             gathering.add(result.key, result.content)
@@ -319,17 +321,26 @@ class _Gathering:
         )
         self.scored.notes.update(notes.counts)
         self._read: dict[str, tuple[_Batch, Notes]] = {}
+        #: The files that are read elsewhere, by the keys of their units.
+        self._names: dict[str, str] = {}
         self._seen: set[str] = set()
         #: What could be read, each id once; of several dialogues of one id, the one that was scored.
         self._dialogues: dict[str, Dialogue | PackedDialogue] = {}
         self._decoder = msgspec.msgpack.Decoder(_UnitResult)
 
-    def units(self, *, elsewhere: bool) -> Iterator[Unit[_File | _Batch]]:
-        """The work. Only where it is done elsewhere are files left to be read there."""
+    def units(self, *, elsewhere: bool, kept: bool = False) -> Iterator[Unit[_File | _Batch]]:
+        """The work. Only where it is done elsewhere are files left to be read there; keys of what is kept change with
+        the files."""
+        states = _states(self.scored.source) if kept else {}
         for number, (payload, notes) in enumerate(self._payloads(elsewhere)):
+            key = str(number)
             if isinstance(payload, _Batch):
-                self._read[str(number)] = (payload, notes)
-            yield Unit(str(number), payload)
+                self._read[key] = (payload, notes)
+            elif self._files is not None:
+                name = self._files[number].part.name
+                key = _unit_key(name, states)
+                self._names[key] = name
+            yield Unit(key, payload)
 
     def _payloads(self, elsewhere: bool) -> Iterator[tuple[_File | _Batch, Notes]]:
         if self._files is None:
@@ -356,10 +367,10 @@ class _Gathering:
     def take(self, key: str, result: _UnitResult) -> None:
         """Take in what came of a unit; the second dialogue of an id is a failure."""
         dialogues: Sequence[Dialogue | PackedDialogue] = result.dialogues
-        file = self._files[int(key)].part.name if self._files is not None else None
+        file = self._names.pop(key, None)
         if key in self._read:
             batch, notes = self._read.pop(key)
-            dialogues = batch.dialogues
+            dialogues, file = batch.dialogues, batch.file
             _add_reading(result, notes)
         scored = self.scored
         scored.notes.update(result.notes)
@@ -383,6 +394,17 @@ class _Gathering:
         reason = f"this id was already used {before}; ids must be unique"
         self.scored.failures.append(Failure(result.id, reason, file=file))
         return None
+
+
+def _states(source: str | None) -> dict[str, str]:
+    """What changes with each file, by its name; nothing where the conversations come from no file."""
+    return {} if source is None or source == "-" else {shard.name: shard.key for shard in list_shards([source])}
+
+
+def _unit_key(name: str, states: Mapping[str, str]) -> str:
+    """A text that changes with the file. A member of an archive changes with the archive."""
+    state = states.get(name) or states.get(name.partition("!")[0], "")
+    return hashlib.sha256(f"{name}\0{state}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def conversation_named(
