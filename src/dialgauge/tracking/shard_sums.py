@@ -139,8 +139,8 @@ def _keys_of(ids: Sequence[str]) -> bytes:
     import polars
 
     series = polars.Series(ids, dtype=polars.String)
-    ascii = bool((series.str.len_bytes() == series.str.len_chars()).all())
-    if ascii:  # all at once; beyond ASCII that may differ
+    plain = bool((series.str.len_bytes() == series.str.len_chars()).all())
+    if plain:  # all at once; beyond ASCII that may differ
         keys = series.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
     else:
         keys = polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
@@ -150,7 +150,7 @@ def _keys_of(ids: Sequence[str]) -> bytes:
             "dialogue must be in a row",
             dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
         )
-    texts = keys.to_list() if ascii else [text.encode() for text in keys]
+    texts = keys.to_list() if plain else [text.encode() for text in keys]
     return _hashed(texts, np.minimum(keys.str.len_bytes().to_numpy(), _HASHED))
 
 
