@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -35,6 +36,13 @@ def only_plugins_that_tests_install() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(plugins, "_scan", scan)
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_frozen() -> Iterator[None]:
+    """A command keeps what it read from the garbage collector to its end; here other tests follow."""
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -252,14 +252,14 @@ def test_records_of_a_bulk_load_count_as_old_and_what_was_frozen_stays_frozen() 
     gc.unfreeze()  # another test of this process may have frozen something
     gc.collect()
     with bulk_load():
-        records = [[number] for number in range(1000)]
+        records = [[number] for number in range(20_000)]
     assert any(records[-1] is each for each in gc.get_objects(generation=2))
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
         with bulk_load():
-            more = [[number] for number in range(1000)]
+            more = [[number] for number in range(20_000)]
         assert gc.get_freeze_count() >= frozen - 100
-        assert gc.isenabled() and len(more) == 1000
+        assert gc.isenabled() and len(more) == 20_000
     finally:
         gc.unfreeze()
