@@ -176,7 +176,7 @@ def test_turns_as_lists_of_their_fields() -> None:
         ([{"id": "", "turns": []}], "a row has no id; every row needs that of its dialogue"),
         ([{"id": "d", "turn": 1}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
         ([{"id": "d", "turn": 0}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
-        ([{"id": one, "turn": 0} for one in "aba"], "dialogue a: its rows do not stand together"),
+        ([{"id": one, "turn": 0} for one in "aba"], "dialogue a: its rows are not together"),
         (
             [
                 {"id": "d", "turn": number, "speaker": who}
