@@ -1,4 +1,4 @@
-"""Worked examples of commands: blocks of the hand-written pages; ``tests/docs`` runs them, but for those that say why not."""
+"""Worked examples of commands: blocks of the hand-written pages, which ``tests/docs`` runs unless they say why not."""
 
 from __future__ import annotations
 
