@@ -51,17 +51,17 @@ def main() -> None:
 
 def pages(site: str, runs: list[Run]) -> dict[str, str]:
     """What to look at: one page of each kind."""
-    first, second = (next(run for run in runs if run.name == name) for name in ("latest", "first"))
+    latest, stubborn = (next(run for run in runs if run.name == name) for name in ("latest", "stubborn"))
     town = next(run for run in runs if run.kind == "lab")
     replies = next(run for run in runs if run.kind == "responses" and "nearest" in run.name)
-    both = f"run={first.id}&run={second.id}"
-    dialogue = next(iter(first.dialogues())).id
+    both = f"run={latest.id}&run={stubborn.id}"
+    dialogue = next(iter(latest.dialogues())).id
     failed = town.table("conversations").filter(~town.table("conversations")["strict"])["dialogue"][0]
     return {
         "runs": f"{site}/",
-        "run": f"{site}/runs/{first.id}",
-        "dialogues": f"{site}/runs/{first.id}/dialogues?sort=JGA",
-        "dialogue": f"{site}/runs/{second.id}/dialogue?id={dialogue}",
+        "run": f"{site}/runs/{latest.id}",
+        "dialogues": f"{site}/runs/{latest.id}/dialogues?sort=JGA",
+        "dialogue": f"{site}/runs/{stubborn.id}/dialogue?id={dialogue}",
         "compare": f"{site}/compare?{both}",
         "side": f"{site}/side?{both}&id={dialogue}",
         "lab": f"{site}/runs/{town.id}/dialogue?id={failed}",

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 from tools.reference.api_pages import api_pages
-from tools.reference.command_pages import command_pages
+from tools.reference.command_pages import command_pages, commands_of
 from tools.reference.list_pages import list_pages, stored_tables, table_notes
 from tools.reference.measure_pages import NOTES, measure_pages, notes_of, page_path
+from tools.reference.page_examples import example_of
 from tools.reference.worked import EXAMPLES, forms
 
 import dialgauge
@@ -104,6 +105,15 @@ def test_every_option_that_the_program_takes_is_in_the_reference(word: str) -> N
         for parameter in command.params:
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert option in section, f"dialgauge {word} {name}: {option}"
+
+
+def test_every_command_has_a_worked_example_from_a_page() -> None:
+    names = [name for word in COMMANDS for name in commands_of(word)]
+    assert [name for name in names if example_of(name) is None] == []
+    assert example_of("score leaderboards") is None
+    page, block = example_of("runs path") or (None, "")
+    assert str(page) == "runs.md"
+    assert block in commands()["reference/cli/runs.md"]
 
 
 def test_public_names_are_in_the_reference() -> None:

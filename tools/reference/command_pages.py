@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tools.reference.markdown import code, prose, sections, table
+from tools.reference.page_examples import example_of
 
 from dialgauge.cli import COMMANDS, overview
 from dialgauge.cli.options import Argument, CommandGroup, Declaration
@@ -56,7 +57,16 @@ def _command(name: str, function: Callable[..., object]) -> str:
         prose(function.__doc__),
         table(("argument", "meaning"), arguments),
         table(("option", "default", "meaning"), options),
+        _example(name),
     )
+
+
+def _example(name: str) -> str:
+    shown = example_of(name)
+    if shown is None:
+        return ""
+    page, block = shown
+    return f"Example, from [{page.stem}](../../{page.as_posix()}):\n\n```console\n{block}```"
 
 
 def declarations(function: Callable[..., object]) -> Iterator[tuple[str, Declaration, Any, Any]]:
