@@ -7,7 +7,7 @@ their numbers. SVG and PDF are for papers, PNG for slides, Vega-Lite JSON for ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -70,11 +70,11 @@ def lines(size: int) -> tuple[list[str], list[list[int]]]:
     return colours, dashes
 
 
-def styled(chart: Any, *, title: str, note: str = "") -> Any:
-    """The chart with its title, a quieter line below it, and the house's look."""
+def styled(chart: Any, *, title: str, note: str | Sequence[str] = "") -> Any:
+    """The chart with its title, quieter lines below it, and the house's look."""
     heading: dict[str, Any] = {"text": title}
     if note:
-        heading["subtitle"] = note
+        heading["subtitle"] = note if isinstance(note, str) else list(note)
     look = {
         "background": PAPER,
         "font": FONT,
