@@ -87,18 +87,28 @@ def mean_spread(
     )
 
 
-def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: str | Sequence[str] = "") -> Any:
+def interval_plot(
+    rows: Sequence[Mapping[str, Any]], *, same_axis: bool = False, title: str = "", note: str | Sequence[str] = ""
+) -> Any:
     """One panel per measure, one line per system: the score as a point in its confidence interval.
 
     Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
-    in percent.
+    in percent. ``same_axis``: the panels have one scale, because what they show is one measure.
     """
     alt = altair()
     shown = [_scaled(row) for row in rows if row["value"] is not None]
     measures = list(dict.fromkeys(row["measure"] for row in shown))
     systems = list(dict.fromkeys(row["system"] for row in shown))
     panels = [
-        _panel(alt, shown, measure, systems, labelled=not place % _ACROSS) for place, measure in enumerate(measures)
+        _panel(
+            alt,
+            [row for row in shown if row["measure"] == measure],
+            measure,
+            systems,
+            scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure]),
+            labelled=not place % _ACROSS,
+        )
+        for place, measure in enumerate(measures)
     ]
     rows_of_panels = [
         alt.hconcat(*panels[start : start + _ACROSS], spacing=18) for start in range(0, len(panels), _ACROSS)
@@ -115,14 +125,19 @@ def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
     return dict(row, **numbers, measure=f"{row['measure']} (%)", text=f"{numbers['value']:.1f}")
 
 
-def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:
+def _scale(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A scale that shows these rows: of shares a part of 0 to 100."""
+    ends = [row[end] for row in rows for end in ("value", "low", "high")]
+    shares = all(row.get("percent") for row in rows)
+    return alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+
+
+def _panel(
+    alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, scale: Any, labelled: bool
+) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
     axis = alt.Axis(ticks=False, domain=False) if labelled else None
-    own = [row for row in rows if row["measure"] == measure]
-    base = alt.Chart(data(own)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
-    ends = [row[end] for row in own for end in ("value", "low", "high")]
-    shares = all(row.get("percent") for row in own)
-    scale = alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+    base = alt.Chart(data(rows)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
     x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
     point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
@@ -230,7 +245,7 @@ def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: s
         {**row, "system": row["group"], "measure": row["label"].replace(_OF, ", n = "), "percent": percent}
         for row in rows
     ]
-    return interval_plot(own, title=title, note=note)
+    return interval_plot(own, same_axis=True, title=title, note=note)
 
 
 def _grouped_bars(
