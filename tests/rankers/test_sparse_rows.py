@@ -41,7 +41,7 @@ def test_products_are_those_of_dense_matrices(data: st.DataObject) -> None:
 @given(matrices())
 def test_all_else_is_that_of_a_dense_matrix(matrix: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
     one = sparse(matrix)
-    factors = np.arange(matrix.shape[1]) - 1.5
+    factors = np.arange(matrix.shape[1], dtype=np.float64) - 1.5
     assert one.shape == matrix.shape
     assert one.dense().tolist() == matrix.tolist()
     assert one.transposed().dense().tolist() == matrix.T.tolist()
