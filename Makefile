@@ -11,7 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 # All but local-model: the package of the model names others that it needs not here, one of them a long build.
-EXTRAS := $(foreach name,explorer figures neural pandas ray tasks dev,--extra $(name))
+EXTRAS := $(foreach name,explorer figures neural pandas ray tasks templates dev,--extra $(name))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras
 TESTS ?= tests
 BARE := tests/install

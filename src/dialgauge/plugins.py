@@ -38,7 +38,7 @@ AGENTS = "dialgauge.agents"
 _NOUNS = {FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent"}
 _OURS = "dialgauge"
 #: Which extra of dialgauge brings a package that some of our own need.
-_EXTRAS = {"torch": "neural"}
+_EXTRAS = {"scipy": "templates", "torch": "neural"}
 
 
 class Plugin(NamedTuple, Generic[T]):

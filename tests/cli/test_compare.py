@@ -62,6 +62,9 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     content = json.loads((tmp_path / "all.json").read_text())
     assert content["ratings"]["bad"]["correlations"][0]["measure"] == "JGA"
     assert (tmp_path / "drawn" / "lambda_sweep.svg").read_bytes().startswith(b"<svg")
+    correlations = sorted(path.stem for path in (tmp_path / "drawn").glob("correlation*"))
+    assert correlations and all(name.startswith("correlation_kendall_") for name in correlations)
+    assert "Kendall" in (tmp_path / "drawn" / f"{correlations[0]}.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])

@@ -210,8 +210,12 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
     assert result.code == 0
     assert "How requests are expressed" in result.out and "Figure" not in result.out
     drawn = sorted(path.name for path in (tmp_path / "plots").iterdir())
-    keys = ("1", "2", "3", "4a", "4b", "5", "6a", "6b", "7")
-    assert drawn == sorted(f"figure{key}.{ending}" for key in keys for ending in ("svg", "json"))
+    names = (
+        "goals_per_domain", "repeated_constraints", "constraints_outside_goal", "search_constraints_expressed",
+        "booking_constraints_expressed", "domains_never_discussed", "requests_expressed", "requests_answered_unasked",
+        "repeated_requests",
+    )  # fmt: skip
+    assert drawn == sorted(f"{name}.{ending}" for name in names for ending in ("svg", "json"))
     numbers = json.loads((tmp_path / "numbers.json").read_text())
     assert numbers["figures"]["1"]["bars"]["goals"]["hotel"] == 2
     assert numbers["loops"][0]["loops"] == 1

@@ -35,7 +35,7 @@ def test_the_demo_has_what_it_needs_and_nothing_for_developers() -> None:
     demo = set(lock("requirements-demo.lock"))
     assert names(declared["dependencies"]) | names(declared["optional-dependencies"]["explorer"]) <= demo
     tools = names(declared["optional-dependencies"]["dev"]) - {"jsonschema"}  # which altair needs too
-    assert not demo & (tools | {"torch", "pyarrow", "pandas"})
+    assert not demo & (tools | {"torch", "scipy", "pyarrow", "pandas"})
 
 
 def test_torch_is_pinned_by_the_lock_alone() -> None:

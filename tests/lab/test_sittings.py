@@ -28,13 +28,17 @@ from dialgauge.lab import (
     hold_conversations,
     open_town,
     scored_run,
+    study_figure,
     study_run,
     town_run,
 )
 from dialgauge.lab.lab_run import lab_signature
+from dialgauge.report.figures import drawn as rendered
 from dialgauge.runs import Store
+from dialgauge.stats import ratio_intervals
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
 from runs.contract import assert_run_contract
+from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
 
 DATA = shared_folder("data")
@@ -271,6 +275,26 @@ def test_a_study_is_a_run_like_any_other(town: LoadedTown) -> None:
     assert rates["condition"].to_list() == ["clean", "drop=0.2", "drop=0.5"]
     assert rates["JGA"][0] == 1.0 > rates["JGA"][1] > rates["JGA"][2]
     assert run.table("conversations").height == 36
+
+
+def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: LoadedTown) -> None:
+    pytest.importorskip("vl_convert")
+    few = msgspec.structs.replace(town, goals=town.goals[:12])
+    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)
+    chart = study_figure(run)
+    drawn = rendered(chart, ".svg").decode()
+    for word in ("what is misheard", "nothing", "acts are lost", "values change"):
+        assert drawn.count(f">{word}<") == 1, word
+    assert "12 goals in each of 3 conditions" in heading(chart)
+    dots = [row for row in datasets(chart) if row["measure"] == "JGA"]
+    assert all(row["score_low"] <= row["score"] <= row["score_high"] <= 1 for row in dots)
+    assert all(row["low"] <= row["success"] <= row["high"] for row in dots)
+    scores = run.table("conversations").filter(condition="drop=0.3")["JGA"].to_numpy()
+    ends = ratio_intervals([scores], [[1.0] * len(scores)], bounds=(0.0, 1.0))[0].tolist()
+    assert ends[0] < ends[1]
+    assert [(row["score_low"], row["score_high"]) for row in dots if row["condition"] == "drop=0.3"] == [
+        pytest.approx(tuple(ends))
+    ]
 
 
 def test_files_that_agents_read_are_in_the_signature(town: LoadedTown, tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def test_tokens_stay_whole() -> None:
 @given(st.lists(points(), min_size=1, max_size=5))
 def test_bags_count_words(found: list[Point]) -> None:
     vocabulary = Vocabulary(["a", "b", "c", "option:", "i'm", "_x_"])
-    whole = history_bags(vocabulary, found).toarray()
-    last = utterance_bags(vocabulary, found).toarray()
+    whole = history_bags(vocabulary, found).dense()
+    last = utterance_bags(vocabulary, found).dense()
     for row, one in enumerate(found):
         said = [*(line.text for line in one.history), one.utterance]
         words = [word for text in said for word in tokens(text)]
@@ -68,10 +68,10 @@ def test_matches_against_a_double_loop(said: list[str], candidates: list[str]) -
         for row, text in enumerate(said):
             for column, candidate in enumerate(candidates):
                 shared = set(values) & set(tokens(text)) & set(tokens(candidate))
-                assert found[kind][row, column] == float(bool(shared))
+                assert found[kind][row, column] == bool(shared)
 
 
 def test_empty_input_is_an_empty_bag() -> None:
     empty = history_bags(Vocabulary(["a"]), [point(utterance="")])
     assert empty.shape == (1, 1)
-    assert np.count_nonzero(empty.toarray()) == 0
+    assert np.count_nonzero(empty.dense()) == 0

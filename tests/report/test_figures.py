@@ -12,7 +12,8 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import charts
-from dialgauge.report.figures import lines, save, save_all, shades
+from dialgauge.report.figures import SHADES, lines, save, save_all, shades
+from support.drawn_charts import datasets, marks, scales
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -33,44 +34,6 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "sweep": lambda: charts.lambda_sweep([0, 1], {"a": [0.1, 0.4], "b": [0.2, 0.3]}, swaps=[0.5]),
     "domains": lambda: charts.domain_bars({"hotel": {"JGA": 0.5, "RSA": None}, "taxi": {"JGA": 0.6, "RSA": 0.7}}),
 }
-
-
-def scales(chart: Any, channel: str) -> list[dict[str, Any]]:
-    """The scales of a channel, whichever layer they are in."""
-    found: list[dict[str, Any]] = []
-
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            encoded = node.get("encoding", {}).get(channel, {})
-            for one in (encoded, encoded.get("condition", {})):
-                if isinstance(one, dict) and isinstance(one.get("scale"), dict):
-                    found.append(one["scale"])
-            for part in node.values():
-                walk(part)
-        elif isinstance(node, list):
-            for part in node:
-                walk(part)
-
-    walk(chart.to_dict())
-    return found
-
-
-def datasets(chart: Any) -> list[dict[str, Any]]:
-    """All rows drawn, whichever layer they are in."""
-    found: list[dict[str, Any]] = []
-
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            if isinstance(node.get("data"), dict):
-                found.extend(node["data"].get("values", []))
-            for part in node.values():
-                walk(part)
-        elif isinstance(node, list):
-            for part in node:
-                walk(part)
-
-    walk(chart.to_dict())
-    return found
 
 
 #: The characters that end the renderer's process, and some that do not.
@@ -141,8 +104,22 @@ def test_undefined_cells_and_bars() -> None:
 
 
 def test_many_systems_stay_apart() -> None:
-    assert len(set(shades(12))) == 12
-    assert (shades(12)[0], shades(12)[-1]) == (shades(5)[0], shades(5)[-1])
+    """By shade only as many as the test of colours covers; more stand beside their names."""
+    assert shades(len(SHADES)) == list(SHADES)
+    with pytest.raises(ValueError, match="only 5 shades can be told apart"):
+        shades(len(SHADES) + 1)
+    names = [f"system {place}" for place in range(len(SHADES) + 1)]
+    chart = charts.domain_bars(
+        {"hotel": dict.fromkeys(names, 0.5), "taxi": dict.fromkeys(names, 0.9)},
+        percent=True,
+        counts={"hotel": 1234, "taxi": 56},
+        intervals={"hotel": dict.fromkeys(names, (0.4, 0.6)), "taxi": {names[0]: (float("nan"), float("nan"))}},
+    )
+    rows = datasets(chart)
+    assert {row["measure"] for row in rows} == {"hotel, n = 1,234 (%)", "taxi, n = 56 (%)"}
+    assert {(row["low"], row["high"]) for row in rows} == {(40.0, 60.0), (90.0, 90.0)}
+    assert not scales(chart, "color")
+    assert [one["domain"] for one in scales(chart, "x")] == [[35.0, 95.0]] * 2, "one measure has one axis"
     colours, dashes = lines(20)
     assert len({(colour, tuple(dash)) for colour, dash in zip(colours, dashes, strict=True)}) == 20
 
@@ -186,3 +163,22 @@ def test_bars_of_domains_say_how_many_cases_and_how_sure() -> None:
     )
     row = datasets(chart)[0]
     assert (row["label"], row["low"], row["high"], row["text"]) == ("hotel · n = 2,588", 40.0, 60.0, "50.0")
+
+
+def test_bars_without_intervals_have_no_whiskers_and_those_with_them_do() -> None:
+    bare = charts.domain_bars({"hotel": {"JGA": 0.5}}, percent=True)
+    assert "rule" not in {mark for mark, _ in marks(bare)}
+    drawn = charts.domain_bars({"hotel": {"JGA": 0.5}}, percent=True, intervals={"hotel": {"JGA": (0.4, 0.6)}})
+    rules = [encoding for mark, encoding in marks(drawn) if mark == "rule"]
+    assert [(one["y"]["field"], one["y2"]["field"]) for one in rules] == [("low", "high")] * 2
+
+
+def test_lines_over_lambda_lie_in_their_intervals() -> None:
+    undefined = (float("nan"), float("nan"))
+    chart = charts.lambda_sweep([0, 1], {"a": [0.5, 0.6]}, intervals={"a": [(0.42, 0.58), undefined]})
+    bands = [encoding for mark, encoding in marks(chart) if mark == "area"]
+    assert [(one["y"]["field"], one["y2"]["field"]) for one in bands] == [("low", "high")]
+    ends = {(row["lambda"], round(row["low"], 6), round(row["high"], 6)) for row in datasets(chart)}
+    assert ends == {(0, 42.0, 58.0), (1, 60.0, 60.0)}
+    assert {tuple(one["domain"]) for one in scales(chart, "y")} == {(40.0, 65.0)}, "the axis shows the band too"
+    assert "area" not in {mark for mark, _ in marks(charts.lambda_sweep([0, 1], {"a": [0.5, 0.6]}))}

@@ -177,7 +177,8 @@ def test_figures(compared: Comparison) -> None:
     figures = comparison_figures(compared)
     assert set(figures) == {
         "intervals", "mean_spread", "lambda_sweep", "slots_per_dialogue", "domains_JGA", "domains_RSA",
-        *(f"{kind}_{name}" for kind in ("correlation", "error_onset") for name in ("1_good", "2_bad", "3_alike")),
+        *(f"correlation_pearson_{name}" for name in ("1_good", "2_bad", "3_alike")),
+        *(f"error_onset_{name}" for name in ("1_good", "2_bad", "3_alike")),
     }  # fmt: skip
     for draw in figures.values():
         assert draw().to_dict()

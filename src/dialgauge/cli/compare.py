@@ -329,7 +329,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
         lambda: comparison_json(comparison, options),
-        lambda: comparison_figures(comparison),
+        lambda: comparison_figures(comparison, options),
         output,
         "compare",
     )

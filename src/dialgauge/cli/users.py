@@ -203,7 +203,7 @@ def figures(
     if json is not None:
         write_document(json, "users-figures", figure_numbers(presented))
     write_table_file(tables, table)
-    draw_figures({f"figure{one.key}": partial(draw, one) for one in analyses}, folder, figure_format)
+    draw_figures({one.name: partial(draw, one) for one in analyses}, folder, figure_format)
     return finish([presented])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dialgauge.comparison.document import ComparisonOptions
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import spreads, turn_correlations
 from dialgauge.report import SHARE, correlation_heatmap, interval_plot, mean_spread
@@ -15,14 +16,26 @@ if TYPE_CHECKING:
     import polars
 
 
-def comparison_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:
-    """File name (without ending) to the function that draws it; what the comparison has no data for is absent."""
+#: Correlations by name, as titles have them.
+_CORRELATIONS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
+
+
+def comparison_figures(
+    comparison: Comparison, options: ComparisonOptions | None = None
+) -> dict[str, Callable[[], Any]]:
+    """File name (without ending) to the function that draws it; what the comparison has no data for is absent.
+
+    Correlations are those that the options name, Pearson's where they name none.
+    """
+    kinds = (options and options.correlations) or ("pearson",)
     figures: dict[str, Callable[[], Any]] = {
         "intervals": partial(_intervals, comparison),
         "mean_spread": partial(_mean_spread, comparison),
     }
-    for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
-        figures[f"correlation_{figure_label(place, system)}"] = partial(_correlation, comparison, system, frame)
+    for kind in kinds:
+        for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
+            name = f"correlation_{kind}_{figure_label(place, system)}"
+            figures[name] = partial(_correlation, comparison, system, frame, kind)
     return {**figures, **comparison.view.figures(comparison)}
 
 
@@ -70,6 +83,11 @@ def _mean_spread(comparison: Comparison) -> Any:
     )
 
 
-def _correlation(comparison: Comparison, system: str, frame: polars.DataFrame) -> Any:
-    names, matrix = turn_correlations(frame, comparison.measures, "pearson")
-    return correlation_heatmap(names, matrix, note=f"{system}: Pearson over {counted(len(frame), 'turn')}")
+def _correlation(comparison: Comparison, system: str, frame: polars.DataFrame, kind: str) -> Any:
+    names, matrix = turn_correlations(frame, comparison.measures, kind)
+    return correlation_heatmap(
+        names,
+        matrix,
+        title=f"Do the measures agree? {_CORRELATIONS[kind]}",
+        note=f"{system}: over {counted(len(frame), 'turn')} of {counted(len(comparison.dialogues), 'dialogue')}",
+    )

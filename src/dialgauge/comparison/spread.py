@@ -167,6 +167,7 @@ def spread_figure(table: SystemTable) -> Any:
     from dialgauge.report import mean_spread
 
     known = [one for one in spreads(table.measures, table.values) if one.mean is not None]
+    fractions = all((one.lowest or 0) >= 0 and (one.highest or 0) <= 1 for one in known)
     return mean_spread(
         [one.measure for one in known],
         [one.mean or 0.0 for one in known],
@@ -175,5 +176,6 @@ def spread_figure(table: SystemTable) -> Any:
             name: [float(value) for value in table.values[:, place] if not math.isnan(value)]
             for place, name in enumerate(table.measures)
         },
+        percent=fractions,
         note=f"{len(table.systems)} systems, population standard deviation",
     )

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.explorer.families import pages_of
-from dialgauge.report import INK, SHARE, altair, data, interval_plot, shades, styled
+from dialgauge.report import INK, SHADES, SHARE, altair, data, interval_plot, shades, styled
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Bars that a chart shows; the rest is told in a line below its title.
 _MOST_BARS = 20
+#: Groups that have no shade of their own.
+_OTHERS = "others"
 #: Scores that the chart of a run shows.
 _MOST_SCORES = 12
 
@@ -22,8 +25,12 @@ _MOST_SCORES = 12
 def stacked_bars(
     bars: Mapping[str, Mapping[str, float]], groups: Sequence[str], *, title: str, value: str, note: str = ""
 ) -> Any:
-    """Horizontal bars made of groups, the longest first; those beyond the twentieth are counted in the note."""
+    """Horizontal bars made of groups, the longest first; those beyond the twentieth are counted in the note.
+
+    Of more groups than there are shades that readers tell apart, the smallest are joined.
+    """
     alt = altair()
+    bars, groups = _joined(bars, groups)
     ranked = sorted(bars, key=lambda name: (-sum(bars[name].values()), name))
     kept = ranked[:_MOST_BARS]
     present = [group for group in groups if any(group in bars[name] for name in kept)]
@@ -51,12 +58,44 @@ def stacked_bars(
     return styled(chart, title=title, note=" · ".join(part for part in (note, left) if part))
 
 
+def _joined(
+    bars: Mapping[str, Mapping[str, float]], groups: Sequence[str]
+) -> tuple[Mapping[str, Mapping[str, float]], list[str]]:
+    """The bars with at most as many groups as there are shades."""
+    totals = {group: sum(split.get(group, 0) for split in bars.values()) for group in groups}
+    present = [group for group in groups if totals[group]]
+    if len(present) <= len(SHADES):
+        return bars, list(groups)
+    kept = sorted(present, key=lambda group: -totals[group])[: len(SHADES) - 1]
+    joined: dict[str, dict[str, float]] = {}
+    for name, split in bars.items():
+        own = {group: count for group, count in split.items() if group in kept}
+        rest = sum(count for group, count in split.items() if group not in kept)
+        joined[name] = own | ({_OTHERS: rest} if rest else {})
+    return joined, [*(group for group in groups if group in kept), _OTHERS]
+
+
 def run_charts(library: Library, run: Run) -> dict[str, Callable[[], Any]]:
     """The charts of a run by name: its scores where they have intervals, and what its family draws."""
     pages = pages_of(run.kind)
     rows = _interval_rows(run, pages.columns(run) if run.scores else [])
-    own = {"scores": partial(interval_plot, rows, title="Scores with 95% intervals")} if rows else {}
-    return {**own, **pages.charts(library, run)}
+    own: dict[str, Callable[[], Any]] = (
+        {"scores": partial(interval_plot, rows, title="Scores with 95% intervals")} if rows else {}
+    )
+    return {name: partial(_sized, draw, run) for name, draw in {**own, **pages.charts(library, run)}.items()}
+
+
+def _sized(draw: Callable[[], Any], run: Run) -> Any:
+    """The chart with a line that says whose dialogues it shows, and how many."""
+    chart = draw()
+    scored = run.coverage.units.get("dialogues")
+    if scored is None or scored.scored is None:
+        return chart
+    heading = dict(chart.title)
+    told = heading.get("subtitle", [])
+    own = f"{run.name}: {counted(scored.scored, 'dialogue')}"
+    heading["subtitle"] = [own, *([told] if isinstance(told, str) else told)]
+    return chart.properties(title=heading)
 
 
 def _interval_rows(run: Run, measures: Sequence[str]) -> list[dict[str, Any]]:

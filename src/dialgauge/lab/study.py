@@ -26,7 +26,7 @@ from dialgauge.lab.town_source import LoadedTown
 from dialgauge.report import LINES, Cell, Column, Table, data, styled
 from dialgauge.report import altair as chart_library
 from dialgauge.runs import Parts, Run, Store, new_run
-from dialgauge.stats import share_interval
+from dialgauge.stats import ratio_intervals, share_interval
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -189,39 +189,67 @@ _MISHEARD = {
 }  # fmt: skip
 
 
+#: Shapes of dots, one for each kind of error: colour is not the only sign.
+_MARKS = ("cross", "circle", "square", "triangle-up", "diamond", "triangle-down", "triangle-left", "triangle-right")
+
+
 def study_figure(run: Run) -> altair.FacetChart:
-    """Success over each measure, a dot with its interval for each condition."""
+    """Success over each measure, a dot with both of its intervals for each condition."""
     alt = chart_library()
     conditions = run.table("conditions")
     goals = run.tables["conversations"].rows // max(len(conditions), 1)
-    frame = conditions.unpivot(
-        index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
-    )
-    rows = [_dot(row, goals) for row in frame.to_dicts()]
-    axis = alt.Axis(tickCount=3, format="%")
-    heading = "what is misheard"
-    upto = alt.Scale(zero=False, domainMax=1, nice=False)
-    base = alt.Chart().encode(
-        x=alt.X("score:Q", title="score of the tracker", scale=upto, axis=axis),
-        color=alt.Color("error:N", title=heading, scale=alt.Scale(range=list(LINES))),
-    )
+    rows = [_dot(row, goals, ends) for row, ends in zip(_by_measure(conditions), _score_ends(run), strict=True)]
+    kinds = list(dict.fromkeys(row["error"] for row in rows))
+    # Two scales with the same domain share one legend; left to themselves the layers give two.
+    legend = alt.Legend(title="what is misheard", symbolOpacity=1)
+    colour = alt.Color("error:N", scale=alt.Scale(domain=kinds, range=list(LINES[: len(kinds)])), legend=legend)
+    shape = alt.Shape("error:N", scale=alt.Scale(domain=kinds, range=list(_MARKS[: len(kinds)])), legend=legend)
+    across = {
+        "title": "score of the tracker",
+        "scale": alt.Scale(zero=False, domainMax=1, nice=False),
+        "axis": alt.Axis(tickCount=3, format="%"),
+    }
     y = alt.Y("success:Q", title="success", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    base = alt.Chart().encode(color=colour)
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
-        y=y, shape=alt.Shape("error:N", title=heading), tooltip=["condition:N", "score:Q", "success:Q"]
+        x=alt.X("score:Q", **across), y=y, shape=shape, tooltip=["condition:N", "score:Q", "success:Q"]
     )
-    whiskers = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y="low:Q", y2="high:Q")
-    panel = alt.layer(whiskers, points, data=data(rows)).properties(width=170, height=150)
+    rule = base.mark_rule(strokeWidth=1, opacity=0.6)
+    of_success = rule.encode(x=alt.X("score:Q", **across), y="low:Q", y2="high:Q")
+    of_score = rule.encode(x=alt.X("score_low:Q", **across), x2="score_high:Q", y=y)
+    panel = alt.layer(of_score, of_success, points, data=data(rows)).properties(width=170, height=150)
     facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    note = f"{goals:,} goals in each of {len(conditions)} conditions; whiskers: 95% intervals of success (Wilson)"
+    note = f"{goals:,} goals in each of {len(conditions)} conditions; whiskers: 95% intervals over goals"
     figure: altair.FacetChart = styled(
         facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
     )
     return figure
 
 
-def _dot(row: dict[str, Any], goals: int) -> dict[str, Any]:
+def _by_measure(conditions: polars.DataFrame) -> list[dict[str, Any]]:
+    """A row for each measure and condition, measure by measure."""
+    return conditions.unpivot(
+        index=["condition", "error", "success"], on=list(TRACKED), variable_name="measure", value_name="score"
+    ).to_dicts()
+
+
+def _score_ends(run: Run) -> list[tuple[float, float]]:
+    """The intervals of the scores in the same order; goals are resampled."""
+    frame = run.table("conversations")
+    conditions = run.table("conditions")["condition"].to_list()
+    parts = frame.partition_by("condition", as_dict=True)
+    rows = [parts[(condition,)][name].to_numpy() for name in TRACKED for condition in conditions]
+    values = np.stack(rows).astype(np.float64)
+    known = ~np.isnan(values)
+    ends = ratio_intervals(np.where(known, values, 0.0), known.astype(np.float64), bounds=(0.0, 1.0))
+    return [(low, high) for low, high in ends.tolist()]
+
+
+def _dot(row: dict[str, Any], goals: int, ends: tuple[float, float]) -> dict[str, Any]:
     low, high = share_interval(round(row["success"] * goals), goals)
-    return {**row, "error": _MISHEARD.get(row["error"], row["error"]), "low": low, "high": high}
+    score_low, score_high = ends if ends[0] == ends[0] else (row["score"], row["score"])
+    told = {"low": low, "high": high, "score_low": score_low, "score_high": score_high}
+    return {**row, **told, "error": _MISHEARD.get(row["error"], row["error"])}
 
 
 def _condition_frame(conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]) -> polars.DataFrame:

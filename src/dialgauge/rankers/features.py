@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
+from dialgauge.rankers.sparse_rows import SparseRows
 
 
 def tokens(text: str) -> list[str]:
@@ -35,7 +36,7 @@ class Vocabulary:
         """All words of the texts."""
         return cls(word for text in texts for word in tokens(text))
 
-    def bags(self, texts: Sequence[str]) -> sparse.csr_matrix:
+    def bags(self, texts: Sequence[str]) -> SparseRows:
         """How often each word occurs in each text (texts × words)."""
         rows: list[int] = []
         columns: list[int] = []
@@ -43,37 +44,32 @@ class Vocabulary:
             known = [self.index[word] for word in tokens(text) if word in self.index]
             rows.extend([row] * len(known))
             columns.extend(known)
-        return _counted(rows, columns, (len(texts), len(self)))
+        return SparseRows.summed(rows, columns, (len(texts), len(self)))
 
 
 #: From a vocabulary and points to their bags: :func:`history_bags` or :func:`utterance_bags`.
-Bags: TypeAlias = Callable[["Vocabulary", Sequence[Point]], sparse.csr_matrix]
+Bags: TypeAlias = Callable[["Vocabulary", Sequence[Point]], SparseRows]
 
 
-def history_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> sparse.csr_matrix:
+def history_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> SparseRows:
     """The bag of each point's whole history, facts and both speakers included, with the last utterance."""
     return _bags_of_lines(vocabulary, [[*(line.text for line in point.history), point.utterance] for point in points])
 
 
-def utterance_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> sparse.csr_matrix:
+def utterance_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> SparseRows:
     """The bag of each point's last utterance alone."""
     return _bags_of_lines(vocabulary, [[point.utterance] for point in points])
 
 
-def _bags_of_lines(vocabulary: Vocabulary, groups: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+def _bags_of_lines(vocabulary: Vocabulary, groups: Sequence[Sequence[str]]) -> SparseRows:
     distinct: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
     for row, group in enumerate(groups):
         columns.extend(distinct.setdefault(text, len(distinct)) for text in group)
         rows.extend([row] * len(group))
-    return _counted(rows, columns, (len(groups), len(distinct))) @ vocabulary.bags(list(distinct))
-
-
-def _counted(rows: list[int], columns: list[int], shape: tuple[int, int]) -> sparse.csr_matrix:
-    matrix = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
-    matrix.sum_duplicates()
-    return matrix
+    lines = SparseRows.summed(rows, columns, (len(groups), len(distinct)))
+    return lines.composed(vocabulary.bags(list(distinct)))
 
 
 class TypedEntities:
@@ -101,20 +97,16 @@ class TypedEntities:
         """The types, in the order of the knowledge base."""
         return list(self.words)
 
-    def mentions(self, texts: Sequence[str]) -> list[sparse.csr_matrix]:
-        """Per type: which entities each text mentions (texts × entities)."""
-        return [vocabulary.bags(texts) for vocabulary in self._vocabularies.values()]
+    def mentions(self, texts: Sequence[str]) -> list[SparseRows]:
+        """Per type: which texts mention each entity (entities × texts)."""
+        return [vocabulary.bags(texts).transposed() for vocabulary in self._vocabularies.values()]
 
-    def present(self, points: Sequence[Point], bags: Bags = history_bags) -> list[sparse.csr_matrix]:
+    def present(self, points: Sequence[Point], bags: Bags = history_bags) -> list[SparseRows]:
         """Per type: which entities each point's input mentions (points × entities)."""
         return [bags(vocabulary, points) for vocabulary in self._vocabularies.values()]
 
 
-def matches(
-    present: Sequence[sparse.csr_matrix], mentioned: Sequence[sparse.csr_matrix]
-) -> Iterator[sparse.csr_matrix]:
-    """Per type: points × candidates, 1 where the candidate mentions an entity of the type that the point has too."""
+def matches(present: Sequence[SparseRows], mentioned: Sequence[SparseRows]) -> Iterator[NDArray[np.bool_]]:
+    """Per type: points × candidates, whether the candidate mentions an entity of the type that the point has too."""
     for of_points, of_candidates in zip(present, mentioned, strict=True):
-        shared = (of_points @ of_candidates.T).tocsr()
-        shared.data = np.ones_like(shared.data)
-        yield shared
+        yield of_points.times(of_candidates) > 0

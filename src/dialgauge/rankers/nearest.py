@@ -42,11 +42,11 @@ class NearestNeighbour(Ranker):
     def _prepare(self, groups: list[str], answers: NDArray[np.int64]) -> None:
         self._groups, self._answers = groups, answers
         self._vocabulary = Vocabulary.of_texts(groups)
-        self._bags = self._vocabulary.bags(groups).T.tocsr()
+        self._bags = self._vocabulary.bags(groups).transposed()
 
     def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         queries = self._vocabulary.bags([" ".join(dict.fromkeys(tokens(point.utterance))) for point in points])
-        nearest = np.asarray((queries @ self._bags).todense()).argmax(axis=1)
+        nearest = queries.times(self._bags).argmax(axis=1)
         scores = np.zeros((len(points), len(self.candidates)))
         scores[np.arange(len(points)), self._answers[nearest]] = 1.0
         return scores

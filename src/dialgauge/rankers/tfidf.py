@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
@@ -62,22 +61,25 @@ class TfIdf(Ranker):
         self._mentioned = entities.mentions(candidates)
         self._vocabulary = Vocabulary.of_texts(candidates)
         counts = self._vocabulary.bags(candidates)
-        seen = np.asarray((counts > 0).sum(axis=0)).ravel()
-        self._idf = sparse.diags(np.log((1 + len(candidates)) / (1 + seen)))
-        weighted = counts @ self._idf
-        self._squares = np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel()
-        self._weighted = weighted.T.tocsr()
+        seen = np.bincount(counts.columns, minlength=counts.width)
+        self._idf = np.log((1 + len(candidates)) / (1 + seen))
+        weighted = counts.scaled(self._idf)
+        self._squares = weighted.square_sums()
+        self._weighted = weighted.transposed()
 
     def scores(self, points: Sequence[Point]) -> ScoreMatrix:
         take = _INPUTS[self.input]
-        bags = take(self._vocabulary, points) @ self._idf
-        products = np.asarray((bags @ self._weighted).todense())
-        of_input = np.asarray(bags.multiply(bags).sum(axis=1)).ravel()[:, None]
+        bags = take(self._vocabulary, points).scaled(self._idf)
+        products = bags.times(self._weighted)
+        of_input = bags.square_sums()[:, None]
         of_candidate = self._squares[None, :]
         if self.weight and self.entities.kinds:
             present = self.entities.present(points, take)
-            shared = self.weight**2 * np.asarray(sum(matches(present, self._mentioned)).todense())
-            types = np.sum([np.diff(entities.indptr) > 0 for entities in present], axis=0)[:, None]
+            shared = np.zeros(products.shape)
+            for matched in matches(present, self._mentioned):
+                shared += matched
+            shared *= self.weight**2
+            types = np.sum([entities.sizes > 0 for entities in present], axis=0)[:, None]
             products, of_candidate = products + shared, of_candidate + shared
             of_input = of_input + self.weight**2 * types
         norms = np.sqrt(of_input * of_candidate)

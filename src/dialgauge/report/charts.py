@@ -24,14 +24,14 @@ from dialgauge.report.figures import (
 #: Panels side by side before the next row begins.
 _ACROSS = 4
 
-#: Bars of a group whose numbers stand upright; those of more bars are turned, and the bars are narrow.
-_UPRIGHT = 5
-
 #: Between a domain and its number of cases, which stands on a line of its own.
 _OF = " · n = "
 
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
+
+#: How much of the paper a band of intervals covers: bands of several systems lie over each other.
+_BAND = 0.16
 
 #: The cell of an undefined correlation.
 _UNDEFINED = "#e4e4e4"
@@ -45,7 +45,7 @@ def mean_spread(
     points: Mapping[str, Sequence[float]] | None = None,
     percent: bool = False,
     title: str = "",
-    note: str = "",
+    note: str | Sequence[str] = "",
 ) -> Any:
     """Bars of each measure's mean over systems, whiskers of one standard deviation, a dot for every system.
 
@@ -87,18 +87,28 @@ def mean_spread(
     )
 
 
-def interval_plot(rows: Sequence[Mapping[str, Any]], *, title: str = "", note: str = "") -> Any:
+def interval_plot(
+    rows: Sequence[Mapping[str, Any]], *, same_axis: bool = False, title: str = "", note: str | Sequence[str] = ""
+) -> Any:
     """One panel per measure, one line per system: the score as a point in its confidence interval.
 
     Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
-    in percent.
+    in percent. ``same_axis``: the panels have one scale, because what they show is one measure.
     """
     alt = altair()
     shown = [_scaled(row) for row in rows if row["value"] is not None]
     measures = list(dict.fromkeys(row["measure"] for row in shown))
     systems = list(dict.fromkeys(row["system"] for row in shown))
     panels = [
-        _panel(alt, shown, measure, systems, labelled=not place % _ACROSS) for place, measure in enumerate(measures)
+        _panel(
+            alt,
+            [row for row in shown if row["measure"] == measure],
+            measure,
+            systems,
+            scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure]),
+            labelled=not place % _ACROSS,
+        )
+        for place, measure in enumerate(measures)
     ]
     rows_of_panels = [
         alt.hconcat(*panels[start : start + _ACROSS], spacing=18) for start in range(0, len(panels), _ACROSS)
@@ -115,20 +125,37 @@ def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
     return dict(row, **numbers, measure=f"{row['measure']} (%)", text=f"{numbers['value']:.1f}")
 
 
-def _panel(alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, labelled: bool) -> Any:
+def _scale(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A scale that shows these rows: of shares a part of 0 to 100."""
+    ends = [row[end] for row in rows for end in ("value", "low", "high")]
+    shares = all(row.get("percent") for row in rows)
+    return alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+
+
+def _panel(
+    alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, scale: Any, labelled: bool
+) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
     axis = alt.Axis(ticks=False, domain=False) if labelled else None
-    own = [row for row in rows if row["measure"] == measure]
-    base = alt.Chart(data(own)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
-    ends = [row[end] for row in own for end in ("value", "low", "high")]
-    shares = all(row.get("percent") for row in own)
-    scale = alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+    base = alt.Chart(data(rows)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
     x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
     point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
     number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
     title = alt.Title(measure, fontSize=12)
     return (rule + point + number).properties(width=170, height=alt.Step(36), title=title)
+
+
+def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:
+    """The ends of an interval; the value itself where there is none, or none is defined."""
+    return interval if interval and not any(map(math.isnan, interval)) else (value, value)
+
+
+def _whiskers(base: Any, *, vertical: bool) -> Any:
+    """Rules from ``low`` to ``high``, edged with paper so that they are seen on a dark bar too."""
+    ends = {"y": "low:Q", "y2": "high:Q"} if vertical else {"x": "low:Q", "x2": "high:Q"}
+    edge = base.mark_rule(color=PAPER, strokeWidth=3.4, opacity=1).encode(**ends)
+    return edge + base.mark_rule(color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
 
 
 def _share_domain(percentages: Sequence[float]) -> list[float]:
@@ -142,28 +169,35 @@ def lambda_sweep(
     lambdas: Sequence[float],
     scores: Mapping[str, Sequence[float]],
     *,
+    intervals: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     swaps: Sequence[float] = (),
     title: str = "",
-    note: str = "",
+    note: str | Sequence[str] = "",
 ) -> Any:
-    """Flexible goal accuracy over lambda, one line per system; dashed rules where two systems change places."""
+    """Flexible goal accuracy over lambda, one line per system; dashed rules where two systems change places.
+
+    ``intervals`` has the ends at each lambda: a pale band around the line, or none where they are not known.
+    """
     alt = altair()
     names = list(scores)
-    rows: list[dict[str, Any]] = [
-        {"system": name, "lambda": at, "fga": 100 * value}
-        for name in names
-        for at, value in zip(lambdas, scores[name], strict=True)
-    ]
-    legend = alt.Legend(title=None, symbolStrokeWidth=2.5, symbolSize=500)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        known = (intervals or {}).get(name, ())
+        for place, (at, value) in enumerate(zip(lambdas, scores[name], strict=True)):
+            low, high = _known_ends(known[place] if known else None, value)
+            rows.append({"system": name, "lambda": at, "fga": 100 * value, "low": 100 * low, "high": 100 * high})
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=500, symbolOpacity=1)
     colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
     x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
-    domain = _share_domain([row["fga"] for row in rows]) if rows else [0.0, 100.0]
-    y = alt.Y("fga:Q", title="flexible goal accuracy (%)", scale=alt.Scale(domain=domain, nice=False))
-    base = alt.Chart(data(rows)).encode(x=x, y=y)
+    domain = _share_domain([row[end] for row in rows for end in ("low", "high")]) if rows else [0.0, 100.0]
+    height = {"title": "flexible goal accuracy (%)", "scale": alt.Scale(domain=domain, nice=False, zero=False)}
+    base = alt.Chart(data(rows)).encode(x=x, color=alt.Color("system:N", sort=names, scale=colours, legend=legend))
     layers = base.mark_line(strokeWidth=2).encode(
-        color=alt.Color("system:N", sort=names, scale=colours, legend=legend),
-        strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend),
+        y=alt.Y("fga:Q", **height), strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend)
     )
+    if intervals:
+        bands = base.mark_area(opacity=_BAND, strokeWidth=0).encode(y=alt.Y("low:Q", **height), y2="high:Q")
+        layers = bands + layers
     if swaps:
         shown = [{"lambda": at, "text": f"λ = {at:.2f}" if len(swaps) <= _LABELLED else ""} for at in swaps]
         marks = alt.Chart(data(shown))
@@ -178,7 +212,7 @@ def domain_bars(
     scores: Mapping[str, Mapping[str, float | None]],
     *,
     title: str = "",
-    note: str = "",
+    note: str | Sequence[str] = "",
     value: str = "score",
     percent: bool = False,
     counts: Mapping[str, int] | None = None,
@@ -186,45 +220,73 @@ def domain_bars(
 ) -> Any:
     """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights.
 
-    With ``percent`` heights are shares and the axis ends at 100; ``counts`` says of how many cases each domain has,
-    and ``intervals`` between which ends a height lies.
+    With ``percent`` heights are shares and the axis ends at 100; ``counts`` says how many cases each domain has, and
+    ``intervals`` between which ends a height lies. More bars than there are shades that readers tell apart become
+    points in a panel for each domain, each beside its name.
     """
-    alt = altair()
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
-    sizes = counts or {}
-    labels = {domain: f"{domain}{_OF}{sizes[domain]:,}" if domain in sizes else domain for domain in scores}
-    scale, digits = (100.0, 1) if percent else (1.0, 2)
+    sizes, heading = counts or {}, title or "Scores by domain"
     rows: list[dict[str, Any]] = []
     for domain, bars in scores.items():
         for name, height in bars.items():
             if height is not None:
-                low, high = (intervals or {}).get(domain, {}).get(name, (height, height))
-                ends = {"low": scale * low, "high": scale * high}
-                shown = {"domain": domain, "label": labels[domain], "group": name, "value": scale * height}
-                rows.append({**shown, **ends, "text": f"{scale * height:.{digits}f}"})
+                low, high = _known_ends((intervals or {}).get(domain, {}).get(name), height)
+                size = f"{domain}{_OF}{sizes[domain]:,}" if domain in sizes else domain
+                rows.append({"domain": domain, "label": size, "group": name, "value": height, "low": low, "high": high})
+    if len(groups) > len(SHADES):
+        return _domain_panels(rows, percent=percent, title=heading, note=note)
+    width = 60 if sizes else 30
+    return _grouped_bars(rows, groups, width=width, value=value, percent=percent, title=heading, note=note)
+
+
+def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: str, note: str | Sequence[str]) -> Any:
+    """A panel for each domain, a point in its interval for each bar."""
+    own = [
+        {**row, "system": row["group"], "measure": row["label"].replace(_OF, ", n = "), "percent": percent}
+        for row in rows
+    ]
+    return interval_plot(own, same_axis=True, title=title, note=note)
+
+
+def _grouped_bars(
+    rows: Sequence[Mapping[str, Any]],
+    groups: list[str],
+    *,
+    width: int,
+    value: str,
+    percent: bool,
+    title: str,
+    note: str | Sequence[str],
+) -> Any:
+    alt = altair()
+    scale, digits = (100.0, 1) if percent else (1.0, 2)
+    shown = [
+        {
+            **row,
+            **{name: scale * row[name] for name in ("value", "low", "high")},
+            "text": f"{scale * row['value']:.{digits}f}",
+        }
+        for row in rows
+    ]
     axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' · ')")
-    x = alt.X("label:N", sort=list(labels.values()), title=None, axis=axis)
-    base = alt.Chart(data(rows)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
-    drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(
-        y=alt.Y(
-            "value:Q",
-            title=f"{value} (%)" if percent else value,
-            scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
-            axis=alt.Axis(grid=False),
-        ),
-        color=alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups)))),
+    x = alt.X("label:N", sort=list(dict.fromkeys(row["label"] for row in rows)), title=None, axis=axis)
+    base = alt.Chart(data(shown)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
+    y = alt.Y(
+        "value:Q",
+        title=f"{value} (%)" if percent else value,
+        scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
+        axis=alt.Axis(grid=False),
     )
-    if intervals:
-        drawn = drawn + base.mark_rule(color=QUIET, strokeWidth=1.6).encode(y="low:Q", y2="high:Q")
-    crowded = len(groups) > _UPRIGHT
-    look = {"angle": 270, "align": "left", "dx": 3} if crowded else {"dy": -6}
-    numbers = base.mark_text(fontSize=9, **look).encode(y="high:Q", text="text:N")
-    alone = alt.Step(60 if sizes else 30, **{"for": "position"})
-    width = alone if len(groups) == 1 else alt.Step(13 if crowded else 26)
-    return styled((drawn + numbers).properties(width=width, height=240), title=title or "Scores by domain", note=note)
+    colour = alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups))))
+    drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(y=y, color=colour)
+    if any(row["low"] < row["high"] for row in shown):
+        drawn = drawn + _whiskers(base, vertical=True)
+    numbers = base.mark_text(fontSize=9, dy=-6).encode(y="high:Q", text="text:N")
+    step = alt.Step(width, **{"for": "position"}) if len(groups) == 1 else alt.Step(26)
+    return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)
 
 
-def error_onset(counts: Sequence[int], *, title: str = "", note: str = "") -> Any:
+def error_onset(counts: Sequence[int], *, title: str = "", note: str | Sequence[str] = "") -> Any:
     """How many dialogues that end wrong have their first wrong turn in each of the equal parts of the dialogue."""
     alt = altair()
     bins = len(counts)
@@ -246,7 +308,9 @@ def error_onset(counts: Sequence[int], *, title: str = "", note: str = "") -> An
     return styled((bars + numbers).properties(width=420, height=240), title=heading, note=note)
 
 
-def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str = "") -> Any:
+def slot_histogram(
+    counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str | Sequence[str] = ""
+) -> Any:
     """Histogram of the largest number of slots a dialogue's states hold; a rule marks ``threshold``."""
     alt = altair()
     tally = Counter(counts)
@@ -270,7 +334,7 @@ def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, title
 
 
 def correlation_heatmap(
-    names: Sequence[str], matrix: Sequence[Sequence[float | None]], *, title: str = "", note: str = ""
+    names: Sequence[str], matrix: Sequence[Sequence[float | None]], *, title: str = "", note: str | Sequence[str] = ""
 ) -> Any:
     """A correlation matrix. Undefined correlations are pale cells with a dash.
 

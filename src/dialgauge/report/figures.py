@@ -7,7 +7,7 @@ their numbers. SVG and PDF are for papers, PNG for slides, Vega-Lite JSON for ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,15 +52,10 @@ def altair() -> Any:
 
 
 def shades(size: int) -> list[str]:
-    """So many shades from dark to light, evenly spaced where the palette does not have enough."""
-    if size <= len(SHADES):
-        return list(SHADES[:size])
-    dark, light = (
-        tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)) for colour in (SHADES[0], SHADES[-1])
-    )
-    steps = [step / (size - 1) for step in range(size)]
-    mixed = [[round(a + (b - a) * step) for a, b in zip(dark, light, strict=True)] for step in steps]
-    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed]
+    """So many shades from dark to light, which readers tell apart; who has more groups than SHADES must join some."""
+    if size > len(SHADES):
+        raise ValueError(f"{size} groups, but only {len(SHADES)} shades can be told apart")
+    return list(SHADES[:size])
 
 
 def lines(size: int) -> tuple[list[str], list[list[int]]]:
@@ -70,11 +65,11 @@ def lines(size: int) -> tuple[list[str], list[list[int]]]:
     return colours, dashes
 
 
-def styled(chart: Any, *, title: str, note: str = "") -> Any:
-    """The chart with its title, a quieter line below it, and the house's look."""
+def styled(chart: Any, *, title: str, note: str | Sequence[str] = "") -> Any:
+    """The chart with its title, quieter lines below it, and the house's look."""
     heading: dict[str, Any] = {"text": title}
     if note:
-        heading["subtitle"] = note
+        heading["subtitle"] = note if isinstance(note, str) else list(note)
     look = {
         "background": PAPER,
         "font": FONT,

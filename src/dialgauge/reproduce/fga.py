@@ -170,9 +170,11 @@ def _sampled_row(record: Reproduction, names: list[str], printed: list[str], sco
 
 def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
     names = [f"FGA@{at:g}" for at in LAMBDAS]
-    scores = score(None, {"SOM-DST": dialogues}, measures=names, profile="verbatim", intervals=False)[0]
+    scores = score(None, {"SOM-DST": dialogues}, measures=names, profile="verbatim")[0]
     values = {"SOM-DST": [scores[name] for name in names]}
-    return lambda_sweep(LAMBDAS, values, note="SOM-DST, 100 dialogues of MultiWOZ 2.1")
+    ends = [(one.low or 0.0, one.high or 0.0) for one in (scores.scores[name] for name in names)]
+    note = "SOM-DST, 95% intervals over 100 dialogues of MultiWOZ 2.1"
+    return lambda_sweep(LAMBDAS, values, intervals={"SOM-DST": ends}, note=note)
 
 
 def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
@@ -195,6 +197,7 @@ def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
         [by_measure[name].mean or 0.0 for name in names],
         [by_measure[name].population_std or 0.0 for name in names],
         points={name: [row[place] for row in values] for place, name in enumerate(names)},
+        percent=True,
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",
     )

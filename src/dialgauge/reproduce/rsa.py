@@ -164,6 +164,7 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         [spread.mean or 0.0 for spread in measured],
         [spread.population_std or 0.0 for spread in measured],
         points={name: [row[place] for row in values] for place, name in enumerate(names)},
+        percent=True,
         note="Ten models of Table 1, population standard deviation",
     )
 
@@ -204,6 +205,8 @@ def _heatmap(scores: SystemScores, who: str) -> Any:
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dialogue] | None) -> None:
     by_domain: dict[str, dict[str, float | None]] = {}
+    ends: dict[str, dict[str, tuple[float, float]]] = {}
+    turns: dict[str, int] = {}
     for domain, printed in table.items():
         scores = _scored(restricted(sample, domain)) if sample else None
         for name, text in zip(("JGA", "SA", "RSA"), printed, strict=True):
@@ -212,6 +215,8 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dia
                 continue
             by_domain.setdefault(domain, {})[name] = scores.scores[name].value
             interval = _interval(scores, name)
+            ends.setdefault(domain, {})[name] = interval
+            turns[domain] = scores.coverage.turns
             note = f"{scores.coverage.turns} turns whose gold state has the domain"
             record.sampled("Table 2", f"{domain}, {name}", text, scores[name], interval, note=note)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
@@ -219,8 +224,13 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dia
     if by_domain:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
         _hotel_and_taxi(record, sa, rsa, "SOM-DST, 100 dialogues")
-        note = "SOM-DST, 100 dialogues; turns whose gold state has the domain; SA over all 30 slots"
-        record.figures["rsa_table2_domains"] = lambda: domain_bars(by_domain, note=note)
+        notes = [
+            "SOM-DST, 95% intervals over 100 dialogues; SA over all 30 slots",
+            "n: turns whose gold state has the domain",
+        ]
+        record.figures["rsa_table2_domains"] = lambda: domain_bars(
+            by_domain, percent=True, counts=turns, intervals=ends, note=notes
+        )
 
 
 def _hotel_and_taxi(record: Reproduction, sa: dict[str, float], rsa: dict[str, float], note: str) -> None:

@@ -1,29 +1,25 @@
 """What tracking adds to a comparison of its runs.
 
 That is the first turn on which two predicted states differ and in which slots, flexible goal accuracy as its
-strictness lambda moves, and figures of where errors begin and in which domains they lie.
+strictness lambda moves, and its figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows, figure_label
-from dialgauge.measures import parse_measure
+from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.report import Column, Table
-from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
-from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
 from dialgauge.tracking.results import Results, SystemScores
-from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, TURN_SCORES, frame_counts
+from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_SCORES, frame_counts
 
 if TYPE_CHECKING:
     import polars
@@ -83,20 +79,9 @@ class TrackingView(ComparisonView):
 
     def figures(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
         """Where errors begin, the sweep over lambda, gold slots per dialogue, scores by domain."""
-        if not comparison.turn_scores:
-            return {}
-        figures: dict[str, Callable[[], Any]] = {}
-        for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
-            figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
-        figures["lambda_sweep"] = lambda: _sweep(comparison).figure(note=_sizes(comparison))
-        with_gold = [run for run in comparison.runs.values() if tracking_details(run).evidence.gold]
-        if with_gold:
-            sizes = slots_per_dialogue(SystemScores(with_gold[0]).counts).tolist()
-            figures["slots_per_dialogue"] = partial(_slot_histogram, sizes)
-        for measure in ("JGA", "RSA"):
-            if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
-                figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)
-        return figures
+        from dialgauge.tracking.figures import tracking_figures
+
+        return tracking_figures(comparison) if comparison.turn_scores else {}
 
 
 VIEW = TrackingView()
@@ -163,12 +148,6 @@ class Sweep(Struct, frozen=True):
             "swaps": [structs.asdict(swap) for swap in self.swaps()],
         }
 
-    def figure(self, note: str = "") -> Any:
-        """A line for each system, dashed rules where two change places."""
-        from dialgauge.report import lambda_sweep
-
-        return lambda_sweep(self.lambdas, self.scores, swaps=[swap.at for swap in self.swaps()], note=note)
-
 
 def sweep_counts(systems: Mapping[str, Counts], lambdas: Sequence[float] = LAMBDAS) -> Sweep:
     """FGA over all turns of each system at each lambda."""
@@ -183,13 +162,15 @@ def _flexible(counts: Counts, rate: float) -> float:
 
 
 def _sweep(comparison: Comparison) -> Sweep:
-    return sweep_counts(
-        {name: _frame_counts(frame, comparison.runs[name]) for name, frame in comparison.turn_scores.items()}
-    )
+    return sweep_counts(compared_counts(comparison))
 
 
-def _frame_counts(frame: polars.DataFrame, run: Run) -> Counts:
-    return frame_counts(frame, tracking_details(run).evidence)
+def compared_counts(comparison: Comparison) -> dict[str, Counts]:
+    """By system the counts of the turns that are compared."""
+    return {
+        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
+        for name, frame in comparison.turn_scores.items()
+    }
 
 
 def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)) -> Table:
@@ -207,44 +188,5 @@ def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.
     return table
 
 
-def _sizes(comparison: Comparison) -> str:
-    turns = max(map(len, comparison.turn_scores.values()), default=0)
-    return f"{counted(len(comparison.dialogues), 'dialogue')}, {counted(turns, 'turn')}"
-
-
 def _strictness(at: float) -> Column:
     return Column(f"λ = {at:g}", digits=2, percent=True, best="max")
-
-
-def _error_onset(system: str, frame: polars.DataFrame) -> Any:
-    from dialgauge.report import error_onset
-
-    exact = frame.group_by("dialogue", maintain_order=True).agg("exact")["exact"].to_list()
-    wrong = [marks for marks in exact if not marks[-1]]
-    counts = onset_histogram([marks.index(False) for marks in wrong], map(len, wrong))
-    return error_onset(counts, note=f"{system}: {len(wrong):,} of {len(exact):,} dialogues end wrong")
-
-
-def _slot_histogram(sizes: Sequence[int]) -> Any:
-    from dialgauge.report import slot_histogram
-
-    return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
-
-
-def _domain_bars(comparison: Comparison, measure: str) -> Any:
-    from dialgauge.report import domain_bars
-
-    chosen = [parse_measure(measure, "tracking")]
-    views = {
-        name: SystemScores(run, chosen).by("domain")
-        for name, run in comparison.runs.items()
-        if TURN_DOMAINS in run.tables
-    }
-    bars = {
-        domain: {name: view.get(domain, {}).get("scores", {}).get(measure) for name, view in views.items()}
-        for domain in sorted({domain for view in views.values() for domain in view})
-    }
-    counts = {domain: view[domain]["turns"] for view in views.values() for domain in view}
-    note = "n: turns whose gold state has the domain; both states are restricted to it"
-    share = all(SystemScores(run).is_share(measure) for run in comparison.runs.values())
-    return domain_bars(bars, value=measure, percent=share, counts=counts, note=note)

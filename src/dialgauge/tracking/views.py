@@ -40,8 +40,8 @@ def view(name: str, system: SystemScores) -> View:
             f"the view by {name} needs gold and predicted states, but there are only correctness flags"
         )
     makers: dict[str, Callable[[], View]] = {
-        "domain": lambda: _by_domain(run, system.counts, measures, lambda domain: domain.split("_")[0]),
-        "service": lambda: _by_domain(run, system.counts, measures, lambda domain: domain),
+        "domain": lambda: _by_domain(run, system.counts, measures, _domain_of),
+        "service": lambda: _by_domain(run, system.counts, measures, lambda service: service),
         "slot": lambda: _by_slot(run, len(system.counts)),
         "turn": lambda: _by_group(system.counts, measures, system.counts.turn),
         "n-domains": lambda: _by_group(system.counts, measures, _domains_per_turn(run)),
@@ -73,6 +73,23 @@ def _by_group(counts: Counts, measures: Sequence[Measure[Any]], group: Codes) ->
     return groups
 
 
+def _domain_of(service: str) -> str:
+    return service.split("_")[0]
+
+
+def domain_counts(run: Run, frame: polars.DataFrame, whole: Counts) -> dict[str, Counts]:
+    """By domain the counts that the view by domain rests on, over the turns of ``frame``.
+
+    ``frame`` is the table ``turn_scores`` or some whole dialogues of it, and ``whole`` its counts.
+    """
+    parts: dict[str, Counts] = {}
+    for domain, (rows, turns) in _cut_down(run, frame, _domain_of).items():
+        in_gold = (turns.correct + turns.wrong + turns.missed) > 0
+        if in_gold.any():
+            parts[domain] = _restricted(whole, turns, rows, in_gold)
+    return parts
+
+
 def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group: Callable[[str], str]) -> View:
     """For each domain: the turns whose gold state has a slot of it, both states restricted to it.
 
@@ -84,7 +101,7 @@ def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group:
         sizes[group(domain)] = sizes.get(group(domain), 0) + slots
     per_turn = [measure for measure in measures if not measure.grouped and "history" not in measure.card.needs]
     groups: View = {}
-    for domain, (rows, turns) in _cut_down(run, group).items():
+    for domain, (rows, turns) in _cut_down(run, run.table(TURN_SCORES), group).items():
         in_gold = (turns.correct + turns.wrong + turns.missed) > 0
         spurious = int((~in_gold).sum())
         if not in_gold.any():
@@ -103,16 +120,16 @@ def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group:
     return groups
 
 
-def _cut_down(run: Run, group: Callable[[str], str]) -> dict[str, tuple[Codes, TurnCounts]]:
+def _cut_down(run: Run, scored: polars.DataFrame, group: Callable[[str], str]) -> dict[str, tuple[Codes, TurnCounts]]:
     """By domain, in alphabetical order: the rows of the turns with a slot of it in either state, and their counts."""
     import polars
 
-    places = run.table(TURN_SCORES).select("dialogue", "turn").with_row_index("row")
+    places = scored.select("dialogue", "turn").with_row_index("row")
     frame = run.table(TURN_DOMAINS)
     owners = polars.Series("group", [group(domain) for domain in frame["domain"]], polars.String)
     summed = (
         frame.with_columns(owners)
-        .join(places, on=["dialogue", "turn"], how="left")
+        .join(places, on=["dialogue", "turn"], how="inner")
         .group_by("group", "row")
         .agg(polars.col(COUNTS).sum())
         .sort("group", "row")

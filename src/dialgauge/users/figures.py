@@ -88,6 +88,19 @@ BAR_WORDS = {
     "prov_all": "all answered unasked",
 }
 
+#: The paper's numbers of figures to what each shows; files are named so.
+FIGURE_NAMES = {
+    "1": "goals_per_domain",
+    "2": "repeated_constraints",
+    "3": "constraints_outside_goal",
+    "4a": "search_constraints_expressed",
+    "4b": "booking_constraints_expressed",
+    "5": "domains_never_discussed",
+    "6a": "requests_expressed",
+    "6b": "requests_answered_unasked",
+    "7": "repeated_requests",
+}
+
 NOTHING = "(nothing)"
 
 #: Bar to domain to its height.
@@ -108,6 +121,11 @@ class PaperFigure(Struct, frozen=True):
     #: Whose conversations these are, and how many.
     source: str = ""
     dialogues: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it shows, as the name of a file."""
+        return FIGURE_NAMES[self.key]
 
     @property
     def domains(self) -> list[str]:

@@ -23,6 +23,7 @@ from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.responses import CellKey, class_table, evaluation_run
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.worlds.restaurant.world import Parameters
+from support.drawn_charts import datasets, marks, scales
 from support.family_pages import (
     HOSTILE,
     assert_harmless,
@@ -213,9 +214,12 @@ def test_ranks_are_counted_once() -> None:
 def test_charts() -> None:
     charts = PAGES.charts(Library(), by_hand())
     assert set(charts) == {"accuracy by class", "rank of the gold reply"}
-    rows = charts["accuracy by class"]().to_dict()["layer"][0]
-    assert rows["mark"]["type"] == "bar"
-    assert "50.0% of 2" in str(charts["accuracy by class"]().to_dict())
+    chart = charts["accuracy by class"]()
+    assert {"rule", "circle"} <= {mark for mark, _ in marks(chart)}
+    assert {tuple(scale["domain"]) for scale in scales(chart, "x")} == {(0, 100)}
+    rows = datasets(chart)
+    assert "50.0% of 2" in {row["text"] for row in rows}
+    assert all(0 <= row["low"] <= row["value"] <= row["high"] <= 100 for row in rows)
 
 
 def test_facets_find_the_dialogues(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ from dialgauge.explorer.kinds.tasks_pages import PAGES, RULES, TASK_REASONS
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.stats import share_interval
 from dialgauge.tasks import TaskEvaluation, TaskOptions, placeholders, predictions_from, read_predictions
+from support.drawn_charts import datasets, scales
 from support.pages import HOSTILE, assert_harmless, everything, hostile_dialogue, hostile_frame, shown_dialogue
 from support.town import responses, small_gold, town
 
@@ -209,6 +211,22 @@ def test_the_reasons_of_a_run_add_up(run: Run) -> None:
         assert sum(row[rules] for row in table.records()) == sum(map(len, groups))
     assert OTHER not in [row["reason"] for row in table.records()]
     assert {"by domain", "reasons, mwzeval", "reasons, grounded"} == set(PAGES.charts(library_of(run), run))
+
+
+def test_the_chart_of_domains_has_the_numbers_of_the_table_with_n_and_intervals(run: Run) -> None:
+    library = library_of(run)
+    chart = PAGES.charts(library, run)["by domain"]()
+    table = {row["domain"]: row for row in PAGES.tables(library, run)[0].records()}
+    rows = datasets(chart)
+    assert {row["domain"] for row in rows} == set(table)
+    for row in rows:
+        shown = table[row["domain"]]
+        assert row["value"] == pytest.approx(100 * shown[row["group"]])
+        assert row["label"].endswith(f"n = {shown['dialogues']:,}")
+        count = round(shown[row["group"]] * shown["dialogues"])
+        low, high = share_interval(count, shown["dialogues"])
+        assert (row["low"], row["high"]) == pytest.approx((100 * low, 100 * high))
+    assert {tuple(scale["domain"]) for scale in scales(chart, "y")} == {(0, 100)}
 
 
 def test_human_responses_stand_beside(run: Run) -> None:

@@ -9,12 +9,14 @@ import msgspec
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
+from dialgauge.explorer.charts import run_charts, stacked_bars
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.kinds.users_pages import PAGES, ActRow, Overview, TalkCell
 from dialgauge.explorer.library import Library
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
+from support.drawn_charts import datasets, heading
 from support.family_pages import (
     HOSTILE,
     assert_harmless,
@@ -182,6 +184,25 @@ def test_the_page_of_a_run_has_its_tables_and_charts() -> None:
         ("hotel", "user NLU"): 6,
         ("train", "user NLU"): 1,
     }
+
+
+def test_charts_say_behaviours_in_words_and_how_many_dialogues() -> None:
+    one = run()
+    charts = run_charts(Library(runs=[one]), one)
+    bars = {row["bar"] for row in datasets(charts["behaviours"]())}
+    assert bars and not any("_" in bar or "/" in bar for bar in bars)
+    assert any(bar.startswith("repeated constraint: ") for bar in bars)
+    for name, draw in charts.items():
+        assert f"{one.name}: {one.coverage['dialogues'].scored} dialogues" in heading(draw()), name
+
+
+def test_groups_beyond_the_shades_are_joined_and_none_is_lost() -> None:
+    groups = [f"domain {place}" for place in range(8)]
+    bars = {"a": {group: place + 1 for place, group in enumerate(groups)}, "b": {"domain 0": 1, "domain 7": 2}}
+    rows = datasets(stacked_bars(bars, groups, title="t", value="v"))
+    assert {row["group"] for row in rows} == {*groups[4:], "others"}
+    assert {row["value"] for row in rows if row["group"] == "others" and row["bar"] == "a"} == {1 + 2 + 3 + 4}
+    assert sum(row["value"] for row in rows) == 36 + 3
 
 
 def test_signs_and_words_tell_what_colours_tell() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dialgauge.report import INK, Column, Table, altair, data, shades, styled
+from dialgauge.stats import ratio_intervals
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -51,26 +54,53 @@ def _class_table(library: Library, run: Run) -> Table:
 
 
 def class_chart(library: Library, run: Run) -> Any:
-    """Accuracy of each class, with its counts."""
+    """Accuracy of each class as a point in its interval, with its number of replies; dialogues are resampled."""
     rows = [
-        {
-            "class": row["class"],
-            "accuracy": 100 * row["right"] / row["replies"],
-            "text": f"{100 * row['right'] / row['replies']:.1f}% of {row['replies']:,}",
-        }
-        for row in _classes(library, run)
+        {**row, "text": f"{row['value']:.1f}% of {row['replies']:,}"}
+        for row in library.of_run("accuracy of classes", run, lambda: _class_accuracy(library, run))
     ]
     alt = altair()
-    scale = alt.Scale(domain=[0, 130], nice=False)
-    axis = alt.Axis(grid=False, values=[0, 25, 50, 75, 100])
     base = alt.Chart(data(rows)).encode(
-        y=alt.Y("class:N", sort=[row["class"] for row in rows], title=None),
-        x=alt.X("accuracy:Q", title="replies that are right, in percent", scale=scale, axis=axis),
-        tooltip=["class:N", "text:N"],
+        y=alt.Y("class:N", sort=[row["class"] for row in rows], title=None), tooltip=["class:N", "text:N"]
     )
-    bars = base.mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
-    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
-    return styled((bars + numbers).properties(width=420, height=alt.Step(20)), title="Accuracy by class of reply")
+    across = {
+        "title": "replies that are right, in percent",
+        "scale": alt.Scale(domain=[0, 100], nice=False),
+        "axis": alt.Axis(grid=True, values=[0, 25, 50, 75, 100]),
+    }
+    rules = base.mark_rule(color=shades(2)[1], strokeWidth=3).encode(x=alt.X("low:Q", **across), x2="high:Q")
+    points = base.mark_circle(color=INK, size=48, opacity=1).encode(x=alt.X("value:Q", **across))
+    numbers = base.mark_text(align="left", fontSize=10).encode(x=alt.value(428), text="text:N")
+    drawn = (rules + points + numbers).properties(width=420, height=alt.Step(20))
+    return styled(drawn, title="Accuracy by class of reply", note="95% intervals")
+
+
+def _class_accuracy(library: Library, run: Run) -> list[dict[str, Any]]:
+    """By class its replies, the percentage that is right, and the ends of its interval."""
+    import polars as pl
+
+    replies = library.table(run, "replies").select(
+        "dialogue", pl.col("class").fill_null(_UNKNOWN), pl.col("correct").fill_null(False)
+    )
+    sums = replies.group_by("class", "dialogue").agg(pl.col("correct").sum(), pl.len())
+    classes = sums["class"].unique().sort().to_list()
+    places = {name: place for place, name in enumerate(sums["dialogue"].unique().sort().to_list())}
+    right, whole = (np.zeros((len(classes), len(places))) for _ in range(2))
+    for name, dialogue, correct, size in sums.iter_rows():
+        at = classes.index(name), places[dialogue]
+        right[at], whole[at] = correct, size
+    values = right.sum(axis=1) / whole.sum(axis=1)
+    ends = ratio_intervals(right, whole, bounds=(0.0, 1.0))
+    rows = zip(classes, whole.sum(axis=1).tolist(), values.tolist(), ends.tolist(), strict=True)
+    return [
+        {"class": name, "replies": int(size), "value": 100 * value, **_percent_ends(low, high, value)}
+        for name, size, value, (low, high) in rows
+    ]
+
+
+def _percent_ends(low: float, high: float, value: float) -> dict[str, float]:
+    known = (low, high) if low == low else (value, value)
+    return {"low": 100 * known[0], "high": 100 * known[1]}
 
 
 def _ranks(library: Library, run: Run) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages,
 from dialgauge.explorer.kinds.reason_groups import ReasonGroups
 from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
 from dialgauge.report import Column, Table
+from dialgauge.stats import share_interval
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -326,17 +327,29 @@ def _human_table(run: Run) -> list[Table]:
 
 
 def _domain_chart(verdicts: polars.DataFrame) -> Any:
+    """Shares of dialogues; a domain has one verdict in each of its dialogues, so Wilson's interval fits."""
+    import polars as pl
+
     from dialgauge.report import domain_bars
 
-    bars = {
-        domain: {f"{aspect}, {rules}": _percent(shares.get((aspect, rules))) for aspect, rules in _ASPECTS}
-        for domain, shares in _shares(verdicts).items()
-    }
-    return domain_bars(bars, title="Inform and Success by domain", value="% of dialogues")
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+    judged = verdicts.unpivot(["inform", "success"], index=["domain", "rules"], variable_name="aspect").drop_nulls()
+    groups = judged.group_by("domain", "rules", "aspect").agg(pl.col("value").sum(), pl.len().alias("cases"))
+    bars: dict[str, dict[str, float | None]] = {}
+    ends: dict[str, dict[str, tuple[float, float]]] = {}
+    for domain, rules, aspect, count, cases in groups.sort("domain").iter_rows():
+        name = f"{aspect.capitalize()}, {rules}"
+        bars.setdefault(domain, {})[name] = count / cases
+        ends.setdefault(domain, {})[name] = share_interval(count, cases)
+    order = [f"{aspect}, {rules}" for aspect, rules in _ASPECTS]
+    return domain_bars(
+        {domain: {name: of.get(name) for name in order} for domain, of in bars.items()},
+        title="Inform and Success by domain",
+        value="dialogues",
+        percent=True,
+        counts=dict(verdicts.group_by("domain").agg(pl.col("dialogue").n_unique()).rows()),
+        intervals=ends,
+        note="95% intervals; n: dialogues with the domain",
+    )
 
 
 def _reason_chart(verdicts: polars.DataFrame, rules: str) -> Any:

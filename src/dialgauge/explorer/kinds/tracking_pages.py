@@ -192,7 +192,8 @@ def _onset_chart(run: Run) -> Any:
     from dialgauge.report import error_onset
     from dialgauge.tracking import SystemScores
 
-    return error_onset(SystemScores(run).faults.first_errors().histogram())
+    counts = SystemScores(run).faults.first_errors().histogram()
+    return error_onset(counts, note=f"{sum(counts):,} of them end wrong")
 
 
 PAGES = TrackingPages()

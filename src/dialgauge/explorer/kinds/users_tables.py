@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 #: Domains that a chart tells apart.
-_MOST_DOMAINS = 7
+_MOST_DOMAINS = 4
 _OTHER = "other domains"
+#: What the behaviours are about whose labels have two parts.
+_MENTIONS = {
+    "multiple_constraint_informs": "repeated constraint",
+    "constraints_not_in_goal": "constraint outside the goal",
+    "multiple_slot_requests": "repeated request",
+}
 _LOST = {fault: f"lost_{fault.lower().replace(' ', '_')}" for fault in FAULTS}
 
 
@@ -78,6 +84,12 @@ def _lost_chart(bars: dict[str, dict[str, int]], measure: str) -> Any:
     return stacked_bars(bars, list(FAULTS), title=title, value="lost points (FP + FN)")
 
 
+def _in_words(label: str) -> str:
+    """What a behaviour means, after the kind of mention it is about."""
+    kind = _MENTIONS.get(label.partition("/")[0])
+    return f"{kind}: {meaning(label)}" if kind else meaning(label)
+
+
 def behaviour_chart(library: Library, run: Run) -> Any:
     """In how many dialogues each behaviour was seen, by domain."""
     import polars as pl
@@ -91,7 +103,7 @@ def behaviour_chart(library: Library, run: Run) -> Any:
     bars: dict[str, dict[str, int]] = {}
     for label, domain, count in counts.iter_rows():
         group = (domain or "no domain") if domain in shown else _OTHER
-        of_label = bars.setdefault(label, {})
+        of_label = bars.setdefault(_in_words(label), {})
         of_label[group] = of_label.get(group, 0) + count
     groups = [*(domain or "no domain" for domain in shown), _OTHER]
     return stacked_bars(bars, groups, title="Behaviours by domain", value="dialogues, counted once for each domain")

@@ -1,0 +1,128 @@
+"""The figures of compared trackers: where errors begin, FGA by strictness, slots per dialogue, scores by domain.
+
+All are over the turns that the comparison is over. Intervals resample dialogues.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.comparison import figure_label
+from dialgauge.measures import Resampling, intervals, parse_measure
+from dialgauge.text import counted
+from dialgauge.tracking.comparison_view import LAMBDAS, compared_counts, sweep_counts
+from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
+from dialgauge.tracking.results import KIND, SystemScores
+from dialgauge.tracking.tables import TURN_DOMAINS
+from dialgauge.tracking.views import domain_counts
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.comparison import Comparison
+
+#: Resamples that give a picture its intervals: more would not be seen.
+_DRAWN_RESAMPLES = 1000
+
+#: Measures that are drawn by domain, where the comparison has them.
+_BY_DOMAIN = ("JGA", "RSA")
+
+#: System to its ends at each lambda.
+Bands = dict[str, list[tuple[float, float]]]
+
+
+def tracking_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:
+    """File name without ending to the function that draws the figure."""
+    figures: dict[str, Callable[[], Any]] = {}
+    for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
+        figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
+    figures["lambda_sweep"] = partial(_lambda_sweep, comparison)
+    with_gold = [name for name, run in comparison.runs.items() if tracking_details(run).evidence.gold]
+    if with_gold:
+        figures["slots_per_dialogue"] = partial(_slot_histogram, comparison, with_gold[0])
+    for measure in _BY_DOMAIN:
+        if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
+            figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)
+    return figures
+
+
+def _error_onset(system: str, frame: polars.DataFrame) -> Any:
+    from dialgauge.report import error_onset
+
+    exact = frame.group_by("dialogue", maintain_order=True).agg("exact")["exact"].to_list()
+    wrong = [marks for marks in exact if not marks[-1]]
+    counts = onset_histogram([marks.index(False) for marks in wrong], map(len, wrong))
+    return error_onset(counts, note=f"{system}: {len(wrong):,} of {len(exact):,} dialogues end wrong")
+
+
+def _slot_histogram(comparison: Comparison, system: str) -> Any:
+    from dialgauge.report import slot_histogram
+
+    sizes = slots_per_dialogue(compared_counts(comparison)[system]).tolist()
+    return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
+
+
+def _lambda_sweep(comparison: Comparison) -> Any:
+    from dialgauge.report import lambda_sweep
+
+    systems = compared_counts(comparison)
+    sweep = sweep_counts(systems)
+    turns = max(map(len, systems.values()), default=0)
+    return lambda_sweep(
+        sweep.lambdas,
+        sweep.scores,
+        intervals=sweep_intervals(systems, _resampling(comparison)),
+        swaps=[swap.at for swap in sweep.swaps()],
+        note=f"{comparison.basis}, {counted(turns, 'turn')}",
+    )
+
+
+def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
+    """The interval of every system's FGA at each of LAMBDAS."""
+    measures = [parse_measure(f"FGA@{at:g}", KIND) for at in LAMBDAS]
+    bounds = intervals([(counts, measures) for counts in systems.values()], how)
+    return dict(zip(systems, bounds, strict=True))
+
+
+def _domain_bars(comparison: Comparison, measure: str) -> Any:
+    from dialgauge.report import domain_bars
+
+    chosen = parse_measure(measure, KIND)
+    counts = _by_domain(comparison)
+    bounds = intervals([(part, [chosen]) for part in counts.values()], _resampling(comparison))
+    domains = sorted({domain for domain, _ in counts})
+    bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
+    ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
+    for ((domain, system), part), (interval,) in zip(counts.items(), bounds, strict=True):
+        value = chosen.value(part)
+        bars[domain][system] = None if math.isnan(value) else value
+        ends[domain][system] = interval
+    return domain_bars(
+        bars,
+        title=f"{measure} by domain",
+        value=measure,
+        percent=all(SystemScores(run).is_share(measure) for run in comparison.runs.values()),
+        counts={domain: len(part) for (domain, _), part in counts.items()},
+        intervals=ends,
+        note=[comparison.basis, "n: turns whose gold state has the domain; both states are restricted to it"],
+    )
+
+
+def _by_domain(comparison: Comparison) -> dict[tuple[str, str], Counts]:
+    """The counts of each domain and system, over the compared dialogues."""
+    whole = compared_counts(comparison)
+    return {
+        (domain, name): part
+        for name, run in comparison.runs.items()
+        if TURN_DOMAINS in run.tables
+        for domain, part in domain_counts(run, comparison.turn_scores[name], whole[name]).items()
+    }
+
+
+def _resampling(comparison: Comparison) -> Resampling:
+    return Resampling(min(comparison.resamples, _DRAWN_RESAMPLES), comparison.seed, comparison.level)
