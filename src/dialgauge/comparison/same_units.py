@@ -42,11 +42,12 @@ def unlike_units(
     shared = [key for key in contents[0] if all(key in other for other in contents[1:])]
     unlike = [contents[0][key][0] for key in shared if _differ([one[key][1] for one in contents], by_domain)]
     if len(unlike) > max(1, len(shared) // _FEW) or (unlike and len(unlike) == len(shared)):
-        names = " and ".join(run.name for run in runs)
+        distinct = len({run.name for run in runs}) == len(runs)
+        names = " and ".join(run.name if distinct else run.id for run in runs)
         raise DialgaugeError(
             f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), noun)} that they share by id "
-            f"{'has' if len(unlike) == 1 else 'have'} different instructions ({listed_units(unlike)}); compare runs on "
-            f"the same {noun}s"
+            f"{'has' if len(unlike) == 1 else 'have'} different goals or instructions ({listed_units(unlike)}); "
+            f"compare runs on the same {noun}s"
         )
     return tuple(unlike)
 

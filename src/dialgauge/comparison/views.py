@@ -90,8 +90,8 @@ class ComparisonView:
             return []
         one = len(self.unlike) == 1
         return [
-            f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different "
-            f"instructions under the same id: {listed_units(self.unlike)}"
+            f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
+            f"or instructions under the same id: {listed_units(self.unlike)}"
         ]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:

@@ -203,7 +203,7 @@ def _chosen(
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
     listed = DialogueList(library, runs[0])
     if not listed.columns:
-        return list(listed.ids[:most]), f"the first {min(most, len(listed.ids))} dialogues"
+        return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
     measure = listed.columns[0]
     falling = runs[0].scores[measure].higher_is_better is False
     order = listed.order(DialogueQuery(sort=measure, falling=falling))[:most]

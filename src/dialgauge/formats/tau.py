@@ -11,6 +11,7 @@ planned stands in the details of every conversation, so that a converted file st
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,7 +22,8 @@ from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.source import Part
+from dialgauge.formats.registry import recognise
+from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau_messages import TauMessage, as_text, turns_of
 
 #: A reward this close to 1 is a success, as both benchmarks have it.
@@ -184,6 +186,22 @@ class Tau2(DialogueFormat):
                 yield _tau2_dialogue(one, tasks, shared, domains.get(str(one.task_id), domains[""]))
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def planned_results(source: str | os.PathLike[str]) -> dict[str, str]:
+    """What a file of tau2-bench without any conversation says was planned, as ``Outcome.details`` have it.
+
+    Empty for every other file, and for one that does not say how many trials of which tasks were planned.
+    """
+    if not os.path.isfile(source):
+        return {}
+    parts = resolve(source)
+    if len(parts) != 1 or recognise(parts[0]).name != Tau2.name:
+        return {}
+    results = _results(parts[0])
+    shared = _shared(results.info, _tasks(results.tasks, parts[0]))
+    known = not results.simulations and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
+    return {"benchmark": "tau2", **shared} if known else {}
 
 
 def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, notes: Notes) -> Iterator[tuple[str, Any]]:

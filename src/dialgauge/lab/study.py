@@ -212,7 +212,8 @@ def study_figure(run: Run) -> altair.FacetChart:
     whiskers = base.mark_rule(strokeWidth=1, opacity=0.6).encode(y="low:Q", y2="high:Q")
     panel = alt.layer(whiskers, points, data=data(rows)).properties(width=170, height=150)
     facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    note = f"{goals:,} goals in each of {len(conditions)} conditions; whiskers: 95% intervals of success (Wilson)"
+    held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"
+    note = f"{held}; whiskers: 95% intervals of success (Wilson)"
     figure: altair.FacetChart = styled(
         facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
     )

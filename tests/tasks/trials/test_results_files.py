@@ -311,3 +311,70 @@ class TestExpectedValues:
         document = json.loads(dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0).out)
         assert document["complete"] is False
         assert "14 of 200 conversations" in document["coverage"]["tau2_airline_grok-3-mini_cut_off"]["sentence"]
+
+
+def test_a_file_without_conversations_says_how_many_were_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [None] * 2) for task in range(10)}, 2)
+    for measures in ([], ["-m", "pass^1"]):
+        done = dialgauge(capsys, "tasks", "score", path, *measures)
+        assert done.code == 1
+        assert done.out.startswith("r: INCOMPLETE: 0 of 20 conversations scored (10 tasks x 2 trials planned), 0 begun")
+    done = dialgauge(capsys, "tasks", "score", path, "--json", "-", "--run", "--store", tmp_path / "store")
+    assert done.code == 1
+    document = json.loads(done.out)
+    assert document["coverage"]["r"]["planned"] == {"tasks": 10, "trials": 2, "conversations": 20}
+    assert document["systems"][0]["scores"] == {} and document["systems"][0]["notes"] == []
+    [stored] = Store(tmp_path / "store").survey().runs
+    assert stored.coverage["conversations"].expected == 20
+
+
+def test_an_empty_file_that_does_not_say_what_was_planned_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [None])}, 2)
+    content = json.loads(path.read_bytes())
+    del content["tasks"]
+    path.write_text(json.dumps(content))
+    done = dialgauge(capsys, "tasks", "score", path)
+    assert done.code == 2 and "it holds no dialogues" in done.err
+
+
+@pytest.mark.parametrize(
+    ("lacking", "told"),
+    [
+        (["tasks"], "the file does not say how many tasks were planned: taken to be the 2 tasks it has"),
+        (["num_trials"], "the file does not say how many trials were planned: taken to be 2 trials each"),
+        (["tasks", "num_trials"], "the file does not say how many tasks and trials were planned"),
+        ([], ""),
+    ],
+)
+def test_what_a_file_does_not_say_of_its_plan_is_told(lacking: list[str], told: str, tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {task: ("airline", [1.0, 0.0]) for task in "ab"}, 2)
+    content = json.loads(path.read_bytes())
+    for key in lacking:
+        content.pop(key, None)
+        content["info"].pop(key, None)
+    path.write_text(json.dumps(content))
+    [run] = score_results([path], resamples=0)
+    notes = [note for note in run.notes if "does not say how many" in note]
+    assert len(notes) == bool(told) and "".join(notes).startswith(told)
+
+
+def test_how_many_tasks_each_k_rests_on_is_told_where_they_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uneven = tau_file(tmp_path / "uneven.json", {"a": "+++", "b": "+-", "c": "-!", "d": "!"})
+    done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0)
+    assert "pass^1 rests on 3 tasks, pass^2 on 2, pass^3 on 1; flip rate" in done.out.partition("Was the job")[0]
+    done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0, "--json", "-")
+    document = json.loads(done.out)
+    assert document["coverage"]["uneven"]["pass_tasks"] == {"pass^1": 3, "pass^2": 2, "pass^3": 1}
+    even = tau_file(tmp_path / "even.json", TASKS)
+    assert "rests on" not in dialgauge(capsys, "tasks", "score", even, "--resamples", 0).out
+
+
+def test_tasks_that_were_tried_in_part_are_no_tasks_without_a_score(tmp_path: Path) -> None:
+    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "+.", "b": "+-", "c": "!!"})], resamples=0)
+    assert run.coverage.sentence() == "3 of 6 conversations scored, 2 failed; 2 of 3 tasks scored"

@@ -96,7 +96,7 @@ def test_files_with_other_tasks_under_the_same_ids_are_refused(
     b = tau2_file(tmp_path / "b.json", TWENTY, 1, {str(task): "Something else." for task in range(3)})
     done = dialgauge(capsys, "compare", a, b, "--resamples", 100)
     assert done.code == 2 and done.out == ""
-    assert "3 of the 20 tasks that they share by id have different instructions (0, 1, 2)" in done.err
+    assert "3 of the 20 tasks that they share by id have different goals or instructions (0, 1, 2)" in done.err
 
 
 def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(
@@ -109,7 +109,7 @@ def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(
     done = dialgauge(capsys, "compare", a, b, "--resamples", 100, "--json", tmp_path / "out.json")
     assert done.code == 1
     before = done.out.partition("Systems by measures")[0]
-    assert "2 tasks left out, as they have different instructions under the same id: 1, 5." in before
+    assert "2 tasks left out, as they have different goals or instructions under the same id: 1, 5." in before
     comparison = compare_runs(score_results([a, b], resamples=0), resamples=100)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
     assert comparison.values[0, 0] == pytest.approx(8 / 18)  # ten of twenty passed, and two of those are left out
@@ -125,7 +125,9 @@ def test_real_files_of_other_tasks_are_refused(shared_data: Path, capsys: pytest
     done = dialgauge(capsys, "compare", grok, telecom)
     assert done.code == 2 and "tau2_airline_grok-3 airline; tau2_telecom-workflow_grok-3 telecom-workflow" in done.err
     done = dialgauge(capsys, "compare", grok, gpt)
-    assert done.code == 2 and "20 of the 20 tasks that they share by id have different instructions" in done.err
+    assert (
+        done.code == 2 and "20 of the 20 tasks that they share by id have different goals or instructions" in done.err
+    )
 
 
 def test_an_incomplete_file_is_told_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

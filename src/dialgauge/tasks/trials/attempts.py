@@ -57,10 +57,11 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
 
 
 class Attempts:
-    """All attempts of one file."""
+    """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
-    def __init__(self, dialogues: Iterable[Dialogue]) -> None:
+    def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
         self.dialogues = list(dialogues)
+        self._told = [*map(_details, self.dialogues), *([plan] if plan else [])]
         self.attempts = [_attempt(dialogue) for dialogue in self.dialogues]
 
     @cached_property
@@ -73,7 +74,7 @@ class Attempts:
 
     def said(self, key: str) -> str:
         """What all conversations say of the file; empty where they say nothing, all of it where they differ."""
-        said = dict.fromkeys(_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        said = dict.fromkeys(details.get(key, "") for details in self._told)
         return ",".join(text for text in said if text)
 
     @cached_property
@@ -104,8 +105,18 @@ class Attempts:
 
     @property
     def trials_known(self) -> bool:
-        """Does the file itself say how many trials were planned?"""
+        """Does the file itself say how many trials were planned? One of tau-bench does not, and lists no tasks."""
         return self.said("benchmark") != "tau" and self._planned("planned_trials") > 0
+
+    @property
+    def tasks_known(self) -> bool:
+        """Does the file itself say which tasks were planned?"""
+        return self.said("benchmark") != "tau" and self._planned("planned_tasks") > 0
+
+    def tasks_with(self, trials: int) -> int:
+        """How many tasks have so many trials with a verdict, or more: those that pass^k of this k rests on."""
+        counts = (sum(self.attempts[place].scored for place in places) for places in self.tasks.values())
+        return sum(count >= trials for count in counts)
 
     @cached_property
     def planned_tasks(self) -> int:
@@ -118,7 +129,7 @@ class Attempts:
         return self.planned_tasks * self.trials
 
     def _planned(self, key: str) -> int:
-        given = (_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        given = (details.get(key, "") for details in self._told)
         return max((int(text) for text in given if _is_count(text)), default=0)
 
     @property
@@ -138,15 +149,12 @@ class Attempts:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Conversations, and tasks with all of their trials."""
-        whole = sum(
-            sum(self.attempts[place].scored for place in places) == self.trials for places in self.tasks.values()
-        )
+        """Conversations, and tasks of which any has a verdict."""
         begun, failed = len(self.attempts), sum(self.failed.values()) + self.unjudged
         return Coverage(
             {
                 "conversations": Count(expected=self.planned, read=begun, scored=self.scored, failed=failed),
-                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=whole, failed=0),
+                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=self.tasks_with(1), failed=0),
             },
             policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
         )

@@ -27,15 +27,31 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
         if not run.coverage.complete:
             low, high = run.details["pass_1_if_missing"].values()
+            present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
             sentences.append(
-                f"{run.name}: the scores cover only the conversations present. Over all that was planned, pass^1 lies "
-                f"between {100 * low:.2f} (if the rest fails) and {100 * high:.2f} (if it passes)."
+                f"{run.name}: {present}. Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest "
+                f"fails) and {100 * high:.2f} (if it passes)."
             )
         # A run that was stored before domains were told apart has none.
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
+        if uneven := _uneven(run):
+            sentences.append(f"{run.name}: {uneven}.")
     return sentences
+
+
+def _uneven(run: Run) -> str:
+    """How many tasks each pass^k rests on, where these are not the same ones; empty where they are."""
+    tasks: dict[str, int] = run.details.get("pass_tasks", {})
+    if len(set(tasks.values())) < 2:
+        return ""
+    (first, number), *others = tasks.items()
+    rest = ", ".join(f"{name} on {count:,}" for name, count in others)
+    return (
+        f"the tasks are not the same for every k, as only those with k trials or more count: {first} rests on "
+        f"{counted(number, 'task')}, {rest}; flip rate and noise floor rest on those of pass^2"
+    )
 
 
 def trial_tables(runs: Sequence[Run]) -> list[Table]:
@@ -136,5 +152,6 @@ def _coverage(run: Run) -> dict[str, Any]:
         "complete": run.coverage.complete,
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),
+        "pass_tasks": run.details.get("pass_tasks", {}),
         "units": msgspec.to_builtins(run.coverage.units),
     }
