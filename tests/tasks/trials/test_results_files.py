@@ -40,6 +40,7 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert row == {
         "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
         "scored": True, "success": False, "reward": 0.0, "agent_cost": 0.25, "user_cost": 0.5, "turns": 3, "calls": 1,
+        "steps_used_by": None, "steps_turn": None, "steps_sentence": None,
     }  # fmt: skip
     assert run.table("reward_parts").rows() == [("slow[data]#0", "ENV_ASSERTION", 0.0)]
     assert run.table("calls").select("turn", "name", "outcome").rows() == [(2, "speed", "done")]

@@ -84,9 +84,7 @@ def test_other_tasks_under_the_same_ids_are_other_data(tmp_path: Path) -> None:
         for name, told, answer in (("one", "Ask.", "Why?"), ("same", "Ask.", "How?"), ("other", "Beg.", "Why?"))
     )
     assert comparable_signature(one) == comparable_signature(same) != comparable_signature(other)
-    with pytest.raises(
-        DialgaugeError, match=r"one and other cannot be compared: 1 of the 1 .* different goals"
-    ):
+    with pytest.raises(DialgaugeError, match=r"one and other cannot be compared: 1 of the 1 .* different goals"):
         compare_runs([one, other], resamples=10)
     assert not any("different settings" in note for note in compare_runs([one, same], resamples=10).notes)
 

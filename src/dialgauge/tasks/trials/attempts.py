@@ -13,9 +13,11 @@ from msgspec import Struct
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 from dialgauge.text import counted
 
-#: How a conversation ended: by itself, at a limit that the agent used up, or by a failure that says nothing of it.
+#: How a conversation ended: by itself, at a limit, which counts as a failure whoever used up the steps, or by a failure
+#: that says nothing of the agent.
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
 
 #: Ends that are verdicts on the agent; whatever else a file names is a failure of something else.
@@ -49,6 +51,8 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     costs: dict[str, float]
     turns: dict[str, int]
     calls: dict[str, int]
+    #: Of one that failed at a limit: who used up the steps.
+    steps: UsedSteps | None = None
 
     @property
     def scored(self) -> bool:
@@ -213,11 +217,12 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
     trial = details.get("trial", "0")
     if not _is_count(trial):
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
+    end = _ENDS.get(outcome.reason, "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
         task=details["task"],
         trial=int(trial),
-        end=_ENDS.get(outcome.reason, "infrastructure"),
+        end=end,
         reason=outcome.reason,
         success=outcome.success,
         reward=_number(dialogue.id, details, "reward", most=1.0),
@@ -233,6 +238,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         },
         turns=_by_side(dialogue, lambda turn: 1),
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
+        steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
 
 

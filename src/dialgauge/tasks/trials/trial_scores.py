@@ -240,6 +240,9 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
         "user_cost": ([one.costs.get("user") for one in rows], pl.Float64),
         "turns": ([sum(one.turns.values()) for one in rows], pl.Int64),
         "calls": ([sum(one.calls.values()) for one in rows], pl.Int64),
+        "steps_used_by": ([one.steps and one.steps.side for one in rows], pl.String),
+        "steps_turn": ([one.steps and one.steps.turn for one in rows], pl.Int64),
+        "steps_sentence": ([one.steps and one.steps.sentence for one in rows], pl.String),
     }
     return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
 

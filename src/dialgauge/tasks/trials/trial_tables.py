@@ -17,6 +17,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
+STEPS = "steps_used_by"
 _TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
 
 
@@ -119,12 +120,21 @@ def _ends(run: Run, *, several: bool) -> Table:
         f"How conversations ended{f': {run.name}' if several else ''}",
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
     )
-    grouped = run.table(TRIALS).group_by("reason", "end").agg(pl.len().alias("count"), pl.col("success").sum())
-    for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
-        table.add(row["reason"] or "not recorded", _COUNTS[row["end"]], row["count"], row["success"])
+    frame = run.table(TRIALS)
+    if STEPS not in frame.columns:  # a run that was stored before it was told who used up the steps
+        frame = frame.with_columns(pl.lit(None, pl.String).alias(STEPS))
+    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
+    for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
+        used = _USED.get(row[STEPS], "")
+        table.add(row["reason"] or "not recorded", f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
     return table
 
 
+_USED = {
+    "agent": ", the agent used up the steps",
+    "user": ", the user used up the steps",
+    "unclear": ", unclear who used up the steps",
+}
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
 
 
