@@ -26,6 +26,7 @@ from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, rankin
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.library import Library, stored_as_expected
+from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.templating import render, templates
 from dialgauge.files import atomic
 from dialgauge.report import drawn, markdown, run_tables
@@ -59,6 +60,7 @@ class RunPart:
     tables: Sequence[Table]
     facts: Sequence[Table]
     charts: Sequence[Chart]
+    first: ReadingList | None
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         pages.tables(library, run),
         [table for table in run_tables(run) if not table.title.startswith("What each")],
         _pictures(run_charts(library, run)),
+        reading_list(library, run),
     )
 
 
@@ -206,9 +209,15 @@ def _chosen(
         return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
     measure = listed.columns[0]
     falling = runs[0].scores[measure].higher_is_better is False
-    order = listed.order(DialogueQuery(sort=measure, falling=falling))[:most]
-    names = [listed.ids[int(at)] for at in order]
-    return names, f"the {counted(len(names), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    order = listed.order(DialogueQuery(sort=measure, falling=falling))
+    reading = reading_list(library, runs[0])
+    first = reading.dialogues[:most] if reading is not None else []
+    worst = [name for at in order if (name := listed.ids[int(at)]) not in first][: most - len(first)]
+    words = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    if not first:
+        return worst, words
+    beside = f", then {words} among the others" if worst else ""
+    return [*first, *worst], f"{counted(len(first), 'conversation')} to read first{beside}"
 
 
 def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:

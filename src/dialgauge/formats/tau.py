@@ -11,8 +11,8 @@ planned stands in the details of every conversation, so that a converted file st
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -188,12 +188,12 @@ class Tau2(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
 
-def planned_results(source: str | os.PathLike[str]) -> dict[str, str]:
+def planned_results(source: str | Path) -> dict[str, str]:
     """What a file of tau2-bench without any conversation says was planned, as ``Outcome.details`` have it.
 
     Empty for every other file, and for one that does not say how many trials of which tasks were planned.
     """
-    if not os.path.isfile(source):
+    if not Path(source).is_file():
         return {}
     parts = resolve(source)
     if len(parts) != 1 or recognise(parts[0]).name != Tau2.name:
