@@ -213,10 +213,10 @@ def _chosen(
     reading = reading_list(library, runs[0])
     first = reading.dialogues[:most] if reading is not None else []
     worst = [name for at in order if (name := listed.ids[int(at)]) not in first][: most - len(first)]
-    words = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
     if not first:
-        return worst, words
-    beside = f", then {words} among the others" if worst else ""
+        return worst, told
+    beside = f", then {told} among the others" if worst else ""
     return [*first, *worst], f"{counted(len(first), 'conversation')} to read first{beside}"
 
 

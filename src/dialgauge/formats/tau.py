@@ -149,7 +149,7 @@ class Tau(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         results = list(_each(_TAU, decode(_LIST, part.read(), part), part, notes))
-        instructions = {str(one.task_id): one.info.task.instruction if one.info.task else "" for _, one in results}
+        instructions = _instructions(results, part)
         shared = {"planned_tasks": str(len(instructions)), "task_set": _task_set(instructions)}
         if results:
             # The file does not say how many trials were planned: those that it has, whatever their numbers.
@@ -388,6 +388,21 @@ def _given(**values: Any) -> dict[str, str]:
 
 def _succeeded(reward: float | None) -> bool | None:
     return None if reward is None else abs(reward - 1) <= TOLERANCE
+
+
+def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
+    """What the user of each task was told; the trials of one task were told the same."""
+    found: dict[str, str] = {}
+    for _, one in results:
+        told = one.info.task.instruction if one.info.task else ""
+        if told and found.get(str(one.task_id), "") not in ("", told):
+            raise DialgaugeError(
+                f"two different tasks have the id '{one.task_id}': its trials have different instructions; keep the "
+                "results of each task set in a file of their own",
+                file=part.name,
+            )
+        found[str(one.task_id)] = told or found.get(str(one.task_id), "")
+    return found
 
 
 def _task_set(instructions: Mapping[str, str]) -> str:

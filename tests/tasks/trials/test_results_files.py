@@ -12,6 +12,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import write_leaderboard
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
 from runs.contract import assert_run_contract
@@ -379,3 +380,18 @@ def test_how_many_tasks_each_k_rests_on_is_told_where_they_differ(
 def test_tasks_that_were_tried_in_part_are_no_tasks_without_a_score(tmp_path: Path) -> None:
     [run] = score_results([tau_file(tmp_path / "r.json", {"a": "+.", "b": "+-", "c": "!!"})], resamples=0)
     assert run.coverage.sentence() == "3 of 6 conversations scored, 2 failed; 2 of 3 tasks scored"
+
+
+def test_one_id_for_two_tasks_in_one_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Results of two domains, put into one list: their trials would be taken for those of one task."""
+    first, second = tau_result("0", 0, 1.0), tau_result("0", 1, 0.0)
+    second["info"]["task"]["instruction"] = "You want something else."
+    (tmp_path / "r.json").write_text(json.dumps([first, second]))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
+    assert done.code == 2 and "two different tasks have the id '0'" in done.err
+
+
+def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [1.0, None]) for task in range(3)}, 2)
+    write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0))
+    assert "3 of 6 conversations scored; 3 of 3 tasks scored" in (tmp_path / "board.html").read_text()

@@ -36,10 +36,11 @@ def partly_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
     They decide where no exchange was lost as a whole. A user that says again what was heard and answered, beside
     something new, has used up no step by it.
     """
-    lost = [(place, cause) for place, cause in _said_again(turns) if cause != "never_said"]
+    lost: list[tuple[int, Cause]] = [one for one in _said_again(turns) if one[1] != "never_said"]
     for place, turn in enumerate(turns):
         if turn.speaker == "system" and place:
-            lost += [(place, cause) for cause in (_asked_needlessly(turns, place),) if cause]
+            if cause := _asked_needlessly(turns, place):
+                lost.append((place, cause))
             if _partly_told_again(turns, place):
                 lost.append((place, "answered_not_heard"))
     return sorted(lost)
