@@ -105,7 +105,7 @@ def test_odd_things_are_said() -> None:
         [msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1]))], resamples=0
     )
     notes = "\n".join(users.run.notes)
-    assert "does not know the domain 'hotl' of 1 goals. Did you mean 'hotel'" in notes
+    assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in notes
     assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
     silent = dialgauge.score_users(
         [talk({"hotel": Task(info={"stars": "4"})}, ("hotel inform area=x",), ())], resamples=0

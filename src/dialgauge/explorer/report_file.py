@@ -211,13 +211,13 @@ def _chosen(
     falling = runs[0].scores[measure].higher_is_better is False
     order = listed.order(DialogueQuery(sort=measure, falling=falling))
     reading = reading_list(library, runs[0])
-    first = reading.dialogues[:most] if reading is not None else []
-    worst = [name for at in order if (name := listed.ids[int(at)]) not in first][: most - len(first)]
+    urgent = reading.dialogues[:most] if reading is not None else []
+    worst = [name for at in order if (name := listed.ids[int(at)]) not in urgent][: most - len(urgent)]
     told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
-    if not first:
+    if not urgent:
         return worst, told
     beside = f", then {told} among the others" if worst else ""
-    return [*first, *worst], f"{counted(len(first), 'conversation')} to read first{beside}"
+    return [*urgent, *worst], f"{counted(len(urgent), 'conversation')} to read first{beside}"
 
 
 def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
