@@ -110,7 +110,7 @@ def test_odd_things_are_said() -> None:
     silent = dialgauge.score_users(
         [talk({"hotel": Task(info={"stars": "4"})}, ("hotel inform area=x",), ())], resamples=0
     )
-    assert "only 0 of 1 slots of the goals were ever uttered" in silent.run.notes[0]
+    assert "only 0 of 1 slot of the goals was ever uttered" in silent.run.notes[0]
 
 
 def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:

@@ -106,8 +106,9 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
         )
     if fit.slots_wanted and fit.slots_uttered < _FEW_SLOTS * fit.slots_wanted:
         yield (
-            f"only {fit.slots_uttered:,} of {counted(fit.slots_wanted, 'slot')} of the goals were ever uttered; do "
-            "acts and goals use the same slot names (slot_names of the profile)?"
+            f"only {fit.slots_uttered:,} of {counted(fit.slots_wanted, 'slot')} of the goals "
+            f"{'was' if fit.slots_wanted == 1 else 'were'} ever uttered; do acts and goals use the same "
+            "slot names (slot_names of the profile)?"
         )
     if misspelt := _misspelt_slots(scored):
         yield f"slots of the goals that nobody ever uttered, maybe misspelt: {'; '.join(misspelt)}"
