@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from dialgauge.agents import Level, Limits, Reply
-from dialgauge.dialogue import Act, Call, Dialogue, Turn
+from dialgauge.dialogue import Act, Call, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
@@ -28,7 +28,7 @@ from dialgauge.lab import (
     town_run,
 )
 from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
-from dialgauge.lab.blame.lost_exchanges import lost_exchanges
+from dialgauge.lab.blame.lost_exchanges import lost_exchanges, partly_lost_exchanges
 from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
 from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
 from dialgauge.measures import card_named, parse_measure
@@ -204,6 +204,71 @@ def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
 ) -> None:
     user = Turn(speaker="user", acts=WANTED, heard=heard)
     assert lost_exchanges((user, reply) * 3) == causes
+
+
+_FOOD, _PRICE = _act("Restaurant-Inform", "food", "thai"), _act("Restaurant-Inform", "pricerange", "cheap")
+_OFFER = _act("Restaurant-Recommend", "name", "casa")
+
+
+def _spoken(speaker: Speaker, *acts: Act, heard: tuple[Act, ...] | None = None) -> Turn:
+    return Turn(speaker=speaker, acts=acts, heard=acts if heard is None else heard, calls=())
+
+
+@pytest.mark.parametrize(
+    ("turns", "causes"),
+    [
+        (
+            (
+                _spoken("user", *WANTED, _FOOD, heard=WANTED),
+                _spoken("system", _OFFER, _act("Restaurant-Request", "food", "?")),
+                _spoken("user", _FOOD, _PRICE),
+                _spoken("system", _OFFER),
+            ),
+            [(1, "said_not_heard"), (2, "said_not_heard")],
+        ),
+        (
+            (
+                _spoken("user", *WANTED, _FOOD),
+                _spoken("system", _OFFER, _act("Restaurant-Request", "food", "?")),
+                _spoken("user", _FOOD, _PRICE),
+                _spoken("system", _act("Restaurant-Recommend", "name", "lima")),
+            ),
+            [(1, "heard_not_acted_on")],
+        ),
+        (
+            (
+                _spoken("user", *WANTED),
+                _spoken("system", _OFFER, heard=()),
+                _spoken("user", _PRICE),
+                _spoken("system", _OFFER),
+            ),
+            [(3, "answered_not_heard")],
+        ),
+        (
+            (_spoken("user", *WANTED), _spoken("system", _OFFER), _spoken("user", *WANTED, _PRICE)),
+            [],
+        ),
+    ],
+    ids=["not heard", "asked though heard", "told again", "said again beside something new"],
+)
+def test_a_part_of_an_exchange_can_be_lost(turns: tuple[Turn, ...], causes: list[tuple[int, str]]) -> None:
+    assert partly_lost_exchanges(turns) == causes
+
+
+@pytest.mark.parametrize(("user", "channel"), [("agenda-baseline", "mild"), ("agenda", "paper2021")])
+def test_the_limit_is_blamed_only_where_a_faultless_pair_would_have_reached_it_too(user: str, channel: str) -> None:
+    """The goals of conversations that are blamed on the limit are held again by agents that hear everything."""
+    town, limits = open_town(count=100, seed=1), Limits(exchanges=6)
+
+    def blamed(channel: str) -> dict[str, ConversationBlame]:
+        heard = {"channel": channel}
+        sitting = Sitting(user=AgentSpec(user, heard), system=AgentSpec("rule-system", heard), limits=limits, seed=1)
+        return blame(held(town, sitting), town)
+
+    clean, noisy = blamed("clean"), blamed(channel)
+    at_the_limit = [name for name, one in noisy.items() if one.link is not None and one.link.side == "limit"]
+    assert len(at_the_limit) > 5
+    assert [name for name in at_the_limit if clean[name].success] == []
 
 
 class _AlwaysHotels:
@@ -417,7 +482,7 @@ def test_a_run_stored_before_blame_was_is_blamed_from_its_record(town: LoadedTow
     run = town_run(town, SITTING, resamples=0)
     old = new_run(kind="lab", name="old", corpus=held(town), config=run.manifest.config, signature=run.signature)
     assert blamed_run(old, town_seed=5, resamples=0).table("blame").equals(run.table("blame"))
-    with pytest.raises(DialgaugeError, match=r"another town.*--town-seed"):
+    with pytest.raises(DialgaugeError, match=r"different town.*--town-seed"):
         blamed_run(old)
     with pytest.raises(DialgaugeError, match="of kind tracking"):
         blamed_run(new_run(kind="tracking", name="x"))

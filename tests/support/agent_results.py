@@ -37,10 +37,20 @@ def tau_file(path: Path, verdicts: Mapping[str, str]) -> Path:
     return path
 
 
-def tau2_file(path: Path, rewards: Mapping[str, tuple[str, Sequence[float | None]]], trials: int) -> Path:
-    """A file of tau2-bench: for each task its domain and the rewards of its trials, None for one that is not there."""
+def tau2_file(
+    path: Path,
+    rewards: Mapping[str, tuple[str, Sequence[float | None]]],
+    trials: int,
+    reasons: Mapping[str, str] | None = None,
+) -> Path:
+    """A file of tau2-bench: for each task its domain and the rewards of its trials, None for one that is not there.
+
+    ``reasons`` is what the users of some tasks are told instead of the usual.
+    """
+    told = reasons or {}
     instructions = {
-        task: {"domain": domain, "reason_for_call": f"You want {task}."} for task, (domain, _) in rewards.items()
+        task: {"domain": domain, "reason_for_call": told.get(task, f"You want {task}.")}
+        for task, (domain, _) in rewards.items()
     }
     content = {
         "info": {
@@ -49,7 +59,7 @@ def tau2_file(path: Path, rewards: Mapping[str, tuple[str, Sequence[float | None
             "user_info": {"llm": "two"},
             "environment_info": {"domain_name": next(iter(rewards.values()))[0]},
         },
-        "tasks": [{"id": task, "user_scenario": {"instructions": told}} for task, told in instructions.items()],
+        "tasks": [{"id": task, "user_scenario": {"instructions": given}} for task, given in instructions.items()],
         "simulations": [
             {
                 "task_id": task,

@@ -105,12 +105,12 @@ def test_odd_things_are_said() -> None:
         [msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1]))], resamples=0
     )
     notes = "\n".join(users.run.notes)
-    assert "does not know the domain 'hotl' of 1 goals. Did you mean 'hotel'" in notes
+    assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in notes
     assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
     silent = dialgauge.score_users(
         [talk({"hotel": Task(info={"stars": "4"})}, ("hotel inform area=x",), ())], resamples=0
     )
-    assert "only 0 of 1 slots of the goals were ever uttered" in silent.run.notes[0]
+    assert "only 0 of 1 slot of the goals was ever uttered" in silent.run.notes[0]
 
 
 def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ from dialgauge.agents.protocol import (
 from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 
 #: The detail of an outcome that says in a sentence why the conversation failed.
 EXPLANATION = "explanation"
@@ -133,7 +134,9 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
         if said.turn is None:
             return _ended(said, "user", costs)
         if len(turns) >= 2 * limits.exchanges:
-            return _outcome(costs, False, MAX_EXCHANGES, "session", f"no end after {limits.exchanges} exchanges")
+            return _outcome(
+                costs, False, MAX_EXCHANGES, "session", f"no end after {counted(limits.exchanges, 'exchange')}"
+            )
         turn = said.turn if shown is None else replace(said.turn, results=shown)
         turns.append(turn)
         answer = _respond(system, _crossing(turn, turn.results, with_acts), "system", limits, turns, costs)
@@ -262,7 +265,7 @@ def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
     if turn.acts is not None and any(len(act.values) > limits.acts for act in turn.acts):
-        return f"said more than {limits.acts:,} values in one act"
+        return f"said more than {counted(limits.acts, 'value')} in one act"
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
     return ""

@@ -56,7 +56,7 @@ def track(
     slots = slots_to_track(dialogues, read_ontology(ontology) if ontology else None)
     with progress_bar("tracking", len(dialogues)) as advance:
         tracked = track_corpus(dialogues, slots, asked, predictions, seed=seed, workers=workers, on_dialogue=advance)
-    err.print(f"wrote {predictions} ({tracked.answers:,} turns); requests and answers are in {kept}")
+    err.print(f"wrote {predictions} ({counted(tracked.answers, 'turn')}); requests and answers are in {kept}")
     for dialogue, why in list(tracked.failed.items())[:1]:
         err.print(f"could not track {counted(len(tracked.failed), 'dialogue')}; the first is {dialogue}: {why}")
     return EXIT_INCOMPLETE if tracked.failed else 0

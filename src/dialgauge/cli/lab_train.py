@@ -12,6 +12,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
 from dialgauge.cli.screen import err, out
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.agents.speech import LinearNlu, NluSample
@@ -59,7 +60,8 @@ def train(
     others = read(test).dialogues if test else []
     if shared := {one.id for one in others} & {one.id for one in learned}:
         raise DialgaugeError(
-            f"{len(shared)} dialogues, for example {min(shared)}, are in both the training and the --test files",
+            f"{counted(len(shared), 'dialogue')}, for example {min(shared)}, {'is' if len(shared) == 1 else 'are'} "
+            "in both the training and the --test files",
             file=test,
         )
     with err.status(f"training on {len(samples):,} human and {practice:,} generated turns"):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
@@ -28,7 +29,9 @@ def read_csv(path: Path) -> list[tuple[int, list[str]]]:
     for line, row in filled:
         if len(row) != len(filled[0][1]):
             raise DialgaugeError(
-                f"it has {len(row)} cells where the first line has {len(filled[0][1])}", file=str(path), line=line
+                f"it has {counted(len(row), 'cell')} where the first line has {len(filled[0][1])}",
+                file=str(path),
+                line=line,
             )
     return filled
 

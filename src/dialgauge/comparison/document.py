@@ -66,8 +66,8 @@ def screen_tables(comparison: Comparison, options: ComparisonOptions | None = No
     tables = [*standing_tables(comparison), *pairs]
     if not pairs:
         tables[-1].notes.append(
-            f"--pairs prints the {len(comparison.pairs) * len(comparison.measures):,} differences with intervals and "
-            "p-values; --json FILE and --table FILE write them."
+            f"--pairs prints the {counted(len(comparison.pairs) * len(comparison.measures), 'difference')} with "
+            "intervals and p-values; --json FILE and --table FILE write them."
         )
     return [*tables, *_more_tables(comparison, chosen)]
 

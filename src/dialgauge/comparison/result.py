@@ -126,7 +126,7 @@ class Comparison:
     @property
     def complete(self) -> bool:
         """Whether every system was compared on everything there is."""
-        return not self.lacking and not self.scores.unlike_turns
+        return not self.lacking and not self.scores.unlike_turns and not self.view.unlike
 
     @cached_property
     def values(self) -> Floats:

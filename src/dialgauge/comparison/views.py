@@ -7,15 +7,20 @@ this room imports none above it. Runs of any other kind get the default view, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from dialgauge.comparison.same_units import listed_units, unlike_units
 from dialgauge.dialogue import dialogue_key
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import polars
 
     from dialgauge.comparison.result import Comparison
@@ -67,6 +72,27 @@ class ComparisonView:
     unit: str = "dialogue"
     #: Those of its tables that are always shown.
     always: tuple[str, ...] = ()
+    #: Units that all runs have by id and that are not the same in all: never paired.
+    unlike: tuple[str, ...] = ()
+
+    def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
+        """The view of these runs without units that only share their id; runs on other units are refused.
+
+        With ``by_domain`` the domains of dialogues are those of their tasks, and must be the same too.
+        """
+        view = copy(self)
+        view.unlike = unlike_units(runs, {run.id: self.units(run) for run in runs}, self.unit, by_domain=by_domain)
+        return view
+
+    def unlike_sentences(self) -> list[str]:
+        """Which units only share their id, without the full stop."""
+        if not self.unlike:
+            return []
+        one = len(self.unlike) == 1
+        return [
+            f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
+            f"or instructions under the same id: {listed_units(self.unlike)}"
+        ]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
         """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""
@@ -79,11 +105,12 @@ class ComparisonView:
     def unit_table(self, run: Run, table: str) -> polars.DataFrame:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
         units = self.units(run)
-        return _summed_by_unit(run.table(table), units) if units else run.table(table)
+        frame = _summed_by_unit(run.table(table), units) if units else run.table(table)
+        return _without(frame, self.unlike) if self.unlike else frame
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""
-        return []
+        return self.unlike_sentences()
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """The measures that are compared where nobody names any."""
@@ -159,6 +186,12 @@ def _summed_by_unit(frame: polars.DataFrame, units: Mapping[str, str]) -> polars
     keys = [name for name in frame.columns if name not in values]
     renamed = frame.with_columns(pl.col("dialogue").replace(dict(units)))
     return renamed.group_by(keys, maintain_order=True).agg(pl.col(values).sum()).select(frame.columns)
+
+
+def _without(frame: polars.DataFrame, units: Collection[str]) -> polars.DataFrame:
+    keys = {dialogue_key(unit) for unit in units}
+    names = [name for name in frame["dialogue"].unique() if dialogue_key(name) in keys]
+    return frame.filter(~frame["dialogue"].is_in(names))
 
 
 _tables: WeakKeyDictionary[Run, dict[str, _ByDialogue]] = WeakKeyDictionary()

@@ -42,6 +42,8 @@ _MODULES = {
     "study": "study_pages",
 }
 
+#: The filter of conversations that are worth reading first.
+READ_FIRST = "first"
 #: Measures that head the list of dialogues where the family names none.
 _COLUMNS = 6
 
@@ -103,6 +105,8 @@ class FamilyPages:
     facets: Sequence[Facet] = ()
     #: Whether its own view says how a conversation ended.
     tells_outcome = False
+    #: The values of the filter ``READ_FIRST`` that a report lists, the most urgent first.
+    read_first: Sequence[str] = ()
 
     def columns(self, run: Run) -> list[str]:
         """The measures that head the list of dialogues."""
@@ -116,6 +120,14 @@ class FamilyPages:
     def tables(self, library: Library, run: Run) -> list[Table]:
         """Tables for the page of a run beside its scores: by domain, by slot, ..."""
         return []
+
+    def evidence(self, library: Library, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """For dialogues that are worth reading first: the turn to look at, and what is to be seen there."""
+        return {}
+
+    def fault_sentence(self, library: Library, run: Run) -> str:
+        """How often users erred, without the full stop; empty where the run does not tell."""
+        return ""
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Charts for the page of a run: name to the function that draws one (report.charts)."""

@@ -30,7 +30,9 @@ _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
 _MANIFEST = "run.json"
 #: Tables that another kind of run has about the same dialogues.
-_COMPANIONS = {"faults": "faults"}
+_COMPANIONS = {"faults": "faults", "fault_checks": "faults"}
+#: Kinds of run whose users are checked here where no run of that kind is stored.
+_CHECKED = frozenset({"trials"})
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
@@ -105,10 +107,19 @@ class Library:
     def _companion(self, run: Run, table: str) -> Run | None:
         """Another run about the very same dialogues with a table that this one lacks, such as faults of the user."""
         kind, corpus = _COMPANIONS.get(table), run.manifest.corpus if run.stored else ""
-        if kind is None or kind == run.kind or not corpus:
+        if kind is None or kind == run.kind:
             return None
-        others = (one for one in self.survey().runs if one.kind == kind and one.manifest.corpus == corpus)
-        return next((one for one in others if table in one.tables), None)
+        others = (one for one in (self._beside(run) if corpus else ()) if one.kind == kind and table in one.tables)
+        if (stored := next((one for one in others if one.manifest.corpus == corpus), None)) is not None:
+            return stored
+        return self.of_run("user faults", run, lambda: _checked(run)) if run.kind in _CHECKED else None
+
+    def _beside(self, run: Run) -> Sequence[Run]:
+        """The runs among which companions of a stored one are looked for: all that are known, or those of its store."""
+        known = self.survey().runs
+        if self.store is not None:
+            return known
+        return [*known, *self.kept(("store", run.path.parent), lambda: Store(run.path.parent).survey().runs)]
 
     def table(self, run: Run, name: str) -> polars.DataFrame:
         """A table of a run, or of its companion."""
@@ -191,6 +202,16 @@ class Library:
 
     def _stamp(self, run: Run) -> tuple[str, int]:
         return run.id, self._opened.get(run.id, (0,))[0]
+
+
+def _checked(run: Run) -> Run | None:
+    """The faults of the users in a run, found now; None where its dialogues are gone."""
+    from dialgauge.users.faults import faults_run
+
+    try:
+        return faults_run(list(run.dialogues()), run.name, resamples=0)
+    except DialgaugeError:
+        return None
 
 
 def _folders(store: Path) -> set[str]:

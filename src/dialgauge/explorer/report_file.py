@@ -26,6 +26,7 @@ from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, rankin
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.library import Library, stored_as_expected
+from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.templating import render, templates
 from dialgauge.files import atomic
 from dialgauge.report import drawn, markdown, run_tables
@@ -59,6 +60,7 @@ class RunPart:
     tables: Sequence[Table]
     facts: Sequence[Table]
     charts: Sequence[Chart]
+    first: ReadingList | None
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         pages.tables(library, run),
         [table for table in run_tables(run) if not table.title.startswith("What each")],
         _pictures(run_charts(library, run)),
+        reading_list(library, run),
     )
 
 
@@ -203,12 +206,18 @@ def _chosen(
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
     listed = DialogueList(library, runs[0])
     if not listed.columns:
-        return list(listed.ids[:most]), f"the first {min(most, len(listed.ids))} dialogues"
+        return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
     measure = listed.columns[0]
     falling = runs[0].scores[measure].higher_is_better is False
-    order = listed.order(DialogueQuery(sort=measure, falling=falling))[:most]
-    names = [listed.ids[int(at)] for at in order]
-    return names, f"the {counted(len(names), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    order = listed.order(DialogueQuery(sort=measure, falling=falling))
+    reading = reading_list(library, runs[0])
+    urgent = reading.dialogues[:most] if reading is not None else []
+    worst = [name for at in order if (name := listed.ids[int(at)]) not in urgent][: most - len(urgent)]
+    told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    if not urgent:
+        return worst, told
+    beside = f", then {told} among the others" if worst else ""
+    return [*urgent, *worst], f"{counted(len(urgent), 'conversation')} to read first{beside}"
 
 
 def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:

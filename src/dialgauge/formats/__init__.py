@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.remote import is_url, open_url
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
     from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name
+    from dialgauge.formats.tau import planned_results
 
 __all__ = [
     "ALL_FIELDS",
@@ -72,6 +73,7 @@ __all__ = [
     "on_this_machine",
     "open_url",
     "parts_of",
+    "planned_results",
     "raw_dialogues",
     "read",
     "read_ontology",

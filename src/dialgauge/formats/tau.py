@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +22,8 @@ from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.source import Part
+from dialgauge.formats.registry import recognise
+from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau_messages import TauMessage, as_text, turns_of
 
 #: A reward this close to 1 is a success, as both benchmarks have it.
@@ -147,7 +149,7 @@ class Tau(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         results = list(_each(_TAU, decode(_LIST, part.read(), part), part, notes))
-        instructions = {str(one.task_id): one.info.task.instruction if one.info.task else "" for _, one in results}
+        instructions = _instructions(results, part)
         shared = {"planned_tasks": str(len(instructions)), "task_set": _task_set(instructions)}
         if results:
             # The file does not say how many trials were planned: those that it has, whatever their numbers.
@@ -184,6 +186,22 @@ class Tau2(DialogueFormat):
                 yield _tau2_dialogue(one, tasks, shared, domains.get(str(one.task_id), domains[""]))
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def planned_results(source: str | Path) -> dict[str, str]:
+    """What a file of tau2-bench without any conversation says was planned, as ``Outcome.details`` have it.
+
+    Empty for every other file, and for one that does not say how many trials of which tasks were planned.
+    """
+    if not Path(source).is_file():
+        return {}
+    parts = resolve(source)
+    if len(parts) != 1 or recognise(parts[0]).name != Tau2.name:
+        return {}
+    results = _results(parts[0])
+    shared = _shared(results.info, _tasks(results.tasks, parts[0]))
+    known = not results.simulations and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
+    return {"benchmark": "tau2", **shared} if known else {}
 
 
 def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, notes: Notes) -> Iterator[tuple[str, Any]]:
@@ -370,6 +388,21 @@ def _given(**values: Any) -> dict[str, str]:
 
 def _succeeded(reward: float | None) -> bool | None:
     return None if reward is None else abs(reward - 1) <= TOLERANCE
+
+
+def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
+    """What the user of each task was told; the trials of one task were told the same."""
+    found: dict[str, str] = {}
+    for _, one in results:
+        told = one.info.task.instruction if one.info.task else ""
+        if told and found.get(str(one.task_id), "") not in ("", told):
+            raise DialgaugeError(
+                f"two different tasks have the id '{one.task_id}': its trials have different instructions; keep the "
+                "results of each task set in a file of their own",
+                file=part.name,
+            )
+        found[str(one.task_id)] = told or found.get(str(one.task_id), "")
+    return found
 
 
 def _task_set(instructions: Mapping[str, str]) -> str:

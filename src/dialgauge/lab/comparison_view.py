@@ -34,8 +34,12 @@ class LabView(ComparisonView):
         return [name for name in _HEADLINES if name in measures] or measures
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
-        """Trials of one goal are not independent: where a run has some, goals are paired, each with all its trials."""
-        return GOAL_VIEW if any(_has_trials(run) for run in runs) else self
+        """Trials of one goal are not independent: where a run has some, goals are paired, each with all its trials.
+
+        Goals of another town bear the same ids, and are never paired.
+        """
+        view = GOAL_VIEW if any(_has_trials(run) for run in runs) else self
+        return view.of_same_units(runs)
 
 
 class LabGoalsView(LabView):

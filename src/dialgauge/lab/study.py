@@ -219,7 +219,8 @@ def study_figure(run: Run) -> altair.FacetChart:
     of_score = rule.encode(x=alt.X("score_low:Q", **across), x2="score_high:Q", y=y)
     panel = alt.layer(of_score, of_success, points, data=data(rows)).properties(width=170, height=150)
     facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
-    note = f"{goals:,} goals in each of {len(conditions)} conditions; whiskers: 95% intervals over goals"
+    held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"
+    note = f"{held}; whiskers: 95% intervals over goals"
     figure: altair.FacetChart = styled(
         facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
     )

@@ -18,6 +18,7 @@ from dialgauge.runs import Run, Store, packed_run, unpacked_run
 from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions
 from dialgauge.tasks.predictions import read_predictions
 from dialgauge.tasks.trials.trial_scores import score_results
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.tasks.texts import ReferenceKind
@@ -118,7 +119,7 @@ def score_elsewhere(
             else:
                 runs.append(unpacked_run(result.content))
         if failed:
-            kept = f". The work on {len(runs):,} of {len(systems):,} files is kept" if runs else ""
+            kept = f". The work on {len(runs):,} of {counted(len(systems), 'file')} is kept" if runs else ""
             raise DialgaugeError("; ".join(failed[:5]) + kept)
     return runs
 

@@ -68,6 +68,7 @@ from dialgauge.tasks.texts import (
     bleu_signature,
     read_references,
 )
+from dialgauge.text import counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 if TYPE_CHECKING:
@@ -252,9 +253,8 @@ class TaskEvaluation:
         mode = self.options.mode or chosen or system.default_mode
         if mode == "file" and system.listless:
             raise DialgaugeError(
-                f"the key 'active_domains' is missing in {system.listless:,} of {system.turns:,} turns, so there are "
-                "no lists to use; "
-                "choose --domains state or placeholders",
+                f"the key 'active_domains' is missing in {system.listless:,} of {counted(system.turns, 'turn')}, so "
+                "there are no lists to use; choose --domains state or placeholders",
                 file=system.source or system.name,
             )
         return mode

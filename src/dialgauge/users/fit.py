@@ -43,10 +43,10 @@ def fit_line(fit: ProfileFit, profile: str) -> str:
     parts = []
     if fit.acts_in_domains:
         share = 100 * fit.acts_known / fit.acts_in_domains
-        parts.append(f"{share:.1f}% of {fit.acts_in_domains:,} acts recognised by the profile {profile}")
+        parts.append(f"{share:.1f}% of {counted(fit.acts_in_domains, 'act')} recognised by the profile {profile}")
     if fit.slots_wanted:
         share = 100 * fit.slots_uttered / fit.slots_wanted
-        parts.append(f"{share:.1f}% of {fit.slots_wanted:,} slots of the goals uttered by either side")
+        parts.append(f"{share:.1f}% of {counted(fit.slots_wanted, 'slot')} of the goals uttered by either side")
     return "; ".join(parts)
 
 
@@ -71,7 +71,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
         )
     if fit.acts_in_domains and not fit.acts_known:
         raise DialgaugeError(
-            f"the profile {profile.name} recognises none of the {fit.acts_in_domains:,} acts "
+            f"the profile {profile.name} recognises none of the {counted(fit.acts_in_domains, 'act')} "
             f"({_listed(_unknown_acts(scored.results))}); {_better(scored, profile)}",
             file=scored.source,
         )
@@ -101,13 +101,14 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
     profile = scored.settings.profile
     if fit.acts_in_domains and fit.acts_known < _FEW_ACTS * fit.acts_in_domains:
         yield (
-            f"the profile {profile.name} recognises only {fit.acts_known:,} of {fit.acts_in_domains:,} acts; "
+            f"the profile {profile.name} recognises only {fit.acts_known:,} of {counted(fit.acts_in_domains, 'act')}; "
             f"not recognised: {_listed(_unknown_acts(scored.results))}"
         )
     if fit.slots_wanted and fit.slots_uttered < _FEW_SLOTS * fit.slots_wanted:
         yield (
-            f"only {fit.slots_uttered:,} of {fit.slots_wanted:,} slots of the goals were ever uttered; do acts and "
-            "goals use the same slot names (slot_names of the profile)?"
+            f"only {fit.slots_uttered:,} of {counted(fit.slots_wanted, 'slot')} of the goals "
+            f"{'was' if fit.slots_wanted == 1 else 'were'} ever uttered; do acts and goals use the same "
+            "slot names (slot_names of the profile)?"
         )
     if misspelt := _misspelt_slots(scored):
         yield f"slots of the goals that nobody ever uttered, maybe misspelt: {'; '.join(misspelt)}"
@@ -115,7 +116,7 @@ def fit_sentences(scored: ScoredConversations, fit: ProfileFit) -> Iterator[str]
     for domain in domains:
         if profile.domain(domain) is None:
             yield (
-                f"the profile {profile.name} does not know the domain '{domain}' of {domains[domain]:,} goals."
+                f"the profile {profile.name} does not know the domain '{domain}' of {counted(domains[domain], 'goal')}."
                 f"{nearest(domain, profile.domains)}"
             )
     requests, odd = fit.slots_requested, fit.requests_misnamed

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
 (INFORM, REQUEST, NOBOOK, BOOKING_INFORM, RECOMMEND, OFFERBOOKED, OFFERBOOK, BOOK, NOOFFER) = (
@@ -249,8 +250,8 @@ class Preparation:
         """The turns prepared, or the reason why the dialogue cannot be scored."""
         if len(dialogue.turns) > self._max_turns:
             raise DialgaugeError(
-                f"it has {len(dialogue.turns):,} turns, more than the {self._max_turns:,} allowed; raise max_turns "
-                "if that is intended",
+                f"it has {counted(len(dialogue.turns), 'turn')}, more than the {self._max_turns:,} allowed; raise "
+                "max_turns if that is intended",
                 turn=self._max_turns,
             )
         acts = [turn.acts for turn in dialogue.turns] + [turn.heard for turn in dialogue.turns]

@@ -379,3 +379,17 @@ def test_our_agents_on_the_test_goals(shared_data: Path) -> None:
     assert int(scores.sums["Book(rules=compat)"][1].sum()) == 646
     assert int(scores.sums["InformRecall(rules=strict)"][1].sum()) == 796
     assert not math.isnan(scores["InformPrecision(rules=strict)"].value or math.nan)
+
+
+@pytest.mark.parametrize(
+    ("marks", "told"),
+    [
+        ({"A": "+++", "B": "++", "C": "-"}, ["pass^1 rests on 3 goals, pass^2 on 2, pass^3 on 1."]),
+        ({"A": "++", "B": "+-"}, []),
+    ],
+)
+def test_how_many_goals_each_k_rests_on_is_told_where_they_differ(marks: dict[str, str], told: list[str]) -> None:
+    judged = judge_outcomes(trials(**marks), SEARCH)
+    shown = outcome_tables(score_outcomes(judged, resamples=0).scores, tables_of(judged))
+    [table] = [table for table in shown if table.title == "Every one of k trials"]
+    assert [note.partition("count: ")[2] for note in table.notes] == told

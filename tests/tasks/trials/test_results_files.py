@@ -12,6 +12,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import write_leaderboard
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
 from runs.contract import assert_run_contract
@@ -40,6 +41,7 @@ def test_what_the_tables_hold(tmp_path: Path) -> None:
     assert row == {
         "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
         "scored": True, "success": False, "reward": 0.0, "agent_cost": 0.25, "user_cost": 0.5, "turns": 3, "calls": 1,
+        "steps_used_by": None, "steps_turn": None, "steps_sentence": None,
     }  # fmt: skip
     assert run.table("reward_parts").rows() == [("slow[data]#0", "ENV_ASSERTION", 0.0)]
     assert run.table("calls").select("turn", "name", "outcome").rows() == [(2, "speed", "done")]
@@ -311,3 +313,85 @@ class TestExpectedValues:
         document = json.loads(dialgauge(capsys, "tasks", "score", path, "--json", "-", "--resamples", 0).out)
         assert document["complete"] is False
         assert "14 of 200 conversations" in document["coverage"]["tau2_airline_grok-3-mini_cut_off"]["sentence"]
+
+
+def test_a_file_without_conversations_says_how_many_were_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [None] * 2) for task in range(10)}, 2)
+    for measures in ([], ["-m", "pass^1"]):
+        done = dialgauge(capsys, "tasks", "score", path, *measures)
+        assert done.code == 1
+        assert done.out.startswith("r: INCOMPLETE: 0 of 20 conversations scored (10 tasks x 2 trials planned), 0 begun")
+    done = dialgauge(capsys, "tasks", "score", path, "--json", "-", "--run", "--store", tmp_path / "store")
+    assert done.code == 1
+    document = json.loads(done.out)
+    assert document["coverage"]["r"]["planned"] == {"tasks": 10, "trials": 2, "conversations": 20}
+    assert document["systems"][0]["scores"] == {} and document["systems"][0]["notes"] == []
+    [stored] = Store(tmp_path / "store").survey().runs
+    assert stored.coverage["conversations"].expected == 20
+
+
+def test_an_empty_file_that_does_not_say_what_was_planned_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [None])}, 2)
+    content = json.loads(path.read_bytes())
+    del content["tasks"]
+    path.write_text(json.dumps(content))
+    done = dialgauge(capsys, "tasks", "score", path)
+    assert done.code == 2 and "it holds no dialogues" in done.err
+
+
+@pytest.mark.parametrize(
+    ("lacking", "told"),
+    [
+        (["tasks"], "the file does not say how many tasks were planned: taken to be the 2 tasks it has"),
+        (["num_trials"], "the file does not say how many trials were planned: taken to be 2 trials each"),
+        (["tasks", "num_trials"], "the file does not say how many tasks and trials were planned"),
+        ([], ""),
+    ],
+)
+def test_what_a_file_does_not_say_of_its_plan_is_told(lacking: list[str], told: str, tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {task: ("airline", [1.0, 0.0]) for task in "ab"}, 2)
+    content = json.loads(path.read_bytes())
+    for key in lacking:
+        content.pop(key, None)
+        content["info"].pop(key, None)
+    path.write_text(json.dumps(content))
+    [run] = score_results([path], resamples=0)
+    notes = [note for note in run.notes if "does not say how many" in note]
+    assert len(notes) == bool(told) and "".join(notes).startswith(told)
+
+
+def test_how_many_tasks_each_k_rests_on_is_told_where_they_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uneven = tau_file(tmp_path / "uneven.json", {"a": "+++", "b": "+-", "c": "-!", "d": "!"})
+    done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0)
+    assert "pass^1 rests on 3 tasks, pass^2 on 2, pass^3 on 1; flip rate" in done.out.partition("Was the job")[0]
+    done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0, "--json", "-")
+    document = json.loads(done.out)
+    assert document["coverage"]["uneven"]["pass_tasks"] == {"pass^1": 3, "pass^2": 2, "pass^3": 1}
+    even = tau_file(tmp_path / "even.json", TASKS)
+    assert "rests on" not in dialgauge(capsys, "tasks", "score", even, "--resamples", 0).out
+
+
+def test_tasks_that_were_tried_in_part_are_no_tasks_without_a_score(tmp_path: Path) -> None:
+    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "+.", "b": "+-", "c": "!!"})], resamples=0)
+    assert run.coverage.sentence() == "3 of 6 conversations scored, 2 failed; 2 of 3 tasks scored"
+
+
+def test_one_id_for_two_tasks_in_one_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Results of two domains, put into one list: their trials would be taken for those of one task."""
+    first, second = tau_result("0", 0, 1.0), tau_result("0", 1, 0.0)
+    second["info"]["task"]["instruction"] = "You want something else."
+    (tmp_path / "r.json").write_text(json.dumps([first, second]))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
+    assert done.code == 2 and "two different tasks have the id '0'" in done.err
+
+
+def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [1.0, None]) for task in range(3)}, 2)
+    write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0))
+    assert "3 of 6 conversations scored; 3 of 3 tasks scored" in (tmp_path / "board.html").read_text()

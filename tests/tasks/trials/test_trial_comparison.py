@@ -12,7 +12,7 @@ import pytest
 from dialgauge.comparison import Comparison, compare_runs, comparison_json, screen_tables
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import Settling, score_results, settling
-from support.agent_results import tau_file
+from support.agent_results import tau2_file, tau_file
 from support.commands import dialgauge
 
 
@@ -76,6 +76,58 @@ def test_tasks_that_only_one_has_are_named_first(tmp_path: Path, capsys: pytest.
     assert "a: 3 of 3 conversations" in before and "b: 2 of 2 conversations" in before
     assert "a: 1 task that not all have, left out: only-a" in before
     assert "b lacks 1 of 3 tasks" in before
+
+
+TWENTY = {str(task): ("airline", [float(task % 2)]) for task in range(20)}
+
+
+def test_files_of_different_domains_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = tau2_file(tmp_path / "a.json", TWENTY, 1)
+    b = tau2_file(tmp_path / "b.json", {task: ("retail", given) for task, (_, given) in TWENTY.items()}, 1)
+    done = dialgauge(capsys, "compare", a, b, "--resamples", 100)
+    assert done.code == 2 and done.out == ""
+    assert "different domains" in done.err and "a airline; b retail" in done.err
+
+
+def test_files_with_other_tasks_under_the_same_ids_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = tau2_file(tmp_path / "a.json", TWENTY, 1)
+    b = tau2_file(tmp_path / "b.json", TWENTY, 1, {str(task): "Something else." for task in range(3)})
+    done = dialgauge(capsys, "compare", a, b, "--resamples", 100)
+    assert done.code == 2 and done.out == ""
+    assert "3 of the 20 tasks that they share by id have different goals or instructions (0, 1, 2)" in done.err
+
+
+def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = tau2_file(tmp_path / "a.json", TWENTY, 1)
+    b = tau2_file(tmp_path / "b.json", TWENTY, 1, {"1": "Something else.", "5": "Another thing."})
+    spaced = {task: f"You  want {task}.\n" for task in TWENTY}
+    c = tau2_file(tmp_path / "c.json", TWENTY, 1, spaced)
+    done = dialgauge(capsys, "compare", a, b, "--resamples", 100, "--json", tmp_path / "out.json")
+    assert done.code == 1
+    before = done.out.partition("Systems by measures")[0]
+    assert "2 tasks left out, as they have different goals or instructions under the same id: 1, 5." in before
+    comparison = compare_runs(score_results([a, b], resamples=0), resamples=100)
+    assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
+    assert comparison.values[0, 0] == pytest.approx(8 / 18)  # ten of twenty passed, and two of those are left out
+    assert dialgauge(capsys, "compare", a, c, "--resamples", 100).code == 0
+
+
+def test_real_files_of_other_tasks_are_refused(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tau = shared_data / "tau"
+    grok, telecom, gpt = (
+        tau / f"{name}.json.gz"
+        for name in ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3", "tau_airline_gpt-4o")
+    )
+    done = dialgauge(capsys, "compare", grok, telecom)
+    assert done.code == 2 and "tau2_airline_grok-3 airline; tau2_telecom-workflow_grok-3 telecom-workflow" in done.err
+    done = dialgauge(capsys, "compare", grok, gpt)
+    assert (
+        done.code == 2 and "20 of the 20 tasks that they share by id have different goals or instructions" in done.err
+    )
 
 
 def test_an_incomplete_file_is_told_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from dialgauge.agents.llm.cassette import Cassette
 from dialgauge.agents.llm.settings import ChatSettings
+from dialgauge.text import counted
 
 #: Seconds between two looks at what others have under way.
 _PAUSE = 0.02
@@ -93,7 +94,7 @@ class RunBudget:
 
     def _sentence(self, paid: Cost) -> str:
         if self._tokens and paid.tokens >= self._tokens:
-            return f"the budget of {self._tokens:,} tokens for the run is spent"
+            return f"the budget of {counted(self._tokens, 'token')} for the run is spent"
         return f"the budget of {self._money:g} in money for the run is spent"
 
 
@@ -136,7 +137,7 @@ class DialogueBudget:
     def check(self) -> None:
         """Raises :class:`BudgetSpent` where nothing is left."""
         if self._spent.reaches(self._tokens, self._money):
-            what = f"{self._tokens:,} tokens" if self._tokens and self._spent.tokens >= self._tokens else "money"
+            what = counted(self._tokens, "token") if self._tokens and self._spent.tokens >= self._tokens else "money"
             raise BudgetSpent(f"the budget of {what} for a dialogue is spent")
 
     def add(self, cost: Cost) -> None:

@@ -16,6 +16,7 @@ import httpx
 
 from dialgauge.agents.llm.settings import ChatSettings
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 
 #: No reply of a few hundred tokens is longer.
 _MOST_BYTES = 4 << 20
@@ -72,7 +73,7 @@ class Transport:
                 self._down = False
                 return answer
         self._down = True
-        raise ChatError(f"the model at {self._settings.endpoint} {why} ({tries} tries)")
+        raise ChatError(f"the model at {self._settings.endpoint} {why} ({counted(tries, 'try', 'tries')})")
 
     def _wait(self, number: int, told: float | None) -> float:
         if told is not None:

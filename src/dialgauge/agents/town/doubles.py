@@ -15,6 +15,7 @@ from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, Context, Reply, Us
 from dialgauge.agents.town.pipeline import requested
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 from dialgauge.worlds.town import goal_act
 
 _TRIAL = "#"
@@ -54,7 +55,7 @@ class CorpusAgent:
         number, recorded = next(self._left, (self._count, None))
         if recorded is None:
             reason = USER_DONE if self._speaker == "user" else SYSTEM_QUIT
-            why = f"the recorded {self._speaker} says no more after {self._count} turns"
+            why = f"the recorded {self._speaker} says no more after {counted(self._count, 'turn')}"
             return Reply(turn=None, heard=heard, done=True, end_reason=reason, explanation=why)
         done = self._speaker == "user" and number == self._count
         return Reply(turn=recorded, heard=heard, done=done, end_reason=USER_DONE if done else "")

@@ -9,6 +9,8 @@ from dialgauge.comparison import Comparison, Standing, standings
 from dialgauge.explorer.answers.phrases import listed
 from dialgauge.explorer.answers.sentences import comparison_sentences, run_sentences, spoken_of
 from dialgauge.explorer.answers.worst_dialogues import worst_of
+from dialgauge.explorer.library import Library
+from dialgauge.explorer.reading_list import reading_list
 from dialgauge.report import SHARE, Cell, Column, Table, mark_best, markdown, score_column
 from dialgauge.runs import Run
 
@@ -16,6 +18,8 @@ from dialgauge.runs import Run
 _MEASURES = 5
 #: Dialogues that went worst: of all runs together, and of one.
 _WORST, _WORST_OF_ONE = 9, 3
+#: Conversations to read first that are named, of each kind.
+_READ_FIRST = 3
 #: Runs that have a paragraph of their own.
 _PARAGRAPHS = 6
 #: What would make a line of Markdown a list, a heading or a rule.
@@ -34,6 +38,7 @@ def markdown_summary(runs: Sequence[Run], comparison: Comparison | None = None) 
         "What each run says:" if answers and runs else "",
         _bullets([_paragraph(name, run) for name, run in zip(names[:_PARAGRAPHS], runs, strict=False)], raw=True),
         *(table.render("markdown").rstrip("\n") for table in tables),
+        _reading(runs, names),
         _worst(runs, names),
         _signatures(runs, names, comparison),
     ]
@@ -138,6 +143,18 @@ def _tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
             )
         tables.append(table)
     return tables
+
+
+def _reading(runs: Sequence[Run], names: Sequence[str]) -> str:
+    """How often users erred, and the conversations to read first, each kind of them in a line."""
+    library = Library(runs=runs)
+    lines = []
+    for name, run in list(zip(names, runs, strict=True))[:_PARAGRAPHS]:
+        if (reading := reading_list(library, run)) is None:
+            continue
+        said = [f"{reading.faults}."] if reading.faults else []
+        lines += [f"{name}: {line}" for line in (*said, *reading.lines(_READ_FIRST))]
+    return f"Read first:\n\n{_bullets(lines)}" if lines else ""
 
 
 def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:

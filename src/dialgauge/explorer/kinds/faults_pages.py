@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.explorer.families import Badge, DialogueView, Facet
-from dialgauge.explorer.kinds.trials_pages import FAULTS, TrialsPages, read_first
+from dialgauge.explorer.families import READ_FIRST, Badge, DialogueView, Facet
+from dialgauge.explorer.kinds.trials_pages import CHECKS, FAULTS, TrialsPages, read_first
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
-_CHECKS = "fault_checks"
-
 
 class FaultsPages(TrialsPages):
     """What simulated users got wrong; the conversations may be of any kind."""
 
     facets: Sequence[Facet] = (
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
-        Facet("first", "read first", FAULTS, (), made=read_first),
-        Facet("unchecked", "not checked for", _CHECKS, ("kind",), only=("checked", "none")),
+        Facet(READ_FIRST, "read first", FAULTS, (), made=read_first),
+        Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none")),
     )
 
     def columns(self, run: Run) -> list[str]:
@@ -38,7 +36,7 @@ class FaultsPages(TrialsPages):
         marks = [Badge(kind.replace("_", " "), "bad") for kind in dict.fromkeys(str(row["kind"]) for row in faults)]
         success = dialogue.outcome.success if dialogue.outcome else None
         verdict = [] if success is None else [Badge("passed", "good") if success else Badge("failed", "bad")]
-        checks = library.rows(run, _CHECKS, dialogue.id)
+        checks = library.rows(run, CHECKS, dialogue.id)
         left = [row["kind"] for row in checks if row["checked"] == "none"]
         unseen = [Badge(f"not checked: {', '.join(map(str, left))}".replace("_", " "), "warn")] if left else []
         none = [] if faults or (left and len(left) == len(checks)) else [Badge("no fault found")]
@@ -46,27 +44,7 @@ class FaultsPages(TrialsPages):
 
     def tables(self, library: Library, run: Run) -> list[Table]:
         """How often each fault was found, of how many conversations that were looked at."""
-        import polars as pl
-
-        from dialgauge.report import Column, Table
-
-        if _CHECKS not in run.tables:
-            return []
-        frame = library.table(run, _CHECKS)
-        looked = frame.filter(pl.col("checked") != "none")
-        table = Table(
-            "Faults of the user",
-            ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],
-        )
-        counts = looked.group_by("kind", maintain_order=True).agg(
-            (pl.col("faults") > 0).sum(), pl.len().alias("looked")
-        )
-        for kind, found, seen in counts.rows():
-            table.add(kind, found, seen, found / seen if seen else None)
-        table.notes.append(
-            "A conversation without a fault found is no proof of a faultless user: see what was not checked."
-        )
-        return [table]
+        return self.fault_tables(library, run)
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Which faults were found."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer.families import Facet
+from dialgauge.explorer.families import READ_FIRST, Facet
 from dialgauge.explorer.kinds.reason_groups import ReasonGroups
 
 if TYPE_CHECKING:
     import polars
 
+#: What makes a conversation worth reading first.
+ONLY_USER, BOTH, LUCKY = "failed, only the user erred", "failed, both erred", "done although somebody erred"
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 BLAME, SIDES = "blame", "blame_sides"
 OUTCOME_RULES = ("strict", "compat")
@@ -89,10 +91,10 @@ def _read_first(frame: polars.DataFrame) -> polars.DataFrame:
 
     user, system, done = (pl.col(name) for name in ("user_erred", "system_erred", "success"))
     value = (
-        pl.when(~done & user & ~system).then(pl.lit("failed, only the user erred"))
-        .when(~done & user & system).then(pl.lit("failed, both erred"))
+        pl.when(~done & user & ~system).then(pl.lit(ONLY_USER))
+        .when(~done & user & system).then(pl.lit(BOTH))
         .when(~done & system).then(pl.lit("failed, only the system erred"))
-        .when(done & (user | system)).then(pl.lit("done although somebody erred"))
+        .when(done & (user | system)).then(pl.lit(LUCKY))
     )  # fmt: skip
     return frame.select("dialogue", value.alias("value")).drop_nulls()
 
@@ -113,6 +115,6 @@ LAB_FACETS = (
     Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),
     Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
     Facet("blame", "blamed on", BLAME, (), pairs=_blamed),
-    Facet("first", "read first", SIDES, (), pairs=_read_first),
+    Facet(READ_FIRST, "read first", SIDES, (), pairs=_read_first),
     Facet("loop", f"same user turn {LOOP} times in a row", CONVERSATIONS, (), pairs=_loops),
 )

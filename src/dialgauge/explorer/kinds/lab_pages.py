@@ -13,10 +13,13 @@ from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, 
 from dialgauge.explorer.kinds.heard_rows import HeardRow, act_words, heard_rows
 from dialgauge.explorer.kinds.lab_facets import (
     BLAME,
+    BOTH,
     CONVERSATIONS,
     HEARD,
     LAB_FACETS,
     LOOP,
+    LUCKY,
+    ONLY_USER,
     OUTCOME_REASONS,
     OUTCOME_RULES,
     OUTCOMES,
@@ -120,6 +123,7 @@ class LabPages(FamilyPages):
     template = "lab.html"
     tells_outcome = True
     facets = LAB_FACETS
+    read_first = (ONLY_USER, BOTH, LUCKY)
 
     def dialogue(self, library: Library, run: Run, dialogue: Dialogue) -> DialogueView:
         """Both sides turn by turn, and above them what became of every task."""
@@ -149,6 +153,19 @@ class LabPages(FamilyPages):
             verdicts = outcome_tables(run.scores, tidy, detail=False)
             conduct = outcome_tables(run.scores, tidy, confusions=_CONFUSIONS)[len(verdicts) :]
         return [table for table in (*verdicts, *_blame_tables(run), *why, *conduct) if len(table)]
+
+    def evidence(self, library: Library, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """The link that is blamed for a failure; of what was done all the same, who erred."""
+        found: dict[str, tuple[int | None, str]] = {}
+        for row in library.table(run, SIDES).to_dicts():
+            sides = [side for side in ("user", "system") if row[f"{side}_erred"]]
+            if row["success"] and sides:
+                found[row["dialogue"]] = (None, f"the {' and the '.join(sides)} erred")
+        if BLAME in run.tables:
+            for row in library.table(run, BLAME).to_dicts():
+                if row["first"]:
+                    found[row["dialogue"]] = (row["turn"], f"{_cause(row)}: {row['sentence'] or ''}")
+        return found
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Reasons of failure by domain, and how conversations ended."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.explorer.families import Badge, DialogueView, Facet, FamilyPages, TurnView
+from dialgauge.explorer.families import READ_FIRST, Badge, DialogueView, Facet, FamilyPages, TurnView
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
-TRIALS, CALLS, PARTS, FAULTS = "trials", "calls", "reward_parts", "faults"
+TRIALS, CALLS, PARTS, FAULTS, CHECKS = "trials", "calls", "reward_parts", "faults", "fault_checks"
+ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
+_USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
 _COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost")
 #: Tasks that a table of the page of a run lists.
 _LISTED = 60
@@ -73,18 +75,30 @@ def _steady(frame: polars.DataFrame) -> polars.DataFrame:
 
 
 def read_first(library: Library, run: Run) -> polars.DataFrame:
-    """Conversations by what makes them worth reading: verdict and faults of the user together."""
+    """Conversations by what makes them worth reading: verdict and faults of the user together.
+
+    A user that used up the steps of a conversation erred too.
+    """
     import polars as pl
 
     heads = library.table(run, "dialogues").select("dialogue", "outcome")
     success = pl.col("outcome").str.json_path_match("$.success")
-    erred = pl.col("dialogue").is_in(library.table(run, FAULTS)["dialogue"].unique().to_list())
+    wrong = {*library.table(run, FAULTS)["dialogue"], *(row["dialogue"] for row in _steps_of(library, run, "user"))}
+    erred = pl.col("dialogue").is_in(sorted(wrong))
     value = (
-        pl.when(erred & (success == "false")).then(pl.lit("failed, and the user erred"))
-        .when(erred & (success == "true")).then(pl.lit("passed although the user erred"))
+        pl.when(erred & (success == "false")).then(pl.lit(ERRED_AND_FAILED))
+        .when(erred & (success == "true")).then(pl.lit(ERRED_AND_PASSED))
         .when(success == "false").then(pl.lit("failed, no fault of the user found"))
     )  # fmt: skip
     return heads.select("dialogue", value.alias("value")).drop_nulls()
+
+
+def _steps_of(library: Library, run: Run, *sides: str) -> list[dict[str, Any]]:
+    """The trials that failed at a limit whose steps one of these sides used up; none where the run does not tell."""
+    if TRIALS not in run.tables:
+        return []
+    frame = library.table(run, TRIALS)
+    return [] if _USED_BY not in frame.columns else frame.filter(frame[_USED_BY].is_in(sides)).to_dicts()
 
 
 class TrialsPages(FamilyPages):
@@ -100,8 +114,9 @@ class TrialsPages(FamilyPages):
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
-        Facet("first", "read first", FAULTS, (), made=read_first),
+        Facet(READ_FIRST, "read first", FAULTS, (), made=read_first),
     )
+    read_first = (ERRED_AND_FAILED, ERRED_AND_PASSED)
 
     def columns(self, run: Run) -> list[str]:
         """What every conversation has a value for."""
@@ -131,7 +146,7 @@ class TrialsPages(FamilyPages):
         from dialgauge.report import Table
 
         if TRIALS not in run.tables:
-            return []
+            return self.fault_tables(library, run)
         tasks: dict[str, list[str]] = {}
         for name, success in library.table(run, TRIALS).select("task", "success").rows():
             tasks.setdefault(str(name), []).append({True: "✓", False: "✗"}.get(success, "–"))
@@ -141,11 +156,58 @@ class TrialsPages(FamilyPages):
             table.add(name, " ".join(tasks[name]), tasks[name].count("✓"), len(tasks[name]))
         if len(order) > _LISTED:
             table.notes.append(f"{len(order) - _LISTED:,} more are not listed; filter the dialogues by task.")
+        return [table, *self.fault_tables(library, run)]
+
+    def fault_tables(self, library: Library, run: Run) -> list[Table]:
+        """How often each fault of the user was found, of how many conversations that were looked at."""
+        from dialgauge.report import Column, Table
+
+        if not library.has_table(run, CHECKS):
+            return []
+        table = Table(
+            "Faults of the user",
+            ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],
+        )
+        for kind, found, seen in _fault_counts(library, run):
+            table.add(kind, found, seen, found / seen if seen else None)
+        table.notes.append(
+            "A conversation without a fault found is no proof of a faultless user: see what was not checked."
+        )
         return [table]
+
+    def evidence(self, library: Library, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """The first fault of the user, or how it used up the steps."""
+        found = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
+        for row in library.table(run, FAULTS).sort("turn", descending=True, maintain_order=True).to_dicts():
+            if _is_fault(row):
+                found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {row['sentence']}")
+        return found
+
+    def fault_sentence(self, library: Library, run: Run) -> str:
+        """In how many conversations a fault of the user was found, and of which kinds."""
+        if not (library.has_table(run, CHECKS) and library.has_table(run, FAULTS)):
+            return ""
+        with_faults = library.table(run, FAULTS)["dialogue"].n_unique()
+        every = counted(library.table(run, CHECKS)["dialogue"].n_unique(), "conversation")
+        kinds = sorted(_fault_counts(library, run), key=lambda one: -one[1])
+        listed = ", ".join(f"{kind.replace('_', ' ')} {found:,}" for kind, found, _ in kinds if found)
+        by_kind = f" ({listed})" if listed else ""
+        return f"Faults of the user were found in {with_faults:,} of {every}{by_kind}; the checks find only a part"
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Which tools were called, and how that went."""
         return {"tool calls": partial(_call_chart, library, run)} if CALLS in run.tables else {}
+
+
+def _fault_counts(library: Library, run: Run) -> list[tuple[str, int, int]]:
+    """Each kind of fault, the conversations with it, and those that were looked at."""
+    import polars as pl
+
+    looked = library.table(run, CHECKS).filter(pl.col("checked") != "none")
+    counts: list[tuple[str, int, int]] = (
+        looked.group_by("kind", maintain_order=True).agg((pl.col("faults") > 0).sum(), pl.len().alias("looked")).rows()
+    )
+    return counts
 
 
 def trials_of(library: Library, run: Run, task: str) -> list[str]:
@@ -187,6 +249,7 @@ def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[t
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
     facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
     facts += [("end", str(row["reason"]))] if row.get("reason") else []
+    facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
 

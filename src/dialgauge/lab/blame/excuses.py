@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
-from dialgauge.lab.blame.lost_exchanges import lost_exchanges, nothing_heard, repeats
+from dialgauge.lab.blame.lost_exchanges import lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
     NAMES,
     DomainRecord,
@@ -291,12 +291,15 @@ class Excuses:
 
     def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
         """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
-        if lost := lost_exchanges(self._talk.turns):
+        turns = self._talk.turns
+        whole = lost_exchanges(turns)
+        if lost := whole or partly_lost_exchanges(turns):
             turn, cause, times = _mostly(lost)
-            turn = _where_it_was_missed(self._talk.turns, turn, cause)
+            turn = _where_it_was_missed(turns, turn, cause)
+            what = counted(len(lost), "lost exchange" if whole else "partly lost exchange")
             return BrokenLink(
                 cause=cause, part=part, slot=slot, turn=turn,
-                sentence=f"The conversation was cut off after {counted(len(lost), 'lost exchange')}, "
+                sentence=f"The conversation was cut off after {what}, "
                 f"{f'{times} of them ' if times < len(lost) else ''}from turn {turn} on {_LOST[cause]}.",
             )  # fmt: skip
         if self._left_behind:
@@ -305,7 +308,7 @@ class Excuses:
         limit = f"limit of {counted(exchanges, 'exchange')}" if reason == MAX_EXCHANGES else _CUT_OFF[reason]
         what = f"the {slot} of the {self._record.domain}" if slot else f"what it wants of the {self._record.domain}"
         misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
-        lost_none = "no exchange was lost as a whole" if misheard else "nobody lost an exchange"
+        lost_none = "nothing misheard had to be said again" if misheard else "nobody lost an exchange"
         return BrokenLink(
             cause="limit_reached", part=part, slot=slot, turn=self._talk.last,
             sentence=f"The {limit} came before the user got to {what}; {lost_none}.",

@@ -30,6 +30,58 @@ def lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
     return sorted(lost)
 
 
+def partly_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
+    """The turns in which a part of an exchange was lost, in order: something had to be said, asked or told again.
+
+    They decide where no exchange was lost as a whole. A user that says again what was heard and answered, beside
+    something new, has used up no step by it.
+    """
+    lost: list[tuple[int, Cause]] = [one for one in _said_again(turns) if one[1] != "never_said"]
+    for place, turn in enumerate(turns):
+        if turn.speaker == "system" and place:
+            if cause := _asked_needlessly(turns, place):
+                lost.append((place, cause))
+            if _partly_told_again(turns, place):
+                lost.append((place, "answered_not_heard"))
+    return sorted(lost)
+
+
+def _said_again(turns: Sequence[Turn]) -> Iterator[tuple[int, Cause]]:
+    """The user turns that say something again, and what made the user do so."""
+    before: dict[Act, int] = {}
+    for place, turn in enumerate(turns):
+        if turn.speaker == "user":
+            acts = _matter(turn.acts)
+            if again := [act for act in acts if act in before]:
+                yield place, _why_repeated(again, before, turns, place)
+            before.update(dict.fromkeys(acts, place))
+
+
+def _asked_needlessly(turns: Sequence[Turn], place: int) -> Cause | None:
+    """Does a system's turn ask for something that the user had said, among other things? And why."""
+    asked = {(act.domain, act.slot) for act in _matter(turns[place].acts) if _intent(act) == "Request"}
+    since = _last_refusal(turns, place)
+    for turn in turns[since:place]:
+        if turn.speaker != "user":
+            continue
+        for act in turn.acts or ():
+            given = _intent(act) == "Inform" and act.values and constrains(act.values[-1])
+            if given and (act.domain, act.slot) in asked:
+                return "said_not_heard" if turn.heard is not None and act not in turn.heard else "heard_not_acted_on"
+    return None
+
+
+def _partly_told_again(turns: Sequence[Turn], place: int) -> bool:
+    """Does the system tell again something that it told before, and that the user had not heard?"""
+    told = {act for act in _matter(turns[place].acts) if _intent(act) != "Request"}
+    return any(
+        act in told and act not in (turn.heard or ())
+        for turn in turns[:place]
+        if turn.speaker == "system" and turn.heard is not None
+        for act in _matter(turn.acts)
+    )
+
+
 def repeats(turns: Sequence[Turn], domain: str = "") -> Iterator[tuple[int, Cause]]:
     """The user turns that say nothing new, of a domain or of all, each with what made the user say it again."""
     before: dict[Act, int] = {}
@@ -97,7 +149,7 @@ def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
     acts = _matter(turns[place].acts)
     if not acts or any(_intent(act) != "Request" for act in acts):
         return None
-    since = max((one for one in range(place) if any(_intent(a) in _REFUSALS for a in turns[one].acts or ())), default=0)
+    since = _last_refusal(turns, place)
     heard = {
         (act.domain, act.slot)
         for turn in turns[since:place]
@@ -106,6 +158,11 @@ def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
         if _intent(act) == "Inform" and act.values and constrains(act.values[-1])
     }
     return "heard_not_acted_on" if all((act.domain, act.slot) in heard for act in acts) else None
+
+
+def _last_refusal(turns: Sequence[Turn], place: int) -> int:
+    """The last turn before a place that refused something, which gives reason to ask again; else the first turn."""
+    return max((one for one in range(place) if any(_intent(a) in _REFUSALS for a in turns[one].acts or ())), default=0)
 
 
 def _needless_question(turns: Sequence[Turn], place: int) -> bool:

@@ -51,7 +51,12 @@ def outcome_tables(
     ``table`` gives the tables of :func:`outcome_frames` by name: ``run.table``, or theirs.
     """
     conversations = table(CONVERSATIONS)
-    verdicts = [_headline(scores, conversations), _by_domain(scores), *_trials(scores), _ends(conversations)]
+    verdicts = [
+        _headline(scores, conversations),
+        _by_domain(scores),
+        *_trials(scores, conversations),
+        _ends(conversations),
+    ]
     if not detail:
         return verdicts
     return [
@@ -101,17 +106,30 @@ def _by_domain(scores: Mapping[str, Score]) -> Table:
     return table
 
 
-def _trials(scores: Mapping[str, Score]) -> list[Table]:
+def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> list[Table]:
     """pass^k, and how much is chance, where goals were tried several times."""
     table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
     k = 1
     while f"pass^{k}(rules={COMPAT})" in scores:
         table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
         k += 1
+    goals = [_goals_with(conversations, trials) for trials in range(1, k)]
+    if len(set(goals)) > 1:
+        each = ", ".join(f"pass^{trials} on {count:,}" for trials, count in enumerate(goals[1:], start=2))
+        table.notes.append(
+            "The goals are not the same for every k, as only those with k judged trials or more count: pass^1 rests on "
+            f"{counted(goals[0], 'goal')}, {each}."
+        )
     chance = Table("How much of that is chance", ["", *_shares(OUTCOME_RULES)])
     for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
         chance.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
     return [table, chance] if len(table) > 1 else []
+
+
+def _goals_with(conversations: polars.DataFrame, trials: int) -> int:
+    """How many goals have so many conversations with a verdict, or more."""
+    judged = conversations.drop_nulls(COMPAT).group_by("goal").len()
+    return judged.filter(judged["len"] >= trials).height
 
 
 def _ends(conversations: polars.DataFrame) -> Table:

@@ -13,9 +13,11 @@ from msgspec import Struct
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 from dialgauge.text import counted
 
-#: How a conversation ended: by itself, at a limit that the agent used up, or by a failure that says nothing of it.
+#: How a conversation ended: by itself, at a limit, which counts as a failure whoever used up the steps, or by a failure
+#: that says nothing of the agent.
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
 
 #: Ends that are verdicts on the agent; whatever else a file names is a failure of something else.
@@ -49,6 +51,8 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     costs: dict[str, float]
     turns: dict[str, int]
     calls: dict[str, int]
+    #: Of one that failed at a limit: who used up the steps.
+    steps: UsedSteps | None = None
 
     @property
     def scored(self) -> bool:
@@ -57,10 +61,11 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
 
 
 class Attempts:
-    """All attempts of one file."""
+    """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
-    def __init__(self, dialogues: Iterable[Dialogue]) -> None:
+    def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
         self.dialogues = list(dialogues)
+        self._told = [*map(_details, self.dialogues), *([plan] if plan else [])]
         self.attempts = [_attempt(dialogue) for dialogue in self.dialogues]
 
     @cached_property
@@ -73,7 +78,7 @@ class Attempts:
 
     def said(self, key: str) -> str:
         """What all conversations say of the file; empty where they say nothing, all of it where they differ."""
-        said = dict.fromkeys(_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        said = dict.fromkeys(details.get(key, "") for details in self._told)
         return ",".join(text for text in said if text)
 
     @cached_property
@@ -104,8 +109,18 @@ class Attempts:
 
     @property
     def trials_known(self) -> bool:
-        """Does the file itself say how many trials were planned?"""
+        """Does the file itself say how many trials were planned? One of tau-bench does not, and lists no tasks."""
         return self.said("benchmark") != "tau" and self._planned("planned_trials") > 0
+
+    @property
+    def tasks_known(self) -> bool:
+        """Does the file itself say which tasks were planned?"""
+        return self.said("benchmark") != "tau" and self._planned("planned_tasks") > 0
+
+    def tasks_with(self, trials: int) -> int:
+        """How many tasks have so many trials with a verdict, or more: those that pass^k of this k rests on."""
+        counts = (sum(self.attempts[place].scored for place in places) for places in self.tasks.values())
+        return sum(count >= trials for count in counts)
 
     @cached_property
     def planned_tasks(self) -> int:
@@ -118,7 +133,7 @@ class Attempts:
         return self.planned_tasks * self.trials
 
     def _planned(self, key: str) -> int:
-        given = (_details(dialogue).get(key, "") for dialogue in self.dialogues)
+        given = (details.get(key, "") for details in self._told)
         return max((int(text) for text in given if _is_count(text)), default=0)
 
     @property
@@ -138,15 +153,12 @@ class Attempts:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Conversations, and tasks with all of their trials."""
-        whole = sum(
-            sum(self.attempts[place].scored for place in places) == self.trials for places in self.tasks.values()
-        )
+        """Conversations, and tasks of which any has a verdict."""
         begun, failed = len(self.attempts), sum(self.failed.values()) + self.unjudged
         return Coverage(
             {
                 "conversations": Count(expected=self.planned, read=begun, scored=self.scored, failed=failed),
-                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=whole, failed=0),
+                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=self.tasks_with(1), failed=0),
             },
             policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
         )
@@ -205,11 +217,12 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
     trial = details.get("trial", "0")
     if not _is_count(trial):
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
+    end = _ENDS.get(outcome.reason, "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
         task=details["task"],
         trial=int(trial),
-        end=_ENDS.get(outcome.reason, "infrastructure"),
+        end=end,
         reason=outcome.reason,
         success=outcome.success,
         reward=_number(dialogue.id, details, "reward", most=1.0),
@@ -225,6 +238,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         },
         turns=_by_side(dialogue, lambda turn: 1),
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
+        steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,
     )
 
 

@@ -110,6 +110,10 @@ class TrialsView(ComparisonView):
     unit = "task"
     always = (SETTLING,)
 
+    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
+        """Tasks are paired by id, so they must be the same: of one domain, with the same instructions."""
+        return self.of_same_units(runs, by_domain=True)
+
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """pass^k, rewards, cost and turns of both sides together."""
         chosen = [name for name in measures if name.startswith(_HEADLINES) and "(" not in name]
@@ -132,7 +136,7 @@ class TrialsView(ComparisonView):
                     f"{run.name}: {counted(len(alone), 'task')} that not all have, left out: "
                     f"{', '.join(alone[:_NAMED])}{more}"
                 )
-        return told
+        return [*told, *self.unlike_sentences()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """Different numbers of trials change the noise, and nothing else."""

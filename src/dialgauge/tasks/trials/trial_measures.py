@@ -16,6 +16,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Score, Settings
+from dialgauge.text import times
 
 FAMILY = "outcomes"
 PASS, FLIPS, NOISE = "pass", "Flips", "TrialNoise"
@@ -120,7 +121,7 @@ def _too_few(evidence: Any, settings: Settings) -> str | None:
         return why
     needed = int(settings.get("k", 2))
     most = max((len(verdicts) for _, verdicts in evidence.trial_verdicts(settings)), default=0)
-    return None if most >= needed else f"no {evidence.tried} was tried {needed} times"
+    return None if most >= needed else f"no {evidence.tried} was tried {times(needed)}"
 
 
 CARDS: tuple[Card[Any], ...] = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import read, system_name
+from dialgauge.formats import planned_results, read, system_name
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -45,17 +45,31 @@ def score_results(
     sources: Iterable[str | Path], *, measures: Sequence[str] = (), resamples: int = 1000, seed: int = 0
 ) -> list[Run]:
     """One run for each results file, in memory."""
-    return [
-        score_attempts(
-            read(source).dialogues,
+    runs = []
+    for source in sources:
+        dialogues, plan = _read(source)
+        run = score_attempts(
+            dialogues,
             system_name(source),
             inputs=[("results", str(source))],
             measures=measures,
             resamples=resamples,
             seed=seed,
+            plan=plan,
         )
-        for source in sources
-    ]
+        runs.append(run)
+    return runs
+
+
+def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str]]:
+    """The conversations of a file; where there are none, what the file says was planned."""
+    try:
+        return read(source).dialogues, {}
+    except DialgaugeError:
+        plan = planned_results(source)
+        if not plan:
+            raise
+        return [], plan
 
 
 def score_attempts(
@@ -66,11 +80,15 @@ def score_attempts(
     measures: Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
+    plan: Mapping[str, str] | None = None,
 ) -> Run:
-    """The run of conversations that say in their outcome which trial of which task they are."""
+    """The run of conversations that say in their outcome which trial of which task they are.
+
+    ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``).
+    """
     files = list(inputs)
     try:
-        attempts = Attempts(dialogues)
+        attempts = Attempts(dialogues, plan)
     except DialgaugeError as error:
         raise error.at(file=files[0][1] if files else None) from error
     scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None)
@@ -99,6 +117,7 @@ def score_attempts(
             "infrastructure": attempts.failed,
             "not_judged": attempts.unjudged,
             "pass_1_if_missing": {"all_failed": low, "all_passed": high},
+            "pass_tasks": {f"{PASS}^{k}": attempts.tasks_with(k) for k in range(1, attempts.most_scored + 1)},
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
@@ -109,22 +128,34 @@ def score_attempts(
 
 def _notes(attempts: Attempts, scores: Scores) -> list[str]:
     notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
-    if attempts.trials > attempts.most_scored:
+    if attempts.trials > attempts.most_scored > 0:
+        planned = f"{counted(attempts.trials, 'trial')} {'was' if attempts.trials == 1 else 'were'} planned"
         notes.append(
-            f"pass^k is left out above k = {attempts.most_scored:,}: {attempts.trials:,} trials were planned, and no "
-            "task has more with a verdict"
+            f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
         )
-    if not attempts.trials_known:
-        notes.append(
-            "the file does not say how many tasks and trials were planned: taken to be the tasks it has, with "
-            f"{counted(attempts.trials, 'trial')} each, the most that any task has"
-        )
-    return notes
+    return [*notes, *_unknown_plan(attempts)]
+
+
+def _unknown_plan(attempts: Attempts) -> list[str]:
+    """What the file does not say of how much of it there should be, and what is taken instead."""
+    most = f"{counted(attempts.trials, 'trial')} each, the most that any task has"
+    if attempts.trials_known and attempts.tasks_known:
+        return []
+    if attempts.trials_known:
+        return [
+            "the file does not say how many tasks were planned: taken to be the "
+            f"{counted(attempts.planned_tasks, 'task')} it has, so tasks that were never begun are not seen"
+        ]
+    if attempts.tasks_known:
+        return [f"the file does not say how many trials were planned: taken to be {most}"]
+    return [f"the file does not say how many tasks and trials were planned: taken to be the tasks it has, with {most}"]
 
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
     asked = _asked(names) if names else _usual(evidence, attempts.most_scored)
+    if not attempts.attempts:
+        asked = []  # whatever was asked for: that there is nothing is told, with how much there should be
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
     if names and left_out:
         name, why = next(iter(left_out.items()))
@@ -139,7 +170,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         left_out=left_out,
     )
     [scores] = score_systems([system])
-    if how is None:
+    if how is None or not possible:
         return scores
     [bounds] = intervals([(evidence.by_task(), possible)], how)
     limited = {
@@ -209,6 +240,9 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
         "user_cost": ([one.costs.get("user") for one in rows], pl.Float64),
         "turns": ([sum(one.turns.values()) for one in rows], pl.Int64),
         "calls": ([sum(one.calls.values()) for one in rows], pl.Int64),
+        "steps_used_by": ([one.steps and one.steps.side for one in rows], pl.String),
+        "steps_turn": ([one.steps and one.steps.turn for one in rows], pl.Int64),
+        "steps_sentence": ([one.steps and one.steps.sentence for one in rows], pl.String),
     }
     return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
 

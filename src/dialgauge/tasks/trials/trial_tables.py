@@ -17,6 +17,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
+STEPS = "steps_used_by"
 _TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
 
 
@@ -27,15 +28,31 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
         if not run.coverage.complete:
             low, high = run.details["pass_1_if_missing"].values()
+            present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
             sentences.append(
-                f"{run.name}: the scores cover only the conversations present. Over all that was planned, pass^1 lies "
-                f"between {100 * low:.2f} (if the rest fails) and {100 * high:.2f} (if it passes)."
+                f"{run.name}: {present}. Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest "
+                f"fails) and {100 * high:.2f} (if it passes)."
             )
         # A run that was stored before domains were told apart has none.
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
+        if uneven := _uneven(run):
+            sentences.append(f"{run.name}: {uneven}.")
     return sentences
+
+
+def _uneven(run: Run) -> str:
+    """How many tasks each pass^k rests on, where these are not the same ones; empty where they are."""
+    tasks: dict[str, int] = run.details.get("pass_tasks", {})
+    if len(set(tasks.values())) < 2:
+        return ""
+    (first, number), *others = tasks.items()
+    rest = ", ".join(f"{name} on {count:,}" for name, count in others)
+    return (
+        f"the tasks are not the same for every k, as only those with k trials or more count: {first} rests on "
+        f"{counted(number, 'task')}, {rest}; flip rate and noise floor rest on those of pass^2"
+    )
 
 
 def trial_tables(runs: Sequence[Run]) -> list[Table]:
@@ -103,12 +120,21 @@ def _ends(run: Run, *, several: bool) -> Table:
         f"How conversations ended{f': {run.name}' if several else ''}",
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
     )
-    grouped = run.table(TRIALS).group_by("reason", "end").agg(pl.len().alias("count"), pl.col("success").sum())
-    for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
-        table.add(row["reason"] or "not recorded", _COUNTS[row["end"]], row["count"], row["success"])
+    frame = run.table(TRIALS)
+    if STEPS not in frame.columns:  # a run that was stored before it was told who used up the steps
+        frame = frame.with_columns(pl.lit(None, pl.String).alias(STEPS))
+    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
+    for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
+        used = _USED.get(row[STEPS], "")
+        table.add(row["reason"] or "not recorded", f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
     return table
 
 
+_USED = {
+    "agent": ", the agent used up the steps",
+    "user": ", the user used up the steps",
+    "unclear": ", unclear who used up the steps",
+}
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
 
 
@@ -136,5 +162,6 @@ def _coverage(run: Run) -> dict[str, Any]:
         "complete": run.coverage.complete,
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),
+        "pass_tasks": run.details.get("pass_tasks", {}),
         "units": msgspec.to_builtins(run.coverage.units),
     }

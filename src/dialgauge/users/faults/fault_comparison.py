@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from dialgauge.comparison import ComparisonView, TurnDivergence
 from dialgauge.users.faults.fault_presentation import missing_sentence
-from dialgauge.users.faults.recorded_tasks import task_of
+from dialgauge.users.faults.recorded_tasks import task_of, told_in
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -19,11 +19,13 @@ class FaultsView(ComparisonView):
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
         """Trials of one task are not independent: where a run has some, tasks are paired, each with all its trials."""
-        return TASK_VIEW if any(_has_trials(run) for run in runs) else self
+        view = TASK_VIEW if any(_has_trials(run) for run in runs) else self
+        return view.of_same_units(runs, by_domain=any(_is_of_a_benchmark(run) for run in runs))
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
-        return [sentence.removesuffix(".") for run in runs if (sentence := missing_sentence(run))]
+        lacking = [sentence.removesuffix(".") for run in runs if (sentence := missing_sentence(run))]
+        return [*lacking, *self.unlike_sentences()]
 
 
 class FaultTasksView(FaultsView):
@@ -52,6 +54,11 @@ def _tasks(run: Run) -> dict[str, str]:
     if run not in _known:
         _known[run] = {one.id: task_of(one) for one in run.dialogues()}
     return _known[run]
+
+
+def _is_of_a_benchmark(run: Run) -> bool:
+    """Do its conversations say which benchmark they are of, and so name the domain of the task?"""
+    return any(told_in(one, "benchmark") for one in run.dialogues())
 
 
 def _has_trials(run: Run) -> bool:

@@ -36,7 +36,8 @@ def missing_sentence(run: Run) -> str:
         return ""
     read, looked = count.read or 0, count.scored or 0
     if count.expected is not None and read < count.expected:
-        parts.append(f"{read:,} of {count.expected:,} planned conversations are there")
+        are = "is" if read == 1 else "are"
+        parts.append(f"{read:,} of {counted(count.expected, 'planned conversation')} {are} there")
     for key, what in (("nothing_to_look_at", "nothing to look at"), ("broken_off", "no end of their own")):
         reasons = run.details.get(key, {})
         if number := sum(reasons.values()):

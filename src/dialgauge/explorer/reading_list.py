@@ -1,0 +1,83 @@
+"""The conversations of a run that are worth reading first: by the filter of that name, which the pages offer too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.families import READ_FIRST, pages_of
+
+if TYPE_CHECKING:
+    from dialgauge.explorer.library import Library
+    from dialgauge.runs import Run
+
+#: Conversations of each kind that are named.
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class ReadingRow:
+    """A conversation to read: where to look first, and what is to be seen there, as far as the run says it."""
+
+    dialogue: str
+    turn: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class ReadingGroup:
+    """Why some conversations are worth reading, how many these are, and the first of them."""
+
+    why: str
+    found: int
+    rows: Sequence[ReadingRow]
+
+
+@dataclass(frozen=True)
+class ReadingList:
+    """What to read first of a run, and in a sentence how often its users erred where that is known."""
+
+    groups: Sequence[ReadingGroup]
+    faults: str
+
+    @property
+    def dialogues(self) -> list[str]:
+        """The conversations that are named, the first of each group before the second of any."""
+        columns = ([row.dialogue for row in group.rows] for group in self.groups)
+        return [name for row in zip_longest(*columns) for name in row if name is not None]
+
+    def lines(self, most: int) -> Iterator[str]:
+        """Each group in a line, with so many conversations, the first one with its evidence."""
+        for group in self.groups:
+            named = ", ".join(
+                row.dialogue if place or not row.text else f"{row.dialogue} ({_evidence(row)})"
+                for place, row in enumerate(group.rows[:most])
+            )
+            more = f" and {group.found - most:,} more" if group.found > most else ""
+            yield f"{group.why} ({group.found:,}): {named}{more}"
+
+
+def reading_list(library: Library, run: Run) -> ReadingList | None:
+    """What to read first of a run; None for kinds without that filter, and where no conversation passes it."""
+    pages = pages_of(run.kind)
+    facet = next((one for one in pages.facets if one.name == READ_FIRST), None)
+    if facet is None or not library.has_table(run, facet.table):
+        return None
+    listed, evidence = DialogueList(library, run), pages.evidence(library, run)
+    groups = [_group(listed, evidence, why) for why in pages.read_first]
+    found = [group for group in groups if group.found]
+    faults = pages.fault_sentence(library, run)
+    return ReadingList(found, faults) if found or faults else None
+
+
+def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]], why: str) -> ReadingGroup:
+    order = listed.order(DialogueQuery(facets={READ_FIRST: why}))
+    names = [listed.ids[int(place)] for place in order[:NAMED]]
+    return ReadingGroup(why, len(order), [ReadingRow(name, *evidence.get(name, (None, ""))) for name in names])
+
+
+def _evidence(row: ReadingRow) -> str:
+    return row.text if row.turn is None else f"turn {row.turn}, {row.text}"
