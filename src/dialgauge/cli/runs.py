@@ -26,7 +26,7 @@ from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column
+from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
@@ -230,7 +230,8 @@ def _say(message: object) -> None:
 
 def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) -> Table:
     tagged = any(annotated[manifest.id].tags for manifest in manifests)
-    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", *(["tags"] if tagged else [])])
+    columns = ["run", Column("name", drop=1), Column("scored", drop=3), "scores"]  # an id has the name's beginning
+    table = Table(f"Runs in {store.folder}", [*columns, *([Column("tags", drop=2)] if tagged else [])])
     for manifest in manifests:
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
         more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""

@@ -1,14 +1,16 @@
 """A table in so many places: which columns stay, how wide each is, and the lines of a text in a narrow column.
 
-Texts fold at spaces, never inside a word. What folding cannot fit loses columns, in the order the table declares
-(``Column.drop``), then from the right; the first column stays. Only a word that is longer than the whole line ends in
-an ellipsis. docs/decisions/eighty-columns.md says why.
+Texts fold at spaces, never inside a word. Long names lose their middle, all of a table alike and so that they still
+differ. What then does not fit loses columns, in the order the table declares (``Column.drop``), then from the right;
+the first column stays. Only a word that is longer than the whole line ends in an ellipsis.
+docs/decisions/eighty-columns.md says why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -19,13 +21,18 @@ GAP = 3
 ELLIPSIS = "…"
 #: A text longer than the first number folds before any column goes, into lines of the second number or more.
 _LONG, _FOLDED = 32, 20
+#: A word longer than the first number may lose its middle: down to that before any column goes, and down to the second
+#: before intervals go, and columns that nobody declared less important.
+_NAME, _SHORTEST = 20, 12
+#: Letters that are kept before the first that differs, where only the middles of names do.
+_BEFORE = 3
 
 
 class ColumnNeeds(Struct, frozen=True):
-    """What a column asks for, from a line for every cell down to the narrowest that keeps its words whole.
+    """What a column asks for, from a line for every cell down to the narrowest that keeps its words recognisable.
 
     ``full`` holds title and cells on one line, ``cells`` the cells alone; in ``readable`` only long texts fold, in
-    ``tight`` all of them.
+    ``tight`` all of them. In both, long names are shortened.
     """
 
     full: int
@@ -46,14 +53,79 @@ class Fit(Struct, frozen=True):
     forced: bool = False
 
 
-def needs(title: str, cells: Sequence[tuple[str, bool]], drop: int) -> ColumnNeeds:
-    """What a column needs for its title and its cells, each a text and whether it stays on one line, as numbers do."""
+class LongNames(Struct, frozen=True):
+    """The words of a table that are so long that they may lose their middle."""
+
+    words: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> LongNames:
+        """Those in some texts; a signature is none, it breaks between its parts."""
+        words = (word for text in texts if len(text) > _NAME // 2 for word in text.split(" "))
+        return cls(frozenset(word for word in words if "|" not in word and places(word) > _NAME))
+
+    def least_widths(self) -> tuple[int, int]:
+        """What they are shortened to, first and at most: wider than usual where they would not differ any more."""
+        return self._least(_NAME), self._least(_SHORTEST)
+
+    def _least(self, width: int) -> int:
+        while self._at(width) is None:
+            width += 1
+        return width
+
+    def shortened(self, width: int) -> Mapping[str, str]:
+        """Every word in a width: as it is or without its middle.
+
+        >>> names = LongNames.of(["tracker-of-the-year-large-1", "tracker-of-the-year-large-2"])
+        >>> sorted(names.shortened(20).values())
+        ['tracker-of…r-large-1', 'tracker-of…r-large-2']
+        """
+        return self._at(width) or {word: _without_middle(word, width, width // 2) for word in self.words}
+
+    def _at(self, width: int) -> dict[str, str] | None:
+        """The words in a width, with those of their parts that keep them apart; None where none do."""
+        for head in (width // 2, width // 4, 0, 3 * width // 4, width - 1):
+            shorter = {word: _without_middle(word, width, head) for word in self.words}
+            if len(set(shorter.values())) == len(shorter):
+                return shorter
+        alike = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*self.words, strict=False)))
+        middles = {word: _middle(word, width, max(0, alike - _BEFORE)) for word in self.words}
+        return middles if len(set(middles.values())) == len(middles) else None
+
+
+def needs(columns: Sequence[tuple[str, Sequence[tuple[str, bool]], int]], names: LongNames) -> list[ColumnNeeds]:
+    """What columns need: each a title, its cells and how early it goes.
+
+    A cell is a text and whether it stays on one line, as numbers do.
+    """
+    widths = names.least_widths()
+    return [_column_needs(*column, names, *widths) for column in columns]
+
+
+def _column_needs(
+    title: str, cells: Sequence[tuple[str, bool]], drop: int, names: LongNames, name: int, shortest: int
+) -> ColumnNeeds:
     widest = max((places(text) for text, _ in cells), default=0)
-    words = (places(text) if solid else longest_word(text) for text, solid in cells)
-    tight = max([longest_word(title), *words])
-    folded = max(tight, _FOLDED) if widest > _LONG else max(tight, widest)
+    longest, word = _narrowed(title, cells, names, name)
+    folded = max(word, _FOLDED) if longest > _LONG else max(word, longest)
+    tight = _narrowed(title, cells, names, shortest)[1] if names.words else word
     full = max(places(title), widest)
     return ColumnNeeds(full, max(widest, longest_word(title)), min(full, folded), tight, drop)
+
+
+def _narrowed(title: str, cells: Sequence[tuple[str, bool]], names: LongNames, width: int) -> tuple[int, int]:
+    """The places of the longest cell, and of the longest word in title and cells, with long names in a width."""
+    cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in cells]
+    words = (places(text) if solid else longest_word(text) for text, solid in cut)
+    longest = max((places(text) for text, _ in cut), default=0)
+    return longest, max([longest_word(_stand_in(title, names, width)), *words])
+
+
+def _stand_in(text: str, names: LongNames, width: int) -> str:
+    """A text that takes as many places as this one does with its long names in a width."""
+    if not names.words or places(text) <= width:
+        return text
+    return " ".join("x" * min(places(word), width) if word in names.words else word for word in text.split(" "))
 
 
 def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
@@ -116,6 +188,13 @@ def shortened(text: str, width: int) -> str:
     return f"{text}{ELLIPSIS}"
 
 
+def with_short_names(text: str, width: int, shorter: Mapping[str, str]) -> str:
+    """The text, with names that are longer than a width in their shorter form."""
+    if places(text) <= width:
+        return text
+    return " ".join(shorter.get(word, word) if places(word) > width else word for word in text.split(" "))
+
+
 def longest_word(text: str) -> int:
     """The places that the longest word takes."""
     return max(map(places, text.split(" ")))
@@ -137,6 +216,29 @@ def _pieces(text: str, width: int) -> Iterator[str]:
             yield from re.findall(r"[^|]*\|?", word)
         else:
             yield word
+
+
+def _without_middle(word: str, width: int, head: int) -> str:
+    """So much of a word's beginning and end as fits around an ellipsis."""
+    if places(word) <= width:
+        return word
+    tail = width - 1 - head
+    start, end = word[:head], word[len(word) - tail :]
+    while places(start) > head:
+        start = start[:-1]
+    while places(end) > tail:
+        end = end[1:]
+    return f"{start}{ELLIPSIS}{end}"
+
+
+def _middle(word: str, width: int, start: int) -> str:
+    """So much of a word from a place on as fits between two ellipses."""
+    if places(word) <= width:
+        return word
+    part = word[start : start + width - 2]
+    while places(part) > width - 2:
+        part = part[:-1]
+    return f"{ELLIPSIS}{part}{ELLIPSIS}"
 
 
 def _total(widths: Sequence[int]) -> int:

@@ -196,7 +196,8 @@ class Store:
         names = [*self._names(), *(self.unfinished() if unfinished else ())]
         if id in names:
             return id
-        matches = [name for name in names if name.startswith(id)] if id else []
+        start, _, end = id.partition("…")  # as a narrow screen shows long ids
+        matches = [name for name in names if name.startswith(start) and name.endswith(end)] if id else []
         if len(matches) == 1:
             return matches[0]
         if matches:
