@@ -163,6 +163,15 @@ def test_columns_go_only_where_short_names_do_not_help() -> None:
     assert shown(table, 36)[0].split() == ["run", "score"]
 
 
+def test_names_to_copy_stay_whole_while_columns_can_go() -> None:
+    table = Table(
+        "", [Column("run", whole=True), Column("made", drop=1), "score"], [["x" * 34, "2026-11-16", "49.48%"]]
+    )
+    assert shown(table, 50)[2].split() == ["x" * 34, "49.48%"]
+    run, made, score = shown(table, 42)[2].split()
+    assert ("…" in run, made, score) == (True, "2026-11-16", "49.48%")
+
+
 def test_long_texts_fold_at_spaces_before_a_column_goes() -> None:
     table = Table("", ["name", "what"], [["som-dst", "predictions as a dictionary of dialogues and turns"]])
     assert shown(table, 40) == [

@@ -32,11 +32,12 @@ class ColumnNeeds(Struct, frozen=True):
     """What a column asks for, from a line for every cell down to the narrowest that keeps its words recognisable.
 
     ``full`` holds title and cells on one line, ``cells`` the cells alone; in ``readable`` only long texts fold, in
-    ``tight`` all of them. In both, long names are shortened.
+    ``tight`` all of them. In both, long names are shortened; in ``copyable``, all but those that people copy.
     """
 
     full: int
     cells: int
+    copyable: int
     readable: int
     tight: int
     drop: int
@@ -93,32 +94,45 @@ class LongNames(Struct, frozen=True):
         return middles if len(set(middles.values())) == len(middles) else None
 
 
-def needs(columns: Sequence[tuple[str, Sequence[tuple[str, bool]], int]], names: LongNames) -> list[ColumnNeeds]:
-    """What columns need: each a title, its cells and how early it goes.
+class AskingColumn(Struct, frozen=True):
+    """A column before it is fitted: title, cells, how early it goes, and whether its names stay whole till others went.
 
     A cell is a text and whether it stays on one line, as numbers do.
     """
-    widths = names.least_widths()
-    return [_column_needs(*column, names, *widths) for column in columns]
+
+    title: str
+    cells: Sequence[tuple[str, bool]]
+    drop: int = 0
+    whole: bool = False
 
 
-def _column_needs(
-    title: str, cells: Sequence[tuple[str, bool]], drop: int, names: LongNames, name: int, shortest: int
-) -> ColumnNeeds:
-    widest = max((places(text) for text, _ in cells), default=0)
-    longest, word = _narrowed(title, cells, names, name)
-    folded = max(word, _FOLDED) if longest > _LONG else max(word, longest)
-    tight = _narrowed(title, cells, names, shortest)[1] if names.words else word
-    full = max(places(title), widest)
-    return ColumnNeeds(full, max(widest, longest_word(title)), min(full, folded), tight, drop)
+def needs(columns: Sequence[AskingColumn], names: LongNames) -> list[ColumnNeeds]:
+    """What columns need."""
+    readable, tight = names.least_widths()
+    return [_column_needs(column, names, readable, tight) for column in columns]
 
 
-def _narrowed(title: str, cells: Sequence[tuple[str, bool]], names: LongNames, width: int) -> tuple[int, int]:
+def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: int) -> ColumnNeeds:
+    widest = max((places(text) for text, _ in column.cells), default=0)
+    longest, word = _narrowed(column, names, readable)
+    full = max(places(column.title), widest)
+    folded = min(full, max(word, _FOLDED) if longest > _LONG else max(word, longest))
+    return ColumnNeeds(
+        full=full,
+        cells=max(widest, longest_word(column.title)),
+        copyable=max(widest, folded) if column.whole else folded,
+        readable=folded,
+        tight=_narrowed(column, names, tight)[1],
+        drop=column.drop,
+    )
+
+
+def _narrowed(column: AskingColumn, names: LongNames, width: int) -> tuple[int, int]:
     """The places of the longest cell, and of the longest word in title and cells, with long names in a width."""
-    cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in cells]
+    cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in column.cells]
     words = (places(text) if solid else longest_word(text) for text, solid in cut)
     longest = max((places(text) for text, _ in cut), default=0)
-    return longest, max([longest_word(_stand_in(title, names, width)), *words])
+    return longest, max([longest_word(_stand_in(column.title, names, width)), *words])
 
 
 def _stand_in(text: str, names: LongNames, width: int) -> str:
@@ -130,20 +144,28 @@ def _stand_in(text: str, names: LongNames, width: int) -> str:
 
 def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
     """The columns that fit into a width; into None, all of them."""
-    kept = list(range(len(columns)))
+    every = range(len(columns))
     if width is None or _total([one.full for one in columns]) <= width:
-        return Fit(tuple(kept), tuple(one.full for one in columns))
-    declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
-    while not _fits([columns[place].readable for place in kept], width) and declared:
-        kept.remove(declared.pop())
+        return Fit(tuple(every), tuple(one.full for one in columns))
+    for asked in ([one.copyable for one in columns], [one.readable for one in columns]):
+        kept = _kept(columns, asked, width)
+        if _fits([asked[place] for place in kept], width):
+            return Fit(tuple(kept), _widened([asked[place] for place in kept], [columns[one] for one in kept], width))
     chosen = [columns[place] for place in kept]
-    if _fits([one.readable for one in chosen], width):
-        return Fit(tuple(kept), _widened([one.readable for one in chosen], chosen, width))
     while not _fits([one.tight for one in chosen], width) and len(chosen) > 1:
         chosen.pop()
     least = [min(one.tight, width) for one in chosen]
     forced = len(chosen) < len(kept) or any(one.tight > width for one in chosen)
     return Fit(tuple(kept[: len(chosen)]), _widened(least, chosen, width), forced)
+
+
+def _kept(columns: Sequence[ColumnNeeds], asked: Sequence[int], width: int) -> list[int]:
+    """The places of the columns that are left when enough of those that may go have gone, or all of them."""
+    kept = list(range(len(columns)))
+    declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
+    while not _fits([asked[place] for place in kept], width) and declared:
+        kept.remove(declared.pop())
+    return kept
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -196,8 +218,11 @@ def with_short_names(text: str, width: int, shorter: Mapping[str, str]) -> str:
 
 
 def longest_word(text: str) -> int:
-    """The places that the longest word takes."""
-    return max(map(places, text.split(" ")))
+    """The places that the longest word takes; of a signature, which breaks between its parts, the longest part."""
+    words = text.split(" ")
+    if "|" in text:
+        words = [part for word in words for part in (re.findall(r"[^|]*\|?", word) if len(word) > _NAME else [word])]
+    return max(map(places, words))
 
 
 def places(text: str) -> int:

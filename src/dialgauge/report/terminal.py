@@ -12,7 +12,18 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.measures import short_form
-from dialgauge.report.fitting import GAP, Fit, LongNames, fit, fold, fold_sentence, needs, places, with_short_names
+from dialgauge.report.fitting import (
+    GAP,
+    AskingColumn,
+    Fit,
+    LongNames,
+    fit,
+    fold,
+    fold_sentence,
+    needs,
+    places,
+    with_short_names,
+)
 from dialgauge.report.table import Cell, Column, is_number
 from dialgauge.text import plain
 
@@ -121,7 +132,9 @@ class _Layout(NamedTuple):
         whole = [titles, *rows]
         names = LongNames.of(cell.text for row in whole for cell in row if not cell.solid) if width else LongNames()
         asked = [
-            (title.text, [(f"{cell.text}{cell.tail}", cell.solid) for cell in cells], column.drop)
+            AskingColumn(
+                title.text, [(f"{cell.text}{cell.tail}", cell.solid) for cell in cells], column.drop, column.whole
+            )
             for column, (title, *cells) in zip(columns, zip(*whole, strict=True), strict=True)
         ]
         chosen = fit(needs(asked, names), width)

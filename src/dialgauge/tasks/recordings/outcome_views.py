@@ -39,8 +39,6 @@ _LISTENERS = ("system", "user")
 #: From so many user turns in a row with the same acts on, a conversation is in a loop.
 _LOOP = 3
 _SHARES = Column("", percent=True, digits=2, align="right")
-#: Characters of an act and its slot.
-_WIDEST = 25
 
 
 def outcome_tables(
@@ -193,7 +191,7 @@ def _confusions(heard: polars.DataFrame, number: int) -> list[Table]:
     table = Table("Most frequent confusions", ["listener", "said", "heard", Column("times", align="right")])
     for row in wrong.head(number).iter_rows(named=True):
         other = "another value" if row["said"] == row["heard"] else row["heard"] or "nothing"
-        table.add(row["listener"], _short(row["said"] or "nothing"), _short(other), row["times"])
+        table.add(row["listener"], row["said"] or "nothing", other, row["times"])
     return [act_table(heard, number), table]
 
 
@@ -221,12 +219,8 @@ def act_table(heard: polars.DataFrame, number: int) -> Table:
     for row in joined.head(number).iter_rows(named=True):
         said, times, hits = row["said"], row["heard"], row["right"]
         rates = (hits / times if times else None, hits / said if said else None, 2 * hits / (said + times))
-        table.add(row["listener"], _short(row["act"]), said, times, *rates)
+        table.add(row["listener"], row["act"], said, times, *rates)
     return table
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def outcome_explanation(table: Tables, dialogue: str) -> Table:
