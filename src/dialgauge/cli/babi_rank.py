@@ -335,8 +335,6 @@ def _show(runs: list[Run], report: Path | None, json: Path | None) -> None:
     from dialgauge.responses import class_table, results_table
 
     present_tables([results_table(runs), class_table(runs)], report, json)
-    for run in runs if on_screen(json) else ():
-        out.print(run.signature, style="dim")
     _write(runs, json)
 
 

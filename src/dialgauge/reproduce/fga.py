@@ -275,7 +275,7 @@ def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
         )
     for turn, text in enumerate(figure["fga_turns"]):
         record.printed(part, f"FGA@0.5 of turn {turn}", text, turns["FGA@0.5"][turn])
-    notes = {"FGA@0.5": "the paper averages the rounded 0.39; with full precision it is 46.45%"}
+    notes = {"FGA@0.5": "the paper averages the rounded 39%; with full precision it is 46.45%"}
     for name, text in figure["conversation"].items():
         record.printed(part, f"{name} of the conversation", text, scores[name], note=notes.get(name, ""))
 
