@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
@@ -128,8 +129,13 @@ def _ends(conversations: polars.DataFrame) -> Table:
     )
     for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
         share = row["count"] / conversations.height
-        table.add(row["reason"] or "not recorded", row["count"], share, row["strict"], row["compat"])
+        table.add(_reason(row["reason"]), row["count"], share, row["strict"], row["compat"])
     return table
+
+
+def _reason(code: str | None) -> str:
+    """Why a conversation ended, in words; an agent's own reason as it gave it."""
+    return END_WORDS.get(code, code) if code else "not recorded"
 
 
 def _beliefs(conversations: polars.DataFrame) -> Table:
@@ -243,7 +249,7 @@ def outcome_explanation(table: Tables, dialogue: str) -> Table:
     explained.notes.append(
         f"{STRICT}: {_done(verdict['strict'])}, {COMPAT}: {_done(verdict['compat'])}; the user "
         f"{believed[verdict['complete']]}. It ended after {counted(verdict['exchanges'], 'exchange')}"
-        f"{': ' + verdict['reason'] if verdict['reason'] else ''}."
+        f"{': ' + _reason(verdict['reason']) if verdict['reason'] else ''}."
     )
     return explained
 
