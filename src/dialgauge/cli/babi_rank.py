@@ -117,7 +117,7 @@ def evaluate(
     measures: Annotated[
         list[str] | None,
         Option(
-            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the usual ones."
+            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults."
         ),
     ] = None,
     attention: Annotated[

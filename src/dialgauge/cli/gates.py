@@ -126,7 +126,7 @@ class BuildGate:
         if baseline.kind not in kinds:
             raise DialgaugeError(
                 f"--fail-on-drop: {baseline.id} is a run of kind {baseline.kind}, and this command makes runs of kind "
-                f"{' or '.join(kinds)}; name one of those ('dialgauge runs list --kind {kinds[0]}')"
+                f"{' or '.join(kinds)}; name one of those"
             )
         return cls(thresholds, baseline)
 

@@ -155,7 +155,7 @@ class Store:
         kept when the block or the process fails, and deleted when the block ends."""
         with self.workbench(kind=kind, name=name, config={**config, "code": own_source()}) as folder:
             if folder is None:
-                raise DialgaugeError("another process is at work on the same files; wait for it or stop it")
+                raise DialgaugeError("another process is working on the same files; wait for it or stop it")
             yield Parts(folder / "units")
 
     def check_writable(self) -> None:
