@@ -123,6 +123,12 @@ def _correlations() -> list[str]:
     return [*CORRELATIONS, "all"]
 
 
+def _families_and_measures() -> list[str]:
+    from dialgauge.measures import FAMILIES, cards
+
+    return [*FAMILIES, *cards()]
+
+
 def _behaviours() -> list[str]:
     from dialgauge.users import LABELS, REASONS
 
@@ -202,6 +208,9 @@ _CHOICES: dict[str, Choice] = {
     "users --fault": Choice(_of("users", "CAUSES")),
     "users --cause": Choice(_of("users", "CAUSES")),
     "data name": Choice(_datasets),
+    "explain profile name": _PROFILE,
+    "explain measures name": Choice(_families_and_measures, closed=False),
+    "explain behaviours name": Choice(_behaviours, closed=False),
     "reproduce paper": Choice(_of("reproduce", "PAPERS")),
     "schema name": Choice(_schemas),
 }

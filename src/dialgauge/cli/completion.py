@@ -92,6 +92,7 @@ def completions(words: Sequence[str]) -> list[str]:
     if len(group.commands) > 1:
         if not rest:
             return _fitting(last, [*group.commands, "--help"])
+        rest = group.usual(rest)
         function = group.commands.get(rest[0])
         name, rest = f"{name} {rest[0]}", rest[1:]
     else:
