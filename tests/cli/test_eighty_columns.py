@@ -36,6 +36,7 @@ EMBEDDED = [
     "explain measures",
     "explain profile",
     "explain behaviours",
+    "explain measures FGA",
     f"compare self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson",
     "compare {tracking} {other} --store runs",
     "runs compare {tracking} {other} --store runs --pairs",
@@ -94,6 +95,7 @@ ELSEWHERE = {
     "babi chat": "somebody has to talk to it",
     "lab chat": "somebody has to talk to it",
     "lab train": "it takes labelled utterances and minutes",
+    "config": "it takes a project file, which would act on all commands here: tests/cli/test_project_file.py",
     "data verify": "it takes a dataset that was downloaded",
 }
 

@@ -201,6 +201,14 @@ def test_config_names_every_mistake_in_a_sentence_of_its_own(capsys: Capture, pr
         assert line.startswith(start)
 
 
+def test_config_fits_80_columns_and_is_whole_with_wide(capsys: Capture, project: Path) -> None:
+    long = "a-folder-with-a-name/" * 6
+    write(project, f'[defaults]\nstore = "{long}"\n')
+    narrow, wide = dialgauge(capsys, "config"), dialgauge(capsys, "config", "--wide")
+    assert max(len(line) for line in narrow.out.splitlines()[1:]) <= 80 and long not in narrow.out
+    assert long in wide.out
+
+
 def test_config_takes_what_the_commands_take(capsys: Capture, project: Path) -> None:
     """A default that one command takes is one, though another has the option with other values."""
     write(

@@ -11,6 +11,7 @@ from dialgauge.cli.choices import choice_of
 from dialgauge.cli.common import (
     JsonOption,
     TableOption,
+    WideOption,
     check_table,
     present_tables,
     write_document,
@@ -28,7 +29,7 @@ from dialgauge.cli.project_file import (
     unfit,
     unsafe,
 )
-from dialgauge.cli.screen import err
+from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -39,8 +40,12 @@ app = application("The project file in effect.")
 
 
 @app.command()
-def config(json: JsonOption = None, table: TableOption = None) -> None:
-    """Show which dialgauge.toml is in effect and what it sets, after checking every section."""
+def config(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+    """Show which dialgauge.toml is in effect and what it sets, after checking every section and value.
+
+    Exit code: 0 no errors, 2 something in it is wrong; each mistake is one line.
+    """
+    out.wide = wide
     from dialgauge.report import Table
 
     check_table(table)
