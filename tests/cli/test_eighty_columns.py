@@ -180,6 +180,31 @@ def test_nothing_is_wider_with_real_data(
     check(capsys, line, here, tmp_path)
 
 
+LONG = [
+    "our-organisation-experiment-2026-11-16-large-model-seed-0",
+    "our-organisation-experiment-2026-11-16-large-seed-1",
+]
+
+
+def test_long_names_of_systems_leave_every_score_and_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold = gold_dialogues(12)
+    for place, name in enumerate([*LONG, "dots"]):
+        write_predictions(tmp_path / f"{name}.json", gold, tracker(gold, 0.1 + 0.3 * place, place))
+    files = [f"{name}.json" for name in [*LONG, "dots"]]
+    scored = dialgauge(capsys, "score", "self", *files, "-m", "JGA,F1").out
+    values = re.findall(r"^JGA +([\d.]+) \[.*?\] +([\d.]+) \[.*?\] +([\d.]+) \[", scored, re.MULTILINE)
+    assert len(values) == 1 and len(set(values[0])) == 3, scored
+    compared = dialgauge(capsys, "compare", "self", *files, "-m", "JGA", "--pairs", "--resamples", "200").out
+    pairs = compared.partition("Differences, first minus second")[2].partition("\n\n")[0]
+    assert pairs.splitlines()[2].split()[-1] == "verdict"
+    assert len(re.findall(r"could be noise|better", pairs.partition("\nVerdicts:")[0])) == 3, pairs
+    for line in (scored + pairs).splitlines():
+        assert len(line) <= 80 or line.startswith(("Signature:", "Verdicts:", "Wins,", "Left out")), line
+
+
 def wide_commands() -> set[str]:
     """Commands that take ``--wide``."""
     found = set()
