@@ -85,7 +85,9 @@ def require_explorer() -> None:
         raise missing
 
 
-def missing_explorer(packages: Sequence[str] = ("jinja2", "starlette", "uvicorn")) -> DialgaugeError | None:
+def missing_explorer(
+    packages: Sequence[str] = ("jinja2", "starlette", "uvicorn"), purpose: str = "Looking at runs in the browser"
+) -> DialgaugeError | None:
     """What to say where the extra for web pages is not installed."""
     from importlib.util import find_spec
 
@@ -93,7 +95,7 @@ def missing_explorer(packages: Sequence[str] = ("jinja2", "starlette", "uvicorn"
 
     for package in packages:
         if find_spec(package) is None:
-            return missing_extra(package, EXTRA, "Looking at runs in the browser")
+            return missing_extra(package, EXTRA, purpose)
     return None
 
 

@@ -49,7 +49,9 @@ def report(
 
     place = Store(store)
     chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
-    missing = missing_explorer(["jinja2"]) if markdown is not None and html is None else None
+    missing = missing_explorer(["jinja2"], "A web page")
+    if missing is not None and (markdown is None or html is not None):
+        raise missing
     if missing is None:
         html = html or _PAGE
         with err.status("writing the report"):
