@@ -115,7 +115,7 @@ def test_rsa_figures(rsa: Reproduction, expected: Path) -> None:
     assert correlation.ours == "JGA with SA 0.746, RSA 0.548, RSA(empty=one) 0.697"
     assert correlation.verdict == "holds"
     assert lines(rsa, "Figure 4")["SA, mean ± standard deviation of the ten models"].ours == (
-        "0.9716 ± 0.0037 (sample 0.0039)"
+        "97.16% ± 0.37% (sample 0.39%)"
     )
 
 
