@@ -145,7 +145,10 @@ def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Pa
     outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
     assert outcome.code == 0, outcome.err
     assert "100.00" in outcome.out
-    assert "model:rules|task:1|split:tst-OOV" in outcome.out
+    assert "Signature: model:rules|task:1|" in outcome.out
+    assert (
+        "model:rules|task:1|split:tst-OOV" in cells_of(tmp_path / "out.json")[-1]["scores"]["per-response"]["signature"]
+    )
     found = cells_of(tmp_path / "out.json")
     assert [cell["split"] for cell in found] == ["dev", "tst", "tst-OOV"]
     assert {(value(cell, "per-response"), value(cell, "per-dialog")) for cell in found} == {(1.0, 1.0)}
@@ -366,3 +369,16 @@ def test_transfer_needs_a_model_and_one_place(
 def test_a_world_has_nothing_to_fit_a_model_on(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "babi", "evaluate", "--world", "bakery", "--dialogs", 2, "--model", "tfidf")
     assert (outcome.code, "--world has no training dialogs" in outcome.err) == (2, True)
+
+
+def test_a_table_has_one_short_signature_and_files_the_long_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tiny_release(tmp_path / "babi")
+    outcome = dialgauge(capsys, "babi", "evaluate", "--data", "babi", "--model", "tfidf", "--table", "out.md")
+    assert outcome.code == 0, outcome.err
+    signed = [line for line in outcome.out.splitlines() if "model:tfidf" in line]
+    assert len(signed) == 1 and signed[0].startswith("Signature: ")
+    assert "|v:0" in signed[0] and "version:" not in outcome.out and "split:" not in signed[0]
+    assert "version:" in Path("out.md").read_text().replace("\\", "")

@@ -115,7 +115,7 @@ def test_a_checkpoint_from_before_trainings_had_names_is_told_of_as_ever(
     (learned / "ranker.json").unlink()
     outcome = dialgauge(capsys, "babi", "train", "--data", data, "--out", learned, *QUICK, "--seed", 1)
     assert outcome.code == 0, outcome.err
-    assert "of another training" in outcome.err
+    assert "from another training" in outcome.err
 
 
 @pytest.mark.parametrize(

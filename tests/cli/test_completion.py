@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.choices import _CHOICES
 from dialgauge.cli.completion import completions
+from dialgauge.cli.options import Option
+from dialgauge.cli.parse import command_parameters
 from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 
@@ -28,6 +32,23 @@ Capture = pytest.CaptureFixture[str]
         (["score", "--fail"], ["--fail-under", "--fail-on-drop"]),
         (["lab", "run", "--level", ""], ["act", "text"]),
         (["babi", "simulate", "--to", "b"], ["babi", "both"]),
+        (["score", "--engine", ""], ["local", "pool", "ray"]),
+        (["score", "--engine=l"], ["--engine=local"]),
+        (["score", "--engine", "=", "l"], ["local"]),
+        (["compare", "-p", "tra"], ["trade"]),
+        (["score", "-m", "JGA,RS"], ["JGA,RSA"]),
+        (["babi", "evaluate", "-m", "MR"], ["MRR"]),
+        (["score", "--fail-under", "JG"], ["JGA="]),
+        (["score", "--gold-format", "som"], ["som-dst"]),
+        (["data", "convert", "--to", "nat"], ["native"]),
+        (["compare", "--figure-format", "svg,p"], ["svg,png", "svg,pdf"]),
+        (["users", "find", "--cause", "user"], ["user NLU", "user policy"]),
+        (["lab", "run", "--system", "rule-s"], ["rule-system"]),
+        (["babi", "table", "--models", "rules,near"], ["rules,nearest"]),
+        (["data", "get", "gc"], ["gcdf1"]),
+        (["data", "get", "gcdf1", ""], []),
+        (["reproduce", "--data", "somewhere", "fg"], ["fga"]),
+        (["schema", "runs-l"], ["runs-list"]),
         (["score", "gold.jso"], []),
         (["score", "--json", ""], []),
         (["nothing", ""], []),
@@ -45,6 +66,20 @@ def test_ids_of_runs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert completions(["runs", "show", ""]) == [run.id]
     assert completions(["score", "--from", ""]) == [run.id]
     assert completions(["runs", "show", "--store", str(tmp_path), ""]) == []
+
+
+def test_every_choice_is_of_a_parameter_that_exists_and_offers_names() -> None:
+    known = set()
+    for name in COMMANDS:
+        group = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+        for command, function in group.items():
+            full = name if len(group) == 1 else f"{name} {command}"
+            for one in command_parameters(function):
+                for parameter in one.options if isinstance(one.declaration, Option) else (one.name,):
+                    known |= {parameter, f"{name} {parameter}", f"{full} {parameter}"}
+    assert set(_CHOICES) <= known
+    for key, choice in _CHOICES.items():
+        assert list(choice.names()), key
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -73,14 +108,19 @@ def test_an_unknown_shell_is_one_sentence(capsys: Capture, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_with_it(capsys: Capture, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("lab st", "study"), ("score --engine p", "pool"), ("users find --cause 'user N'", "user\\ NLU")],
+)
+def test_bash_completes_with_it(words: str, found: str, capsys: Capture, tmp_path: Path) -> None:
     script = dialgauge(capsys, "--show-completion", "bash").out
     tools = Path(sys.executable).parent
     if not (tools / "dialgauge").exists():
         pytest.skip("dialgauge is not installed beside python")
     asked = (
-        script + 'COMP_WORDS=(dialgauge lab st); COMP_CWORD=2; compopt() { :; }; _dialgauge; echo "${COMPREPLY[@]}"\n'
+        f"{script}COMP_WORDS=(dialgauge {words}); "
+        'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }; _dialgauge; echo "${COMPREPLY[@]}"\n'
     )
     environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", asked], env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "study", done.stderr
+    assert done.stdout.strip() == found, done.stderr

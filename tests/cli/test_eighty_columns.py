@@ -36,6 +36,7 @@ EMBEDDED = [
     "explain measures",
     "explain profile",
     "explain behaviours",
+    "explain measures FGA",
     f"compare self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson",
     "compare {tracking} {other} --store runs",
     "runs compare {tracking} {other} --store runs --pairs",
@@ -94,6 +95,7 @@ ELSEWHERE = {
     "babi chat": "somebody has to talk to it",
     "lab chat": "somebody has to talk to it",
     "lab train": "it takes labelled utterances and minutes",
+    "config": "it takes a project file, which would act on all commands here: tests/cli/test_project_file.py",
     "data verify": "it takes a dataset that was downloaded",
 }
 
@@ -156,8 +158,10 @@ def check(capsys: pytest.CaptureFixture[str], line: str, names: dict[str, str], 
         assert len(row) <= 80 or " " not in row.strip(), row
     known = words(wide)
     own = re.sub(r"Left out to fit 80 columns: [^)]*\)\.", "", narrow)
+    own = own.replace("Long names are shortened (--wide shows them whole).", "")
     for word in words(own) - known:
-        cut = word.endswith("…") and any(one.startswith(word[:-1]) for one in known)
+        parts = re.compile(".*".join(map(re.escape, word.split("…"))))
+        cut = "…" in word and any(parts.fullmatch(one) for one in known)
         assert cut or set(word) == {"─"}, word
 
 
@@ -174,6 +178,31 @@ def test_nothing_is_wider_with_real_data(
     line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check(capsys, line, here, tmp_path)
+
+
+LONG = [
+    "our-organisation-experiment-2026-11-16-large-model-seed-0",
+    "our-organisation-experiment-2026-11-16-large-seed-1",
+]
+
+
+def test_long_names_of_systems_leave_every_score_and_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold = gold_dialogues(12)
+    for place, name in enumerate([*LONG, "dots"]):
+        write_predictions(tmp_path / f"{name}.json", gold, tracker(gold, 0.1 + 0.3 * place, place))
+    files = [f"{name}.json" for name in [*LONG, "dots"]]
+    scored = dialgauge(capsys, "score", "self", *files, "-m", "JGA,F1").out
+    values = re.findall(r"^JGA +([\d.]+) \[.*?\] +([\d.]+) \[.*?\] +([\d.]+) \[", scored, re.MULTILINE)
+    assert len(values) == 1 and len(set(values[0])) == 3, scored
+    compared = dialgauge(capsys, "compare", "self", *files, "-m", "JGA", "--pairs", "--resamples", "200").out
+    pairs = compared.partition("Differences, first minus second")[2].partition("\n\n")[0]
+    assert pairs.splitlines()[2].split()[-1] == "verdict"
+    assert len(re.findall(r"could be noise|better", pairs.partition("\nVerdicts:")[0])) == 3, pairs
+    for line in (scored + pairs).splitlines():
+        assert len(line) <= 80 or line.startswith(("Signature:", "Verdicts:", "Wins,", "Left out")), line
 
 
 def wide_commands() -> set[str]:

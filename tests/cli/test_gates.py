@@ -96,7 +96,7 @@ def test_below_a_threshold_is_exit_code_3(capsys: Capture, files: Path) -> None:
     assert f"FAILED: bad: JGA {value:.2%} is below 99.9%" in failed.err
     assert "F1" not in failed.err.split("FAILED")[1]
     unknown = dialgauge(capsys, *score, "--fail-under", "JGAA=50%")
-    assert (unknown.code, "bad has no measure 'JGAA'. Did you mean 'JGA'" in unknown.err) == (2, True)
+    assert (unknown.code, "there is no measure named 'JGAA'. Did you mean 'JGA'" in unknown.err) == (2, True)
 
 
 def test_only_a_significant_drop_fails(capsys: Capture, files: Path) -> None:
@@ -155,3 +155,42 @@ def test_the_lab_is_held_too(capsys: Capture) -> None:
     deaf = dialgauge(capsys, *call, "--channel", "drop=0.8", "--fail-on-drop", run, "--fail-under", "JGA=99%")
     assert deaf.code == 3
     assert "JGA" in deaf.err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--fail-under", "JGAA=50%"], "there is no measure named 'JGAA'. Did you mean 'JGA'"),
+        (["--fail-under", "JGA=50"], "JGA=50 is ambiguous"),
+        (["--fail-under", "JGA=150%"], "must be between 0% and 100%"),
+        (["--fail-under", "pass^1=50%"], "--fail-under: there is no measure named 'pass'"),
+        (["-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
+        (["--workers", "2", "-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
+    ],
+)
+def test_a_bad_threshold_is_refused_before_any_file_is_read(
+    capsys: Capture, tmp_path: Path, options: list[str], sentence: str
+) -> None:
+    refused = dialgauge(capsys, "score", tmp_path / "absent.json", tmp_path / "absent-too.json", *options)
+    assert refused.code == 2
+    assert sentence in refused.err and "absent" not in refused.err
+
+
+def test_thresholds_of_other_commands_are_refused_before_the_work(capsys: Capture, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.json"
+    for command in (
+        ("users", "score", absent),
+        ("tasks", "score", absent, absent),
+        ("babi", "evaluate", "--data", tmp_path / "absent"),
+        ("lab", "run", "--goals", absent),
+    ):
+        refused = dialgauge(capsys, *command, "--fail-under", "JGAAA=50%")
+        assert (refused.code, "there is no measure named 'JGAAA'" in refused.err) == (2, True), command
+
+
+def test_a_run_of_another_kind_is_named_as_such_before_the_work(capsys: Capture, files: Path) -> None:
+    tau_file(Path("tau.json"), {"a": "++", "b": "+-"})
+    other = stored(dialgauge(capsys, "tasks", "score", "tau.json", "--resamples", 0, "--run"))
+    refused = dialgauge(capsys, "score", "absent.jsonl", "absent-too.jsonl", "--fail-on-drop", other)
+    assert refused.code == 2
+    assert f"{other} is a run of kind trials, and this command makes runs of kind tracking" in refused.err

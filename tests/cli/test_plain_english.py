@@ -44,7 +44,7 @@ STIFF = {
     "times in 20": "95% of the time",
     "cut down to": "restricted to",
     "the tests leave open": "possible ranks",
-    "is no measure": "is not a measure",
+    "' is no measure": "is not a measure",
     "is no signature": "is not a signature",
     "is no run store": "is a file, not a run store",
     "nobody guesses": "dialgauge does not guess",

@@ -98,8 +98,10 @@ def test_a_stored_run_is_shown_without_defaults_of_scoring(capsys: Capture, proj
         ("[score]\nprofil = 'x'\n", "unknown key 'profil' in [score]. Did you mean 'profile'?"),
         ("score = 1\n", "'score' must be a section"),
         ("[score\n", "not valid TOML"),
-        ("[score]\nseed = 'x'\n", "sets --seed=x"),
-        ("[score]\nseed = true\n", "'seed' must be a text or a number (got True)"),
+        ("[score]\nseed = 'x'\n", "'seed' must be a whole number (got 'x')"),
+        ("[score]\nseed = -1\n", "'seed' must be ≥ 0 (got -1)"),
+        ("[score]\nresamples = 2000000\n", "'resamples' must be ≤ 1000000 (got 2000000)"),
+        ("[score]\nseed = true\n", "'seed' must be a whole number (got True)"),
         ("[score]\nprofile = [1979-05-27]\n", "'profile' must be a text, a number or a list of these"),
         ("[score]\nfaults = 'yes'\n", "'faults' must be true or false (got 'yes')"),
         ("[score]\njson = '/tmp/x'\n", "'json' cannot be set in a project file; type --json"),
@@ -150,6 +152,80 @@ def test_config_shows_and_checks_the_whole_file(capsys: Capture, project: Path) 
     assert (wrong.code, "Did you mean 'exchanges'" in wrong.err) == (2, True)
     write(project, "[lab.runs]\nexchanges = 9\n")
     assert "Did you mean 'lab.run'" in dialgauge(capsys, "config").err
+
+
+def test_config_names_every_mistake_in_a_sentence_of_its_own(capsys: Capture, project: Path) -> None:
+    write(
+        project,
+        """
+        [defaults]
+        seed = 1.5
+        figure-format = "svg,gif"
+        stroe = "x"
+        [score]
+        coverage = "everything"
+        profile = "trad"
+        measures = ["RSA", "JGAA"]
+        profil = "trade"
+        run = true
+        [compare]
+        level = "high"
+        correlation = "pearsons"
+        [lab.run]
+        level = "speech"
+        [lab.runs]
+        level = "text"
+        [scor]
+        """,
+    )
+    outcome = dialgauge(capsys, "config")
+    assert (outcome.code, outcome.out) == (2, "")
+    told = [line.partition("dialgauge.toml: ")[2] for line in outcome.err.splitlines()]
+    expected = [
+        "unknown key 'stroe' in [defaults]. Did you mean 'store'",
+        "unknown section [scor]. Did you mean 'score'",
+        "'coverage' in [score] must be one of intersection, empty (got 'everything')",
+        "'profile' in [score] cannot be 'trad': there is no profile named 'trad'. Did you mean 'trade'",
+        "'measures' in [score] cannot be 'JGAA': there is no measure named 'JGAA'. Did you mean 'JGA'",
+        "unknown key 'profil' in [score]. Did you mean 'profile'",
+        "'run' in [score] cannot be set in a project file",
+        "'level' in [compare] must be a number (got 'high')",
+        "'correlation' in [compare] must be one of pearson, spearman, kendall, all (got 'pearsons')",
+        "'level' in [lab.run] must be one of act, text (got 'speech')",
+        "unknown section or key 'lab.runs'. Did you mean 'lab.run'",
+        "'seed' in [defaults] must be a whole number (got 1.5)",
+        "'figure-format' in [defaults] must be one of svg, png, pdf, json (got 'gif')",
+    ]
+    assert len(told) == len(expected), outcome.err
+    for line, start in zip(told, expected, strict=True):
+        assert line.startswith(start)
+
+
+def test_config_fits_80_columns_and_is_whole_with_wide(capsys: Capture, project: Path) -> None:
+    long = "a-folder-with-a-name/" * 6
+    write(project, f'[defaults]\nstore = "{long}"\n')
+    narrow, wide = dialgauge(capsys, "config"), dialgauge(capsys, "config", "--wide")
+    assert max(len(line) for line in narrow.out.splitlines()[1:]) <= 80 and long not in narrow.out
+    assert long in wide.out
+
+
+def test_config_takes_what_the_commands_take(capsys: Capture, project: Path) -> None:
+    """A default that one command takes is one, though another has the option with other values."""
+    write(
+        project,
+        """
+        [defaults]
+        profile = "trade"
+        missing = "refuse"
+        measures = "JGA,FGA@0.5(rule=paper)"
+        [score]
+        profile = ["canon", "./mine.yaml"]
+        measures = ["all"]
+        by = ["slot"]
+        """,
+    )
+    outcome = dialgauge(capsys, "config")
+    assert outcome.code == 0, outcome.err
 
 
 def test_help_and_other_commands_do_not_depend_on_it(capsys: Capture, project: Path) -> None:

@@ -122,7 +122,7 @@ def test_showing_a_run(place: Place) -> None:
     id_ = place.add("augpt")
     outcome = place.run("runs", "show", id_[:-3], "--rows", 1)
     assert outcome.code == 0
-    for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "folder", "corpus"):
+    for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "corpus"):
         assert text in outcome.out
     assert "Table dialogue_scores: 2 rows" in outcome.out
     assert " b " not in outcome.out.split("Table dialogue_scores")[1]
@@ -147,7 +147,7 @@ def test_annotating_a_run_and_its_dialogues(place: Place) -> None:
     assert ["tag", "baseline"] in [line.split() for line in shown.splitlines()]
     assert "1 dialogue with labels or notes" in shown
     assert "\x1b[31m" not in shown
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(len, shown.partition("\nCommand:")[0].splitlines())) <= 80
     assert "Annotations" not in place.run("runs", "show", other).out
     (row, _) = json.loads(place.run("runs", "list", "--json", "-").out)["runs"]
     assert (row["tags"], row["note"]) == (["baseline", "half"], note)
@@ -202,7 +202,7 @@ def test_damaged_annotations_are_told_and_the_run_still_shown(place: Place) -> N
 @pytest.mark.parametrize("kind", ["tracking", "responses", "users", "interaction", "training", "juggling"])
 def test_a_run_of_every_kind_fits_a_screen(kind: str, place: Place) -> None:
     outcome = place.run("runs", "show", place.add("a-system-with-a-name-of-many-words", kind))
-    assert max(map(len, outcome.out.splitlines())) <= 80
+    assert max(map(len, outcome.out.partition("\nCommand:")[0].splitlines())) <= 80
     assert "{" in place.run("runs", "show", outcome.out.split()[1], "--wide").out  # a whole record
 
 
@@ -364,3 +364,36 @@ def test_sql_sees_scores_with_unit_and_direction(place: Place) -> None:
         {"measure": "JGA", "value": 4 / 6, "unit": "share", "higher_is_better": True},
         {"measure": "SA", "value": 0.9, "unit": "share", "higher_is_better": True},
     ]
+
+
+def test_long_names_leave_the_scores_in_the_list(place: Place) -> None:
+    """Shortened ids differ, and can be typed as the screen shows them."""
+    ids = [place.add(f"our-organisation-experiment-2026-11-16-large-model-seed-{seed}") for seed in (0, 1)]
+    listed = place.run("runs", "list")
+    rows = [line for line in listed.out.splitlines() if line.startswith("2")]
+    assert all("JGA 66.67%" in row for row in rows) and max(map(len, listed.out.splitlines())) <= 80
+    shown = [row.split()[0] for row in rows]
+    assert all("…" in one for one in shown)
+    assert [place.run("runs", "path", one).out.strip() for one in shown] == [str(place.store.folder / i) for i in ids]
+    wide = place.run("runs", "list", "--wide").out
+    assert all(i in wide for i in ids) and "…" not in wide
+
+
+def test_a_folder_is_shown_on_a_line_of_its_own(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = Place(tmp_path / "a-folder-with-a-long-name" / ("and-another-one-" * 6), capsys)
+    id_ = deep.add("augpt")
+    for terminal in ("", "1"):
+        if terminal:
+            monkeypatch.setenv("TTY_COMPATIBLE", terminal)
+        shown = deep.run("runs", "show", id_, "--store", deep.store.folder)
+        assert str(deep.store.folder / id_) in shown.out.splitlines()
+
+
+def test_files_have_long_texts_whole(place: Place, tmp_path: Path) -> None:
+    id_ = place.add("augpt")
+    assert place.run("runs", "show", id_, "--table", tmp_path / "run.csv").code == 0
+    written = (tmp_path / "run.csv").read_text()
+    assert ("a table, please " * 9).strip() in written and "…" not in written
+    assert str(place.store.folder / id_) in written

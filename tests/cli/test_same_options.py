@@ -51,6 +51,34 @@ def test_what_shows_tables_writes_them_and_what_draws_says_in_which_format() -> 
         assert ("--figures" in options) == ("--figure-format" in options), name
 
 
+#: Commands without --json and --table, and why: they have no results, or make a file for people or programs.
+NO_RESULTS = {
+    "demo": "its results are the runs it stores",
+    "data get": "it fetches files",
+    "data path": "its answer is one path",
+    "data rm": "it removes files",
+    "babi chat": "a conversation with a person",
+    "lab chat": "a conversation with a person",
+    "lab track": "it makes predictions, which 'score' reads",
+    "explore": "pages to look at",
+    "report": "a page; 'compare' and 'runs show' have the numbers",
+    "leaderboard": "a page; 'compare' and 'runs list' have the numbers",
+    "runs annotate": "it writes into the store",
+    "runs rm": "it removes runs",
+    "runs path": "its answer is one path",
+    "schema": "its answer is JSON",
+}
+
+
+def test_every_command_with_results_writes_json_and_tables() -> None:
+    lacking = {name for name, options in EVERY.items() if "--json" not in options}
+    assert lacking == set(NO_RESULTS)
+
+
+def test_what_a_narrow_screen_shortens_can_be_shown_whole() -> None:
+    assert {name for name, options in EVERY.items() if "--table" in options and "--wide" not in options} == set()
+
+
 def test_runs_are_stored_the_same_way_everywhere() -> None:
     assert {name for name, options in EVERY.items() if "--run" in options} == ON_REQUEST
     for name in ALWAYS_STORE | ON_REQUEST:

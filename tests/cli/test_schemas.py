@@ -87,6 +87,8 @@ CALLS = {
         "explain profile",
         "explain profile canon",
         "explain behaviours",
+        "explain measures JGA",
+        "lab train heard.jsonl --out nlu.npz --database town/db --test other.jsonl --practice 50 --epochs 1",
     ),
     "config": ("config",),
 }
@@ -134,6 +136,10 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
         ids = [line.split()[3] for line in told.splitlines() if line.startswith("stored as run")]
         told = silently("lab", "run", "-n", "4", "--resamples", "0", "--channel", "drop=0.9", "--seed", "1")
         ids.append(told.split("stored as run ")[1].split()[0])
+        silently("lab", "run", "-n", "4", "--resamples", "0", "--level", "text", "--out", "spoken")
+        spoken = package.read(Path("spoken") / "conversations.jsonl").dialogues
+        package.write(spoken[:2], Path("heard.jsonl"), format="native")
+        package.write(spoken[2:], Path("other.jsonl"), format="native")
         silently("babi", "train", "--data", "babi", "--out", "model", "--set", "epochs=1", "--set", "dim=4")
     return folder, dict(zip(("GOOD", "BAD", "LAB"), ids, strict=True))
 

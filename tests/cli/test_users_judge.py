@@ -47,7 +47,7 @@ def test_what_a_judge_cannot_say_keeps_what_the_checks_found(
         done = dialgauge(capsys, "users", "faults", file, "--judge", server.url, "--judge-set", "model=shy",
                          "--resamples", 0, "--json", tmp_path / "judged.json")  # fmt: skip
     assert plain.code == done.code == 0
-    assert "not judged: 2 of 2" in done.err and "no verdict" in done.err
+    assert "not judged: 2 of 2" in done.err and "not a verdict" in done.err
     one, other = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("plain", "judged"))
     assert [each["faults"] for each in one["systems"]] == [each["faults"] for each in other["systems"]]
 

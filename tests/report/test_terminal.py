@@ -70,11 +70,12 @@ def test_any_table(table: Table) -> None:
 def test_any_table_in_any_width(table: Table, width: int) -> None:
     bare = Table("", table.columns, [[structs.replace(cell) for cell in row] for row in table.cells])
     shown = bare.render("terminal").fitted(width).text()
-    grid = [line for line in shown.splitlines() if not line.startswith("Left out to fit")]
+    grid = [line for line in shown.splitlines() if not line.startswith(("Left out to fit", "Long names are shortened"))]
     assert all(places(line) <= width for line in grid)
     whole = words(bare.render("terminal").fitted(None).text())
     for word in words("\n".join(grid)) - whole:
-        assert set(word) == {"─"} or (word.endswith("…") and any(one.startswith(word[:-1]) for one in whole))
+        parts = re.compile(".*".join(map(re.escape, word.split("…"))))
+        assert set(word) == {"─"} or ("…" in word and any(parts.fullmatch(one) for one in whole))
 
 
 @pytest.mark.parametrize(
@@ -128,6 +129,47 @@ def test_intervals_go_before_columns_that_nobody_declared_less_important() -> No
         "JGA       49.48   49.48   49.48   49.48",
         "Left out to fit 80 columns: intervals (--wide shows all).",
     ]
+
+
+LONG = [f"our-organisation-experiment-2026-11-16-large-model-seed-{seed}" for seed in (0, 1)]
+
+
+def test_long_names_are_shortened_before_scores_and_verdicts_go() -> None:
+    columns: list[str | Column] = ["first", "second", Column("difference", digits=2, percent=True), "verdict"]
+    table = Table("", columns, [[LONG[0], LONG[1], 0.2037, f"{LONG[0]} is better"], [*LONG, 0.1, "could be noise"]])
+    lines = shown(table, 80)
+    assert lines[0].split() == ["first", "second", "difference", "verdict"]
+    first, second, difference, short = lines[2].split()[:4]
+    assert (first, difference) == (short, "20.37")
+    assert first != second and {first[-1], second[-1]} == {"0", "1"}
+    assert lines[-1] == "Long names are shortened (--wide shows them whole)."
+    assert max(map(len, lines)) <= 80
+    assert LONG[0] in table.render("terminal").fitted(None).text()
+
+
+def test_systems_in_titles_are_shortened_and_still_differ() -> None:
+    middles = [f"a-tracker-with-a-long-name-{letter}-and-a-long-end-of-it" for letter in "xyz"]
+    for names in ([*LONG, "dots"], middles):
+        table = Table("", ["measure", *(Column(name, digits=2, percent=True) for name in names)])
+        table.add("JGA", 0.9074, 0.7037, 0.5741)
+        titles = shown(table, 80)[0].split()
+        assert len(set(titles)) == 4, titles
+        assert shown(table, 80)[2].split() == ["JGA", "90.74", "70.37", "57.41"]
+
+
+def test_columns_go_only_where_short_names_do_not_help() -> None:
+    table = Table("", ["run", Column("made", drop=1), "score"], [[LONG[0], "2026-11-16 12:00", 0.5]])
+    assert shown(table, 50)[0].split() == ["run", "made", "score"]
+    assert shown(table, 36)[0].split() == ["run", "score"]
+
+
+def test_names_to_copy_stay_whole_while_columns_can_go() -> None:
+    table = Table(
+        "", [Column("run", whole=True), Column("made", drop=1), "score"], [["x" * 34, "2026-11-16", "49.48%"]]
+    )
+    assert shown(table, 50)[2].split() == ["x" * 34, "49.48%"]
+    run, made, score = shown(table, 42)[2].split()
+    assert ("…" in run, made, score) == (True, "2026-11-16", "49.48%")
 
 
 def test_long_texts_fold_at_spaces_before_a_column_goes() -> None:

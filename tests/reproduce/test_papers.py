@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_rsa_figures(rsa: Reproduction, expected: Path) -> None:
     assert correlation.ours == "JGA with SA 0.746, RSA 0.548, RSA(empty=one) 0.697"
     assert correlation.verdict == "holds"
     assert lines(rsa, "Figure 4")["SA, mean ± standard deviation of the ten models"].ours == (
-        "0.9716 ± 0.0037 (sample 0.0039)"
+        "97.16% ± 0.37% (sample 0.39%)"
     )
 
 
@@ -126,6 +127,31 @@ def test_without_data_the_examples_still_run(paper: str, monkeypatch: pytest.Mon
     assert tally["exact"] >= 15
     assert tally["within spread"] == 0
     assert any("dst_predictions" in line for line in record.missing)
+
+
+@pytest.mark.parametrize(("paper", "datasets"), [
+    ("fga", ["dst_predictions", "multiwoz-2.1"]), ("rsa", ["dst_predictions", "multiwoz-2.1"]), ("babi", ["babi"]),
+])  # fmt: skip
+def test_without_data_a_command_says_what_to_get_and_exits_with_1(
+    paper: str, datasets: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = dialgauge(capsys, "reproduce", paper, "--data", tmp_path)
+    assert outcome.code == 1
+    [told] = [line for line in outcome.err.splitlines() if line.startswith(f"{paper} is incomplete: ")]
+    assert told.endswith("for more, run " + " and ".join(f"'dialgauge data get {name}'" for name in datasets))
+
+
+def test_shares_are_percentages_on_the_screen_and_fractions_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also those that the paper prints as fractions; a correlation and a rate are none."""
+    for paper in ("rsa", "fga"):
+        outcome = dialgauge(capsys, "reproduce", paper, "--data", tmp_path, "--json", tmp_path / "out.json", "--wide")
+        shown = [line for line in outcome.out.splitlines() if re.search(r"(?<![\d@=])0\.\d\d+(?![\d%])", line)]
+        assert [line for line in shown if "correlation" not in line and "λ" not in line] == []
+        assert re.search(r"\d\d\.\d\d%", outcome.out)
+        theirs = {item["theirs"] for item in json.loads((tmp_path / "out.json").read_text())["items"]}
+        assert {"rsa": "0.5446", "fga": "48.86%"}[paper] in theirs
 
 
 def test_a_whole_row_is_computed_when_its_predictions_are_there(tmp_path: Path) -> None:

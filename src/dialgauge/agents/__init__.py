@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
+        END_WORDS,
         LOOP_GUARD,
         MAX_EXCHANGES,
         SYSTEM_QUIT,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AGENT_ERROR",
     "BUILT_IN",
+    "END_WORDS",
     "EXPLANATION",
     "LOOP_GUARD",
     "MAX_EXCHANGES",

@@ -34,6 +34,17 @@ LOOP_GUARD = "loop_guard"
 TIME_BUDGET = "time_budget"
 TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of language models
 AGENT_ERROR = "agent_error"
+#: The same in words.
+END_WORDS = {
+    USER_DONE: "the user was done",
+    USER_GAVE_UP: "the user gave up",
+    SYSTEM_QUIT: "the system ended it",
+    MAX_EXCHANGES: "the limit of exchanges was reached",
+    LOOP_GUARD: "it went in circles",
+    TIME_BUDGET: "it took too long",
+    TOKEN_BUDGET: "the budget of tokens was spent",
+    AGENT_ERROR: "an agent failed",
+}
 
 Level: TypeAlias = Literal["text", "act"]
 

@@ -117,7 +117,7 @@ def evaluate(
     measures: Annotated[
         list[str] | None,
         Option(
-            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the usual ones."
+            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults."
         ),
     ] = None,
     attention: Annotated[
@@ -144,7 +144,7 @@ def evaluate(
     from dialgauge.runs import Store
 
     check_table(report)
-    gate = BuildGate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("responses",), family="responses")
     options = settings(given, preset, device)
     if url is not None and (folder or save or options or model or seeds > 1):
         raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")
@@ -152,6 +152,7 @@ def evaluate(
         raise DialgaugeError("a loaded model has one seed; drop --seeds")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
+    gate.require(chosen or reply_measures())
     if transfer and folder is None:
         raise DialgaugeError("--transfer needs a trained model; give its folder with --load")
     if world is not None:
@@ -335,8 +336,6 @@ def _show(runs: list[Run], report: Path | None, json: Path | None) -> None:
     from dialgauge.responses import class_table, results_table
 
     present_tables([results_table(runs), class_table(runs)], report, json)
-    for run in runs if on_screen(json) else ():
-        out.print(run.signature, style="dim")
     _write(runs, json)
 
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.choices import choice_of
 from dialgauge.cli.options import Argument, Option
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.cli.parse import CommandParameter
 
 _GLOBAL = ("--help", "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion")
 
@@ -24,6 +28,8 @@ _BASH = """\
 _dialgauge() {
     local IFS=$'\\n'
     COMPREPLY=($(dialgauge --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    COMPREPLY=("${COMPREPLY[@]// /\\\\ }")
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
     [ ${#COMPREPLY[@]} -gt 0 ] && compopt +o default
 }
 complete -o default -F _dialgauge dialgauge
@@ -34,7 +40,11 @@ _ZSH = """\
 _dialgauge() {
     local -a found
     found=(${(f)"$(dialgauge --complete "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-    if (( ${#found} )); then compadd -a found; else _files; fi
+    if (( ${#found} )); then
+        if [[ ${#found} -eq 1 && $found[1] == *= ]]; then compadd -S '' -a found; else compadd -a found; fi
+    else
+        _files
+    fi
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
 compdef _dialgauge dialgauge
@@ -82,43 +92,77 @@ def completions(words: Sequence[str]) -> list[str]:
     if len(group.commands) > 1:
         if not rest:
             return _fitting(last, [*group.commands, "--help"])
+        rest = group.usual(rest)
         function = group.commands.get(rest[0])
-        rest = rest[1:]
+        name, rest = f"{name} {rest[0]}", rest[1:]
     else:
         function = next(iter(group.commands.values()))
-    return [] if function is None else _of_command(function, rest, last)
+    return [] if function is None else _of_command(name, function, rest, last)
 
 
-def _of_command(function: Callable[..., object], before: Sequence[str], last: str) -> list[str]:
+def _of_command(command: str, function: Callable[..., object], before: Sequence[str], last: str) -> list[str]:
     from dialgauge.cli.parse import command_parameters
 
     parameters = command_parameters(function)
     options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
+    before, last, written = _option_and_value(before, last)
     asked = options.get(before[-1]) if before else None
     if asked is not None and asked.type is not bool:
-        return _fitting(last, _values(asked.type, asked.declaration.settings.get("metavar", ""), before))
+        return [f"{written}{value}" for value in _values(command, asked, before, last)]
     if last.startswith("-"):
         flags = [f"--no-{one.name}" for one in parameters if one.type is bool and not one.declaration.names]
         return _fitting(last, [*options, *flags, "--help"])
     arguments = [one for one in parameters if isinstance(one.declaration, Argument)]
-    metavars = " ".join(str(one.declaration.settings.get("metavar", "")) for one in arguments)
-    return _fitting(last, _values(str, metavars, before))
+    place = len(_typed_arguments(before, options))
+    if not arguments or (place >= len(arguments) and not arguments[-1].many):
+        return []
+    return _values(command, arguments[min(place, len(arguments) - 1)], before, last)
 
 
-def _values(kind: object, metavar: str, before: Sequence[str]) -> list[str]:
-    """What an option or argument may be, where that is known without work."""
-    if get_origin(kind) is Literal:
-        return [str(value) for value in get_args(kind)]
+def _option_and_value(before: Sequence[str], last: str) -> tuple[list[str], str, str]:
+    """``--engine=lo`` as an option, its value and what is written before the value; bash makes three words of it."""
+    words = list(before)
+    if last.startswith("--") and "=" in last:
+        option, _, value = last.partition("=")
+        return [*words, option], value, f"{option}="
+    if last == "=" and words and words[-1].startswith("--"):
+        return words, "", ""
+    if len(words) > 1 and words[-1] == "=" and words[-2].startswith("--"):
+        return words[:-1], last, ""
+    return words, last, ""
+
+
+def _typed_arguments(before: Sequence[str], options: Mapping[str, CommandParameter]) -> list[str]:
+    """The words that are neither options nor their values."""
+    typed = []
+    words = iter(before)
+    for word in words:
+        if not word.startswith("-") or word == "-":
+            typed.append(word)
+        elif "=" not in word and word in options and options[word].type is not bool:
+            next(words, None)
+    return typed
+
+
+def _values(command: str, asked: CommandParameter, before: Sequence[str], start: str) -> list[str]:
+    """What an option or argument may be, where that is known: names, or ids of runs."""
+    metavar = str(asked.declaration.settings.get("metavar", ""))
+    if get_origin(asked.type) is Literal:
+        return _fitting(start, [str(value) for value in get_args(asked.type)])
+    parameter = asked.options[0] if isinstance(asked.declaration, Option) else asked.name
+    if choice := choice_of(command, parameter):
+        done, comma, rest = start.rpartition(",") if choice.several else ("", "", start)
+        return [f"{done}{comma}{name}{choice.ending}" for name in _fitting(rest, list(choice.names()))]
     if "|" in metavar and metavar.replace("|", "").islower():
-        return metavar.split("|")
+        return _fitting(start, metavar.split("|"))
     if "RUN" in metavar.replace("...", "").strip("[]").split():
         place = before[before.index("--store") + 1] if "--store" in before[:-1] else os.environ.get("DIALGAUGE_RUNS")
         store = Path(place or "runs")
-        return sorted(path.parent.name for path in store.glob("*/run.json")) if store.is_dir() else []
+        return _fitting(start, sorted(path.parent.name for path in store.glob("*/run.json"))) if store.is_dir() else []
     return []
 
 
-def _fitting(start: str, words: Sequence[str] | dict[str, str]) -> list[str]:
+def _fitting(start: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(start)]
 
 

@@ -3,40 +3,64 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.choices import choice_of
 from dialgauge.cli.common import (
     JsonOption,
     TableOption,
+    WideOption,
     check_table,
     present_tables,
     write_document,
 )
+from dialgauge.cli.dispatch import EXIT_ERROR
 from dialgauge.cli.options import application
-from dialgauge.cli.project_file import DEFAULTS, FILE_NAME, find_project_file, project_words, read_project_file
-from dialgauge.cli.screen import err
+from dialgauge.cli.project_file import (
+    DEFAULTS,
+    FILE_NAME,
+    SHARED,
+    find_project_file,
+    parsed_project_file,
+    section_problems,
+    settable,
+    unfit,
+    unsafe,
+)
+from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.cli.parse import CommandParameter
 
 app = application("The project file in effect.")
 
 
 @app.command()
-def config(json: JsonOption = None, table: TableOption = None) -> None:
-    """Show which dialgauge.toml is in effect and what it sets, after checking every section."""
+def config(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+    """Show which dialgauge.toml is in effect and what it sets, after checking every section and value.
+
+    Exit code: 0 no errors, 2 something in it is wrong; each mistake is one line.
+    """
+    out.wide = wide
     from dialgauge.report import Table
 
     check_table(table)
     path = find_project_file()
-    content = read_project_file(path) if path is not None else {}
+    content = parsed_project_file(path) if path is not None else {}
+    if path is not None and (problems := list(dict.fromkeys(_problems(content)))):
+        for problem in problems:
+            err.print(f"dialgauge: {DialgaugeError(problem, file=str(path))}")
+        raise SystemExit(EXIT_ERROR)
     shown = Table(f"Project file {path}", ["section", "option", "value"])
     for section, key, value in _settings(content):
         shown.add(section, key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if path is None:
         err.print(f"no {FILE_NAME} here or in the folders above, up to the repository root")
     else:
-        _check(path, content)
         present_tables([shown], table, json)
         err.print(f"{path}: {counted(len(shown.cells), 'setting')}, no errors")
     write_document(json, "config", {"file": str(path) if path else None, "settings": shown.records()})
@@ -53,9 +77,56 @@ def _settings(content: dict[str, Any]) -> list[tuple[str, str, Any]]:
     return rows
 
 
-def _check(path: Path, content: dict[str, Any]) -> None:
-    """Every section as if its command ran, with nothing typed."""
-    for name in COMMANDS if content.get(DEFAULTS) else [name for name in content if name != DEFAULTS]:
-        group = importlib.import_module(f"dialgauge.cli.{name}").app
-        for command in group.commands:
-            project_words(path, group, name, [command] if len(group.commands) > 1 else [])
+def _problems(content: dict[str, Any]) -> Iterator[str]:
+    """Everything that is wrong with the file, a sentence each."""
+    yield from section_problems(content)
+    sections = {name: one for name, one in content.items() if isinstance(one, dict) and name in COMMANDS}
+    for name, section in sections.items():
+        commands = _commands(name)
+        if list(commands) == [name]:
+            yield from _of_section(name, section, commands[name])
+            continue
+        for inner, items in section.items():
+            full = f"{name} {inner}"
+            if full not in commands or not isinstance(items, dict):
+                known = [one.replace(" ", ".") for one in commands]
+                yield f"unknown section or key '{name}.{inner}'.{nearest(f'{name}.{inner}', known)}"
+            else:
+                yield from _of_section(full, items, commands[full])
+    defaults = content.get(DEFAULTS)
+    if isinstance(defaults, dict):
+        every = {full: command for name in COMMANDS for full, command in _commands(name).items()}
+        for key in (key for key in defaults if key in SHARED):
+            yield from _of_default(key, defaults[key], every)
+
+
+def _commands(name: str) -> dict[str, Callable[..., object]]:
+    """The commands under one word, by all their words."""
+    group = importlib.import_module(f"dialgauge.cli.{name}").app
+    return {name if len(group.commands) == 1 else f"{name} {one}": command for one, command in group.commands.items()}
+
+
+def _of_section(command: str, items: dict[str, Any], function: Callable[..., object]) -> Iterator[str]:
+    options, section = settable(function), command.replace(" ", ".")
+    for key, value in items.items():
+        if key not in options:
+            yield f"unknown key '{key}' in [{section}].{nearest(key, options)}"
+        elif problem := _problem(command, key, value, options[key]):
+            yield f"'{key}' in [{section}] {problem}"
+
+
+def _of_default(key: str, value: Any, every: dict[str, Callable[..., object]]) -> Iterator[str]:
+    """A default is wrong where no command that has the option takes it."""
+    having = {command: options[key] for command, function in every.items() if key in (options := settable(function))}
+    problems = [_problem(command, key, value, option) for command, option in having.items()]
+    if problems and all(problems):
+        yield f"'{key}' in [{DEFAULTS}] {problems[0]}"
+
+
+def _problem(command: str, key: str, value: Any, option: CommandParameter) -> str | None:
+    if problem := unsafe(key, option) or unfit(value, option):
+        return problem
+    choice = choice_of(command, f"--{key}")
+    given = [] if choice is None or option.type is bool else value if isinstance(value, list) else [value]
+    names = [str(one) for one in given if not str(one).startswith(("./", "../"))]  # files, beside the project file
+    return next((problem for name in names if choice and (problem := choice.problem(name))), None)

@@ -54,8 +54,14 @@ def _print_sentence(sentence: str) -> None:
 
 
 def _next_commands(folder: Path) -> list[str]:
-    """What goes on from here: look at the runs, compare in detail, and look at a file of one's own."""
+    """What goes on from here: look at the runs, compare in detail, and look at a file of one's own.
+
+    Before what is not installed stands the line that installs it.
+    """
+    from dialgauge.cli.explore import EXTRA, missing_explorer
+
     return [
+        *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
         f"dialgauge explore --store {folder / 'runs'}",
         f"dialgauge compare self {folder / 'predictions'}/*.json -m JGA --show 1",
         "dialgauge data check YOUR_FILE",
@@ -70,7 +76,8 @@ def _report(file: Path, runs: Sequence[Run]) -> None:
     try:
         write_report(file, runs, title="dialgauge demo")
     except DialgaugeError as error:
-        out.print(f"No report: {error}")
+        out.print("No report:")
+        _print_sentence(str(error))
         return
     out.print(f"Report: {file}")
 

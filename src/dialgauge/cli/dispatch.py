@@ -32,6 +32,7 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         if name not in COMMANDS:
             raise DialgaugeError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
+        rest = group.usual(rest)
         if _stores_on_request(group, rest):
             check_storing(rest)
         if project_file and name not in _OWN_DEFAULTS:

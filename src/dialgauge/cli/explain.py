@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import re
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
     JsonOption,
@@ -17,14 +18,19 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.options import Argument, application
 from dialgauge.cli.screen import out
+from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from dialgauge.measures import Card
     from dialgauge.report import Table
 
-app = application("What profiles, measures and behaviours mean.")
+#: One or several: nobody has to remember which word has an s.
+_ALSO = {"profiles": "profile", "measure": "measures", "behaviour": "behaviours"}
+
+app = application("What profiles, measures and behaviours mean.", also=_ALSO)
 
 
 @app.command()
@@ -36,7 +42,7 @@ def profile(
     table: TableOption = None,
     wide: WideOption = False,
 ) -> None:
-    """Print the value-matching rules of a profile, or list the profiles."""
+    """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
     out.wide = wide
     from dialgauge.report import Table
     from dialgauge.values import profile_listing, profile_named
@@ -58,32 +64,88 @@ def profile(
 
 @app.command()
 def measures(
-    family: Annotated[
-        str | None, Argument(metavar="[FAMILY]", help="tracking, responses, users, tasks, ... Default: all.")
+    name: Annotated[
+        str | None,
+        Argument(metavar="[FAMILY|NAME]", help="A family (tracking, users, ...) or a measure (JGA). Default: all."),
     ] = None,
     json: JsonOption = None,
     table: TableOption = None,
     wide: WideOption = False,
 ) -> None:
-    """List the measures with parameters, formula and meaning, including plugins."""
+    """List the measures with parameters, formula and meaning, including plugins, or explain one of them.
+
+    'explain measure' is the same.
+    """
     out.wide = wide
-    from dialgauge.errors import DialgaugeError, nearest
     from dialgauge.measures import FAMILIES
 
-    if family is not None and family not in FAMILIES:
-        raise DialgaugeError(f"unknown family of measures '{family}'.{nearest(family, FAMILIES)}")
-    _present([_measures_of(one) for one in FAMILIES if family in (None, one)], table, json)
+    if name is None or name in FAMILIES:
+        _present([_measures_of(one) for one in FAMILIES if name in (None, one)], table, json)
+    else:
+        _present([_card_table(card) for card in _cards_named(name)], table, json)
 
 
 @app.command()
-def behaviours(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
-    """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them."""
+def behaviours(
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="Name of a behaviour. Default: list all.")] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
+    wide: WideOption = False,
+) -> None:
+    """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them.
+
+    With a name, only those that it matches. 'explain behaviour' is the same.
+    """
     out.wide = wide
     from dialgauge.report import Table
     from dialgauge.users import LABELS, REASONS
 
     listed = {"Behaviours": LABELS, "Reasons for lost points": REASONS}
-    _present([Table(title, ["name", "meaning"], list(items.items())) for title, items in listed.items()], table, json)
+    if name is not None:
+        listed = {title: _matching(items, name) for title, items in listed.items()}
+        if not any(listed.values()):
+            known = {one.rpartition("/")[2] for one in (*LABELS, *REASONS)}
+            raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
+    tables = [Table(title, ["name", "meaning"], list(items.items())) for title, items in listed.items() if items]
+    _present(tables, table, json)
+
+
+def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
+    """Those of a name, with or without the group before it."""
+    wanted = name.lower()
+    return {one: text for one, text in items.items() if wanted in (one.lower(), one.lower().rpartition("/")[2])}
+
+
+def _cards_named(name: str) -> list[Card[Any]]:
+    """The measures of a name in all families, in any case of letters; parameters may follow the name."""
+    from dialgauge.measures import FAMILIES, cards, parse_measure
+
+    bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
+    found = {one: cards(one) for one in FAMILIES}
+    every = [card for family in found.values() for card in family.values()]
+    same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
+    if not same:
+        known = [*FAMILIES, *dict.fromkeys(one for family in found.values() for one in family)]
+        raise DialgaugeError(f"there is no measure or family of measures '{name}'.{nearest(name, known)}")
+    parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
+    return same
+
+
+def _card_table(card: Card[Any]) -> Table:
+    from dialgauge.report import Table
+
+    parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
+    settings = [f"{one.name}: {', '.join(one.choices) if one.choices else 'a number'}" for one in parameters]
+    better = {True: "higher", False: "lower", None: "neither"}[card.higher_is_better]
+    rows = {
+        "meaning": card.summary,
+        "formula": card.formula,
+        "parameters": "; ".join(settings) or "none",
+        "unit": "percent" if card.unit == "share" else card.unit,
+        "better": better,
+        "source": card.source,
+    }
+    return Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
 
 
 def _measures_of(family: str) -> Table:

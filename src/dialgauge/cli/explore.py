@@ -13,7 +13,11 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
+
+#: What brings the packages for web pages.
+EXTRA = "explorer"
 
 app = application("The run store as web pages on this machine.")
 
@@ -77,13 +81,22 @@ def _has_screen() -> bool:
 
 def require_explorer() -> None:
     """An error now, before the work, where the pages could not be shown after it."""
+    if (missing := missing_explorer()) is not None:
+        raise missing
+
+
+def missing_explorer(
+    packages: Sequence[str] = ("jinja2", "starlette", "uvicorn"), purpose: str = "Looking at runs in the browser"
+) -> DialgaugeError | None:
+    """What to say where the extra for web pages is not installed."""
     from importlib.util import find_spec
 
     from dialgauge.errors import missing_extra
 
-    for package in ("jinja2", "starlette", "uvicorn"):
+    for package in packages:
         if find_spec(package) is None:
-            raise missing_extra(package, "explorer", "Looking at runs in the browser")
+            return missing_extra(package, EXTRA, purpose)
+    return None
 
 
 def view_runs(runs: Sequence[Run], store: Path | None) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
@@ -20,7 +20,7 @@ from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, Difference
-    from dialgauge.measures import Score
+    from dialgauge.measures import Card, Score
     from dialgauge.runs import Run
 
 EXIT_FAILED_CHECK = 3
@@ -57,7 +57,17 @@ class Threshold:
             raise DialgaugeError(f"--fail-under expects MEASURE=VALUE, for example JGA=50% (got '{written}')")
         return cls(measure, text)
 
-    def least(self, score: Score) -> float:
+    def check(self, family: str | None) -> None:
+        """An error where no such measure exists, or where it cannot have such a value."""
+        from dialgauge.measures import parse_measure
+
+        try:
+            card = parse_measure(self.measure, family).card
+        except DialgaugeError as error:
+            raise DialgaugeError(f"--fail-under: {error}") from error
+        self.least(card)
+
+    def least(self, score: Score | Card[Any]) -> float:
         """The value in the measure's unit."""
         from dialgauge.report import SHARE
 
@@ -91,14 +101,44 @@ class BuildGate:
     baseline: Run | None = None
 
     @classmethod
-    def of(cls, under: Sequence[str] | None, drop: str | None, store: Path | None) -> BuildGate:
-        """The checks that the options ask for."""
+    def of(
+        cls,
+        under: Sequence[str] | None,
+        drop: str | None,
+        store: Path | None,
+        *,
+        kinds: Sequence[str],
+        family: str | None = None,
+        check_names: bool = True,
+    ) -> BuildGate:
+        """The checks that the options ask for, of a command that makes runs of these kinds.
+
+        ``family`` holds all its measures, if one does; without ``check_names`` it has scores that are no measures.
+        """
         thresholds = [Threshold.parse(written) for written in under or ()]
+        for threshold in thresholds if check_names else ():
+            threshold.check(family)
         if drop is None:
             return cls(thresholds)
         from dialgauge.runs import Store
 
-        return cls(thresholds, Store(store).open(drop))
+        baseline = Store(store).open(drop)
+        if baseline.kind not in kinds:
+            raise DialgaugeError(
+                f"--fail-on-drop: {baseline.id} is a run of kind {baseline.kind}, and this command makes runs of kind "
+                f"{' or '.join(kinds)}; name one of those"
+            )
+        return cls(thresholds, baseline)
+
+    def require(self, scored: Iterable[object]) -> None:
+        """Before the work: an error where a threshold is for a measure that will not be scored."""
+        names = [str(one) for one in scored]
+        for threshold in self.thresholds:
+            if threshold.measure not in names:
+                raise DialgaugeError(
+                    f"--fail-under: '{threshold.measure}' is not among the measures to score."
+                    f"{nearest(threshold.measure, names)}"
+                )
 
     def exit_code(self, runs: Sequence[Run], otherwise: int) -> int:
         """Say which checks failed and in which measure; the code of a failed check, or the other one."""

@@ -114,7 +114,7 @@ def run(
     from dialgauge.worlds.town import ontology_of
 
     check_table(table)
-    gate = BuildGate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("lab",))
     where = place_from(engine, workers, address)
     place = Store(store)
     place.check_writable()

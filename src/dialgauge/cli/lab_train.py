@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import (
+    JsonOption,
+    TableOption,
     WideOption,
+    check_table,
+    present_tables,
+    tables_document,
+    write_document,
 )
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
@@ -38,6 +44,8 @@ def train(
         str | None,
         Option(metavar="FILE", help="Evaluate on these held-out dialogues."),
     ] = None,
+    json: JsonOption = None,
+    table: TableOption = None,
     wide: WideOption = False,
 ) -> None:
     """Train an NLU model on human dialogues, for town agents that exchange text.
@@ -51,6 +59,9 @@ def train(
     from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
 
+    check_table(table)
+    if test is None and (json or table):
+        raise DialgaugeError("--json and --table hold the evaluation; add --test FILE to evaluate")
     town = load_town(database) if database else town_beside(dialogues[0])
     ontology = spoken_ontology(town)
     learned = [one for file in dialogues for one in read(file).dialogues]
@@ -69,7 +80,9 @@ def train(
     made.save(model)
     err.print(f"wrote {model}")
     if others:
-        out.print(_understood(LinearNlu(made, ontology), list(human_samples(others))).render("terminal"))
+        understood = [_understood(LinearNlu(made, ontology), list(human_samples(others)))]
+        present_tables(understood, table, json)
+        write_document(json, "tables", tables_document(understood))
 
 
 def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:

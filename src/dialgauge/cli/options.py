@@ -15,7 +15,7 @@ from them and makes a typer application of them for everything else; docs/decisi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -48,9 +48,15 @@ class Argument(Declaration):
 class CommandGroup:
     """The commands of one word of the command line. A single command is that word itself, without a second one."""
 
-    def __init__(self, help: str) -> None:
+    def __init__(self, help: str, also: Mapping[str, str] | None = None) -> None:
         self.help = help
         self.commands: dict[str, Callable[..., object]] = {}
+        #: Another word for a command, to the command.
+        self.also = dict(also or {})
+
+    def usual(self, words: Sequence[str]) -> list[str]:
+        """The words with the command by its own name."""
+        return [self.also.get(words[0], words[0]), *words[1:]] if words else []
 
     def command(self, name: str | None = None) -> Callable[[Command], Command]:
         """Register a function under a name; unless given, its own."""
@@ -62,6 +68,6 @@ class CommandGroup:
         return register
 
 
-def application(help: str) -> CommandGroup:
-    """What a command's module calls ``app``."""
-    return CommandGroup(help)
+def application(help: str, also: Mapping[str, str] | None = None) -> CommandGroup:
+    """What a command's module calls ``app``; ``also`` are other words for its commands."""
+    return CommandGroup(help, also)

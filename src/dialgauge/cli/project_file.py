@@ -13,9 +13,9 @@ sends: those are typed, or not given at all. docs/decisions/options.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Option, OutputFile, OutputFolder
@@ -60,42 +60,47 @@ def _found(folder: Path) -> Path | None:
 
 def read_project_file(path: Path) -> dict[str, Any]:
     """The tables of the file; a section that is no command is an error."""
+    content = parsed_project_file(path)
+    for problem in section_problems(content):
+        raise DialgaugeError(problem, file=str(path))
+    return content
+
+
+def parsed_project_file(path: Path) -> dict[str, Any]:
+    """The content of the file, whatever it says."""
     import tomllib
 
     try:
         if path.stat().st_size > _LARGEST:
             raise DialgaugeError(f"too large for a project file (over {_LARGEST:,} bytes)", file=str(path))
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DialgaugeError(f"not valid TOML: {error}", file=str(path)) from error
     except OSError as error:
         raise DialgaugeError(f"cannot be read ({error.strerror})", file=str(path)) from error
+
+
+def section_problems(content: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the names of sections, and of what [defaults] sets."""
     for name, section in content.items():
         if name != DEFAULTS and name not in COMMANDS:
-            raise DialgaugeError(f"unknown section [{name}].{nearest(name, [DEFAULTS, *COMMANDS])}", file=str(path))
-        if not isinstance(section, dict):
-            raise DialgaugeError(f"'{name}' must be a section: write [{name}]", file=str(path))
-    for key in content.get(DEFAULTS, {}):
-        if key not in SHARED:
-            raise DialgaugeError(f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}", file=str(path))
-    return content
+            yield f"unknown section [{name}].{nearest(name, [DEFAULTS, *COMMANDS])}"
+        elif not isinstance(section, dict):
+            yield f"'{name}' must be a section: write [{name}]"
+        elif name == DEFAULTS:
+            unknown = [key for key in section if key not in SHARED]
+            yield from (f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}" for key in unknown)
 
 
 def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence[str]) -> list[str]:
     """The words that the project file adds to a call: what it sets for the command and what was not typed."""
-    from dialgauge.cli.parse import command_name, command_parameters
+    from dialgauge.cli.parse import command_name
 
     content = read_project_file(path)
     subcommand = command_name(group, typed)
     if subcommand is None:
         return []
-    options = {
-        name.removeprefix("--"): one
-        for one in command_parameters(group.commands[subcommand])
-        if isinstance(one.declaration, Option)
-        for name in one.options
-        if name.startswith("--")
-    }
+    options = settable(group.commands[subcommand])
     taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
     section = _section(path, content, command, subcommand if len(group.commands) > 1 else None, group)
     for key in section:
@@ -104,7 +109,8 @@ def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence
     words: list[str] = []
     stored = any(word.partition("=")[0] in ("--from", "--systems") for word in typed)
     for key, value in {**taken, **section}.items():
-        _refuse_unsafe(path, key, options[key])
+        if problem := unsafe(key, options[key]) or unfit(value, options[key]):
+            raise DialgaugeError(f"'{key}' {problem}", file=str(path))
         if not _was_typed(options[key], typed) and not (stored and key not in _SHOWING):
             words += _words(path, key, value, options[key])
     return words
@@ -126,11 +132,49 @@ def _section(
     return dict(section.get(subcommand, {}))
 
 
-def _refuse_unsafe(path: Path, key: str, option: CommandParameter) -> None:
+def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
+    """The options of a command by the names that the file has them under."""
+    from dialgauge.cli.parse import command_parameters
+
+    return {
+        name.removeprefix("--"): one
+        for one in command_parameters(command)
+        if isinstance(one.declaration, Option)
+        for name in one.options
+        if name.startswith("--")
+    }
+
+
+def unsafe(key: str, option: CommandParameter) -> str | None:
+    """Why nobody but the user may set this option, as the end of a sentence."""
     if key in TYPED_ONLY or isinstance(option.declaration, OutputFile | OutputFolder):
-        raise DialgaugeError(
-            f"'{key}' cannot be set in a project file; type --{key} on the command line", file=str(path)
-        )
+        return f"cannot be set in a project file; type --{key} on the command line"
+    return None
+
+
+def unfit(value: object, option: CommandParameter) -> str | None:
+    """Why a value is not of the option's type or not within its bounds, as the end of a sentence."""
+    if option.type is bool:
+        return None if isinstance(value, bool) else f"must be true or false (got {value!r})"
+    values = value if isinstance(value, list) and option.many else [value]
+    return next((problem for one in values if (problem := _unfit_value(one, option))), None)
+
+
+def _unfit_value(value: object, option: CommandParameter) -> str | None:
+    what = {int: "a whole number", float: "a number"}.get(option.type)
+    if get_origin(option.type) is Literal:
+        known = get_args(option.type)
+        return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
+    if what is None:
+        fits = isinstance(value, str | int | float) and not isinstance(value, bool) and "\0" not in str(value)
+        kind = "a text, a number or a list of these" if option.many else "a text or a number"
+        return None if fits else f"must be {kind} (got {value!r})"
+    if isinstance(value, bool) or not isinstance(value, int if option.type is int else int | float):
+        return f"must be {what} (got {value!r})"
+    bounds = option.declaration.settings
+    if value < bounds.get("min", value):
+        return f"must be ≥ {bounds['min']} (got {value})"
+    return f"must be ≤ {bounds['max']} (got {value})" if value > bounds.get("max", value) else None
 
 
 def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:
@@ -138,18 +182,12 @@ def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:
     return any(word.partition("=")[0] in names or (word[:2] in names and word[:2] != "--") for word in typed)
 
 
-def _words(path: Path, key: str, value: object, option: CommandParameter) -> Iterator[str]:
+def _words(path: Path, key: str, value: Any, option: CommandParameter) -> Iterator[str]:
     """One key as words: ``--key=value``, several times for a list."""
     if option.type is bool:
-        if not isinstance(value, bool):
-            raise DialgaugeError(f"'{key}' must be true or false (got {value!r})", file=str(path))
         if value or option.declaration.names == ():
             yield f"--{key}" if value else f"--no-{key}"
         return
-    values = value if isinstance(value, list) and option.many else [value]
-    for one in values:
-        if isinstance(one, bool) or not isinstance(one, str | int | float) or (isinstance(one, str) and "\0" in one):
-            kind = "a text, a number or a list of these" if option.many else "a text or a number"
-            raise DialgaugeError(f"'{key}' must be {kind} (got {one!r})", file=str(path))
+    for one in value if isinstance(value, list) else [value]:
         beside = option.type is Path or (isinstance(one, str) and one.startswith(("./", "../")))
         yield f"--{key}={path.parent / str(one) if beside else one}"

@@ -21,10 +21,12 @@ from dialgauge.cli.common import (
     write_file,
     write_table_file,
 )
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import PAPERS, Fresh, how_to_get, reproduce
+from dialgauge.reproduce import IMPOSSIBLE, PAPERS, Fresh, get_commands, how_to_get, reproduce
+from dialgauge.text import counted
 
 app = application("What the papers printed, what dialgauge computes from the data it finds, and a verdict.")
 
@@ -53,10 +55,11 @@ def main(
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     wide: WideOption = False,
-) -> None:
+) -> int:
     """Compute what a paper printed, listing missing data first. Nothing is downloaded.
 
-    Exit code: 0 something was computed, 2 nothing could be.
+    Exit code: 0 all that can be computed was, 1 not all, because data is missing that 'dialgauge data get' fetches, 2
+    nothing could be.
     """
     out.wide = wide
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
@@ -84,3 +87,11 @@ def main(
         out.print()
     if reproduction.is_empty:
         raise DialgaugeError(f"nothing of {paper} could be computed: {how_to_get(paper, data)}")
+    if not reproduction.absent:
+        return 0
+    left = reproduction.tally()[IMPOSSIBLE]
+    lines = counted(left, "line")
+    err.print(
+        f"{paper} is incomplete: {lines} could not be computed; for more, run {get_commands(reproduction.absent)}"
+    )
+    return EXIT_INCOMPLETE

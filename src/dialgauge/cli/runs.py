@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection
+from typing import Annotated, Any
 
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.common import (
@@ -18,30 +18,30 @@ from dialgauge.cli.common import (
     WideOption,
     check_table,
     frame_table,
+    on_screen,
     present_tables,
+    print_tables,
     write_document,
+    write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import SHARE, Table, Value, plain, run_tables, score_column
+from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
 
-if TYPE_CHECKING:
-    import polars
-
 app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
 _SCORES_IN_LIST = 3
+#: Facts about a run that are not shown in a table, where they would be folded.
+_WHOLE = ("command", "folder")
 
 #: Letters of a text before it is cut.
 _LONGEST = 36
-#: Letters of one line of a note.
-_NOTE = 66
 
 
 @app.command("list")
@@ -91,7 +91,12 @@ def show(
     written = annotated[stored.id]
     write_document(json, "runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
     facts, *others = run_tables(stored)
-    present_tables([facts, *_annotation_tables(written), *others, *_heads(stored, rows)], table, json)
+    others = [*_annotation_tables(written), *others]
+    heads = _heads(stored, rows)
+    if on_screen(json):
+        print_tables([_without(facts, _WHOLE), *others, *(heads if out.wide else map(_cut_table, heads))])
+        _print_whole(facts)
+    write_table_file([facts, *others, *heads], table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
@@ -212,13 +217,12 @@ def _texts(given: list[str] | None) -> list[str] | None:
 
 
 def _annotation_tables(written: Annotations) -> list[Table]:
-    """Tags and note of a run, long texts in several lines, and on how many dialogues there is something."""
+    """Tags and note of a run, and on how many dialogues there is something."""
     table = Table("Annotations", ["kind", "text"])
     for dialogue, kind, text in written.rows():
         if dialogue is None:
-            pieces = [piece for line in text.splitlines() for piece in textwrap.wrap(line, _NOTE)] or [text]
-            for place, piece in enumerate(pieces):
-                table.add(kind if place == 0 else "", piece)
+            for place, line in enumerate(text.splitlines() or [text]):
+                table.add(kind if place == 0 else "", line)
     if written.dialogues:
         table.add("dialogues", f"{counted(len(written.dialogues), 'dialogue')} with labels or notes")
     return [table] if table.cells else []
@@ -230,7 +234,8 @@ def _say(message: object) -> None:
 
 def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) -> Table:
     tagged = any(annotated[manifest.id].tags for manifest in manifests)
-    table = Table(f"Runs in {store.folder}", ["run", "name", "scored", "scores", *(["tags"] if tagged else [])])
+    columns: list[str | Column] = [Column("run", whole=True), "name", Column("scored", drop=2), "scores"]
+    table = Table(f"Runs in {store.folder}", [*columns, *([Column("tags", drop=1)] if tagged else [])])
     for manifest in manifests:
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
         more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""
@@ -261,21 +266,32 @@ def _summary(run: Run, written: Annotations) -> dict[str, Any]:
     return facts | {"tags": list(written.tags), "note": written.note, "tables": tables}
 
 
+def _without(facts: Table, fields: Collection[str]) -> Table:
+    return Table(facts.title, facts.columns, [row for row in facts.cells if row[0].value not in fields])
+
+
+def _print_whole(facts: Table) -> None:
+    """What is copied from the screen: no word of a command is cut, and the folder has a line of its own."""
+    for field, value in (row for row in facts.cells if row[0].value in _WHOLE):
+        out.print(f"\n{str(field.value).capitalize()}:")
+        if field.value == "command":
+            out.print(str(value.value))
+        else:
+            out.write(f"{plain(str(value.value))}\n")
+
+
 def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows."""
     return [
-        _head(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
+        frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]
 
 
-def _head(title: str, frame: polars.DataFrame) -> Table:
-    """The rows as a table; long texts are cut unless everything is to be shown."""
-    whole = frame_table(title, frame)
-    if out.wide:
-        return whole
-    return Table(title, whole.columns, [[_cut(cell.value) for cell in row] for row in whole.cells])
+def _cut_table(whole: Table) -> Table:
+    """The table without the ends of long texts."""
+    return Table(whole.title, whole.columns, [[_cut(cell.value) for cell in row] for row in whole.cells])
 
 
 def _cut(value: Value) -> Value:

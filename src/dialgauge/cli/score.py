@@ -132,7 +132,9 @@ def score(
     """
     out.wide = wide
     check_table(table)
-    gate = BuildGate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(
+        fail_under, fail_on_drop, store, kinds=("tracking",), family="tracking", check_names=schema is None
+    )
     where = place_from(engine, workers, address)
     if view:
         from dialgauge.cli.explore import require_explorer
@@ -172,10 +174,12 @@ def score(
         _refuse_by_file(unfit)
         from dialgauge.tracking import chosen_measures, required_measures
 
+        chosen = chosen_measures(measures or None)
+        gate.require(chosen)
         results = _score_files(
             files or [],
             where,
-            measures=chosen_measures(measures or None),
+            measures=chosen,
             required=required_measures(measures),
             profile=profile[0] if profile else None,
             coverage=coverage,
@@ -190,6 +194,8 @@ def score(
         from dialgauge.tracking import build_study, chosen_measures, required_measures, score_study
 
         chosen = chosen_measures(measures or None)
+        if schema is None:
+            gate.require(chosen)
         profiles = _profiles(profile or (["verbatim"] if schema else []))
         gold, systems = _read(files or [], gold_format, pred_format)
         slots = _ontology(ontology or schema)

@@ -122,7 +122,7 @@ def score(
     from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
-    gate = BuildGate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("tasks", "trials"))
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {

@@ -115,7 +115,7 @@ def score(
     from dialgauge.users import reference_report, score_tables, verdict_table
 
     check_table(table)
-    gate = BuildGate.of(fail_under, fail_on_drop, store)
+    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("users",), family="users")
     where = place_from(engine, workers, address)
     if run:
         from dialgauge.runs import Store

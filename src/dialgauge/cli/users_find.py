@@ -32,6 +32,7 @@ from dialgauge.cli.users_options import (
     fresh_or_stored,
     options_from,
 )
+from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
 
@@ -114,7 +115,7 @@ def find(
         import orjson
 
         write_document(json, "users-find", {"rows": orjson.loads(frame_json(rows))})
-    present_tables([frame_table("", rows.head(limit or rows.height))], None, json)
+    present_tables([_shown(frame_table("", rows.head(limit or rows.height)))], None, json)
     write_table_file([frame_table("", rows)], table)
     meanings = several_meanings(behaviour) if behaviour else []
     if meanings:
@@ -122,3 +123,22 @@ def find(
     shown = f", {limit} shown" if 0 < limit < rows.height else ""
     err.print(f"{counted(rows.height, 'conversation')}{shown}")
     return finish([searched])
+
+
+#: Columns in words, and which of them go first on a narrow screen; scores are shares, and stay.
+_COLUMNS = {
+    "turns": Column("turns", drop=2),
+    "domains": Column("domains", drop=1),
+    "loops": Column("loops", drop=3),
+    "longest_loop": Column("longest loop", drop=4),
+    "most_mentions": Column("most mentions", drop=5),
+}
+
+
+def _shown(found: Table) -> Table:
+    """What was found, in words and percent."""
+    columns = [
+        _COLUMNS.get(one.title) or Column(one.title, digits=2, percent="GCDF1" in one.title) for one in found.columns
+    ]
+    notes = ["Scores in percent; files have fractions."] if any(one.percent for one in columns) else []
+    return Table(found.title, columns, found.cells, notes)

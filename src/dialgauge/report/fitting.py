@@ -1,14 +1,16 @@
 """A table in so many places: which columns stay, how wide each is, and the lines of a text in a narrow column.
 
-Texts fold at spaces, never inside a word. What folding cannot fit loses columns, in the order the table declares
-(``Column.drop``), then from the right; the first column stays. Only a word that is longer than the whole line ends in
-an ellipsis. docs/decisions/eighty-columns.md says why.
+Texts fold at spaces, never inside a word. Long names lose their middle, all of a table alike and so that they still
+differ. What then does not fit loses columns, in the order the table declares (``Column.drop``), then from the right;
+the first column stays. Only a word that is longer than the whole line ends in an ellipsis.
+docs/decisions/eighty-columns.md says why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -19,17 +21,23 @@ GAP = 3
 ELLIPSIS = "…"
 #: A text longer than the first number folds before any column goes, into lines of the second number or more.
 _LONG, _FOLDED = 32, 20
+#: A word longer than the first number may lose its middle: down to that before any column goes, and down to the second
+#: before intervals go, and columns that nobody declared less important.
+_NAME, _SHORTEST = 20, 12
+#: Letters that are kept before the first that differs, where only the middles of names do.
+_BEFORE = 3
 
 
 class ColumnNeeds(Struct, frozen=True):
-    """What a column asks for, from a line for every cell down to the narrowest that keeps its words whole.
+    """What a column asks for, from a line for every cell down to the narrowest that keeps its words recognisable.
 
     ``full`` holds title and cells on one line, ``cells`` the cells alone; in ``readable`` only long texts fold, in
-    ``tight`` all of them.
+    ``tight`` all of them. In both, long names are shortened; in ``copyable``, all but those that people copy.
     """
 
     full: int
     cells: int
+    copyable: int
     readable: int
     tight: int
     drop: int
@@ -46,32 +54,118 @@ class Fit(Struct, frozen=True):
     forced: bool = False
 
 
-def needs(title: str, cells: Sequence[tuple[str, bool]], drop: int) -> ColumnNeeds:
-    """What a column needs for its title and its cells, each a text and whether it stays on one line, as numbers do."""
-    widest = max((places(text) for text, _ in cells), default=0)
-    words = (places(text) if solid else longest_word(text) for text, solid in cells)
-    tight = max([longest_word(title), *words])
-    folded = max(tight, _FOLDED) if widest > _LONG else max(tight, widest)
-    full = max(places(title), widest)
-    return ColumnNeeds(full, max(widest, longest_word(title)), min(full, folded), tight, drop)
+class LongNames(Struct, frozen=True):
+    """The words of a table that are so long that they may lose their middle."""
+
+    words: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> LongNames:
+        """Those in some texts; a signature is none, it breaks between its parts."""
+        words = (word for text in texts if len(text) > _NAME // 2 for word in text.split(" "))
+        return cls(frozenset(word for word in words if "|" not in word and places(word) > _NAME))
+
+    def least_widths(self) -> tuple[int, int]:
+        """What they are shortened to, first and at most: wider than usual where they would not differ any more."""
+        return self._least(_NAME), self._least(_SHORTEST)
+
+    def _least(self, width: int) -> int:
+        while self._at(width) is None:
+            width += 1
+        return width
+
+    def shortened(self, width: int) -> Mapping[str, str]:
+        """Every word in a width: as it is or without its middle.
+
+        >>> names = LongNames.of(["tracker-of-the-year-large-1", "tracker-of-the-year-large-2"])
+        >>> sorted(names.shortened(20).values())
+        ['tracker-of…r-large-1', 'tracker-of…r-large-2']
+        """
+        return self._at(width) or {word: _without_middle(word, width, width // 2) for word in self.words}
+
+    def _at(self, width: int) -> dict[str, str] | None:
+        """The words in a width, with those of their parts that keep them apart; None where none do."""
+        for head in (width // 2, width // 4, 0, 3 * width // 4, width - 1):
+            shorter = {word: _without_middle(word, width, head) for word in self.words}
+            if len(set(shorter.values())) == len(shorter):
+                return shorter
+        alike = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*self.words, strict=False)))
+        middles = {word: _middle(word, width, max(0, alike - _BEFORE)) for word in self.words}
+        return middles if len(set(middles.values())) == len(middles) else None
+
+
+class AskingColumn(Struct, frozen=True):
+    """A column before it is fitted: title, cells, how early it goes, and whether its names stay whole till others went.
+
+    A cell is a text and whether it stays on one line, as numbers do.
+    """
+
+    title: str
+    cells: Sequence[tuple[str, bool]]
+    drop: int = 0
+    whole: bool = False
+
+
+def needs(columns: Sequence[AskingColumn], names: LongNames) -> list[ColumnNeeds]:
+    """What columns need."""
+    readable, tight = names.least_widths()
+    return [_column_needs(column, names, readable, tight) for column in columns]
+
+
+def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: int) -> ColumnNeeds:
+    widest = max((places(text) for text, _ in column.cells), default=0)
+    longest, word = _narrowed(column, names, readable)
+    full = max(places(column.title), widest)
+    folded = min(full, max(word, _FOLDED) if longest > _LONG else max(word, longest))
+    return ColumnNeeds(
+        full=full,
+        cells=max(widest, longest_word(column.title)),
+        copyable=max(widest, folded) if column.whole else folded,
+        readable=folded,
+        tight=_narrowed(column, names, tight)[1],
+        drop=column.drop,
+    )
+
+
+def _narrowed(column: AskingColumn, names: LongNames, width: int) -> tuple[int, int]:
+    """The places of the longest cell, and of the longest word in title and cells, with long names in a width."""
+    cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in column.cells]
+    words = (places(text) if solid else longest_word(text) for text, solid in cut)
+    longest = max((places(text) for text, _ in cut), default=0)
+    return longest, max([longest_word(_stand_in(column.title, names, width)), *words])
+
+
+def _stand_in(text: str, names: LongNames, width: int) -> str:
+    """A text that takes as many places as this one does with its long names in a width."""
+    if not names.words or places(text) <= width:
+        return text
+    return " ".join("x" * min(places(word), width) if word in names.words else word for word in text.split(" "))
 
 
 def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
     """The columns that fit into a width; into None, all of them."""
-    kept = list(range(len(columns)))
+    every = range(len(columns))
     if width is None or _total([one.full for one in columns]) <= width:
-        return Fit(tuple(kept), tuple(one.full for one in columns))
-    declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
-    while not _fits([columns[place].readable for place in kept], width) and declared:
-        kept.remove(declared.pop())
+        return Fit(tuple(every), tuple(one.full for one in columns))
+    for asked in ([one.copyable for one in columns], [one.readable for one in columns]):
+        kept = _kept(columns, asked, width)
+        if _fits([asked[place] for place in kept], width):
+            return Fit(tuple(kept), _widened([asked[place] for place in kept], [columns[one] for one in kept], width))
     chosen = [columns[place] for place in kept]
-    if _fits([one.readable for one in chosen], width):
-        return Fit(tuple(kept), _widened([one.readable for one in chosen], chosen, width))
     while not _fits([one.tight for one in chosen], width) and len(chosen) > 1:
         chosen.pop()
     least = [min(one.tight, width) for one in chosen]
     forced = len(chosen) < len(kept) or any(one.tight > width for one in chosen)
     return Fit(tuple(kept[: len(chosen)]), _widened(least, chosen, width), forced)
+
+
+def _kept(columns: Sequence[ColumnNeeds], asked: Sequence[int], width: int) -> list[int]:
+    """The places of the columns that are left when enough of those that may go have gone, or all of them."""
+    kept = list(range(len(columns)))
+    declared = sorted((place for place in kept if columns[place].drop), key=lambda place: (columns[place].drop, place))
+    while not _fits([asked[place] for place in kept], width) and declared:
+        kept.remove(declared.pop())
+    return kept
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -116,9 +210,19 @@ def shortened(text: str, width: int) -> str:
     return f"{text}{ELLIPSIS}"
 
 
+def with_short_names(text: str, width: int, shorter: Mapping[str, str]) -> str:
+    """The text, with names that are longer than a width in their shorter form."""
+    if places(text) <= width:
+        return text
+    return " ".join(shorter.get(word, word) if places(word) > width else word for word in text.split(" "))
+
+
 def longest_word(text: str) -> int:
-    """The places that the longest word takes."""
-    return max(map(places, text.split(" ")))
+    """The places that the longest word takes; of a signature, which breaks between its parts, the longest part."""
+    words = text.split(" ")
+    if "|" in text:
+        words = [part for word in words for part in (re.findall(r"[^|]*\|?", word) if len(word) > _NAME else [word])]
+    return max(map(places, words))
 
 
 def places(text: str) -> int:
@@ -137,6 +241,29 @@ def _pieces(text: str, width: int) -> Iterator[str]:
             yield from re.findall(r"[^|]*\|?", word)
         else:
             yield word
+
+
+def _without_middle(word: str, width: int, head: int) -> str:
+    """So much of a word's beginning and end as fits around an ellipsis."""
+    if places(word) <= width:
+        return word
+    tail = width - 1 - head
+    start, end = word[:head], word[len(word) - tail :]
+    while places(start) > head:
+        start = start[:-1]
+    while places(end) > tail:
+        end = end[1:]
+    return f"{start}{ELLIPSIS}{end}"
+
+
+def _middle(word: str, width: int, start: int) -> str:
+    """So much of a word from a place on as fits between two ellipses."""
+    if places(word) <= width:
+        return word
+    part = word[start : start + width - 2]
+    while places(part) > width - 2:
+        part = part[:-1]
+    return f"{ELLIPSIS}{part}{ELLIPSIS}"
 
 
 def _total(widths: Sequence[int]) -> int:

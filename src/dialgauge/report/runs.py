@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
 #: The unit of scores that people read in percent.
 SHARE = "share"
-
-#: Columns of a screen, those between two columns of a table, and those that a value gets at least.
-_SCREEN, _GAP, _LEAST = 80, 3, 40
 
 
 def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
@@ -50,7 +46,7 @@ def run_tables(run: Run) -> list[Table]:
     tables = [_fields(f"Run {run.id}", rows), *score_tables(run), *_coverage_tables(run.coverage)]
     tables += [_fields(title, list(_flat(values))) for title, values in settings.items() if values]
     if run.notes:
-        tables.append(Table("Notes", ["note"], [[line] for note in run.notes for line in _lines(note)]))
+        tables.append(Table("Notes", ["note"], [[note] for note in run.notes]))
     return tables
 
 
@@ -114,26 +110,7 @@ def _source(item: Any) -> str:
 
 
 def _fields(title: str, rows: Sequence[tuple[str, Value]]) -> Table:
-    """Names and values, long values over several lines."""
-    table = Table(title, ["field", "value"])
-    width = max(_LEAST, _SCREEN - _GAP - max([len("field"), *(len(name) for name, _ in rows)]))
-    for name, value in rows:
-        first, *others = _lines(value, width) if isinstance(value, str) else [value]
-        table.add(name, first)
-        for line in others:
-            table.add("", line)
-    return table
-
-
-def _lines(text: str, width: int = _SCREEN) -> list[str]:
-    """The text in lines that end after a space or a bar; a longer word is cut."""
-    words = [word[at : at + width] for word in re.findall(r"[^ |]*[ |]?", text) for at in range(0, len(word), width)]
-    lines = [""]
-    for word in words:
-        if len(f"{lines[-1]}{word}".rstrip()) > width:
-            lines.append("")
-        lines[-1] += word
-    return [line.rstrip() for line in lines]
+    return Table(title, ["field", "value"], rows)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:

@@ -202,7 +202,8 @@ class Column(Struct, frozen=True):
 
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
     ``drop`` says how early the column goes where a screen is too narrow: the highest number first, and 0 only when
-    nothing else helps. Files hold every column.
+    nothing else helps. Files hold every column. ``whole``: it holds names to copy, such as ids of runs, which are
+    shortened only when no column is left to go before them.
     """
 
     title: str
@@ -212,6 +213,7 @@ class Column(Struct, frozen=True):
     best: Literal["max", "min"] | None = None
     align: Literal["left", "right"] | None = None
     drop: int = 0
+    whole: bool = False
 
     def text(self, value: Value) -> str:
         """The value as people read it.

@@ -12,7 +12,18 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.measures import short_form
-from dialgauge.report.fitting import GAP, Fit, fit, fold, fold_sentence, needs, places
+from dialgauge.report.fitting import (
+    GAP,
+    AskingColumn,
+    Fit,
+    LongNames,
+    fit,
+    fold,
+    fold_sentence,
+    needs,
+    places,
+    with_short_names,
+)
 from dialgauge.report.table import Cell, Column, is_number
 from dialgauge.text import plain
 
@@ -27,6 +38,7 @@ SCREEN = 80
 #: A line in pieces: text, and the style it has on a terminal.
 Line = list[tuple[str, str]]
 _EMPTY: list[Line] = [[]]
+_SHORTENED = "Long names are shortened (--wide shows them whole)."
 
 
 class TerminalTable:
@@ -69,7 +81,8 @@ class TerminalTable:
         left_out = [column.title for place, column in enumerate(self.table.columns) if place not in chosen]
         left_out += ["intervals"] if self._layout.bare else []
         signature = [f"Signature: {short_form(self.table.signature)}"] if self.table.signature else []
-        return [*map(plain, [*self.table.notes, *signature]), *_left_out(left_out, self.width)]
+        told = [*_left_out(left_out, self.width), *([_SHORTENED] if self._layout.shortened else [])]
+        return [*map(plain, [*self.table.notes, *signature]), *told]
 
     @cached_property
     def _layout(self) -> _Layout:
@@ -103,21 +116,30 @@ class TerminalTable:
 
 
 class _Layout(NamedTuple):
-    """The titles and the rows as they are printed, and what of them fits; ``bare``: without their intervals."""
+    """The titles and the rows as they are printed, and what of them fits.
+
+    ``bare``: without their intervals; ``shortened``: with long names that lack their middle.
+    """
 
     rows: list[list[_CellText]]
     fit: Fit
     bare: bool = False
+    shortened: bool = False
 
     @classmethod
     def of(cls, columns: Sequence[Column], rows: list[list[_CellText]], width: int | None) -> _Layout:
         titles = [_CellText(plain(column.title), "", "bold") for column in columns]
-        cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+        whole = [titles, *rows]
+        names = LongNames.of(cell.text for row in whole for cell in row if not cell.solid) if width else LongNames()
         asked = [
-            needs(plain(column.title), [(f"{cell.text}{cell.tail}", cell.solid) for cell in texts], column.drop)
-            for column, texts in zip(columns, cells, strict=True)
+            AskingColumn(
+                title.text, [(f"{cell.text}{cell.tail}", cell.solid) for cell in cells], column.drop, column.whole
+            )
+            for column, (title, *cells) in zip(columns, zip(*whole, strict=True), strict=True)
         ]
-        return cls([titles, *rows], fit(asked, width))
+        chosen = fit(needs(asked, names), width)
+        shown = _with_short_names(whole, chosen, names)
+        return cls(shown, chosen, shortened=shown != whole)
 
 
 class _CellText(NamedTuple):
@@ -133,6 +155,29 @@ class _CellText(NamedTuple):
         if self.tail and places(whole) <= width:
             return [[(self.text, self.style), (self.tail, "dim")]]
         return [[(line, self.style)] for line in fold(whole, width)]
+
+
+def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -> list[list[_CellText]]:
+    """The rows with every name that its column cannot hold in the same shorter form, in whichever column it is."""
+    widths = dict(zip(fit.places, fit.widths, strict=True))
+    tight = [
+        widths[place]
+        for row in rows
+        for place, cell in enumerate(row)
+        if place in widths and not cell.solid and any(places(word) > widths[place] for word in cell.text.split(" "))
+    ]
+    if not names.words or not tight:
+        return rows
+    shorter = names.shortened(min(tight))
+    return [
+        [
+            cell
+            if cell.solid or place not in widths
+            else cell._replace(text=with_short_names(cell.text, widths[place], shorter))
+            for place, cell in enumerate(row)
+        ]
+        for row in rows
+    ]
 
 
 def _cell_text(column: Column, cell: Cell) -> _CellText:

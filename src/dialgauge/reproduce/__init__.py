@@ -6,8 +6,9 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.reproduce.papers import PAPERS, how_to_get, reproduce
+    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, reproduce
     from dialgauge.reproduce.reproduction import (
+        IMPOSSIBLE,
         Comparand,
         Fresh,
         PrintedNumber,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "IMPOSSIBLE",
     "PAPERS",
     "Comparand",
     "Fresh",
@@ -27,6 +29,7 @@ __all__ = [
     "Reproduction",
     "as_json",
     "as_markdown",
+    "get_commands",
     "how_to_get",
     "item_tables",
     "missing_table",

@@ -145,14 +145,15 @@ def _tasks(record: Reproduction, data: Path | None) -> list[RankingTask] | None:
     """The released tasks; other dialogs of the same names are none."""
     folder = data / FOLDER if data is not None else None
     if folder is None or not folder.is_dir():
-        record.missing.append("the dialog bAbI files: a folder 'babi' in the data folder ('dialgauge data get babi')")
+        record.lacks("babi", "the dialog bAbI files: a folder 'babi' in the data folder")
         return None
     tasks = [load_task(folder, number) for number in TASKS]
     other = next((task for task in tasks if not _is_released(task)), None)
     if other is None:
         return tasks
-    record.missing.append(
-        f"the dialog bAbI files as released: the dialogs or candidates of task {other.number} in {folder} are others"
+    record.lacks(
+        "babi",
+        f"the dialog bAbI files as released: the dialogs or candidates of task {other.number} in {folder} are others",
     )
     return None
 

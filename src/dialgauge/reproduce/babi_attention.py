@@ -224,7 +224,7 @@ def _from(how: str, place: AttentionPlace) -> str:
 
 
 def _chain(values: Sequence[float]) -> str:
-    return " → ".join(f"{value:.3f}" for value in values)
+    return " → ".join(f"{value:.1%}" for value in values)
 
 
 def _verdict(rank: int | None) -> str:

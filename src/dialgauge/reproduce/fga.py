@@ -64,6 +64,7 @@ def reproduce(data: Path | None) -> Reproduction:
         f"λ for t_f = {rule['t_f']}, p = {rule['p']}",
         rule["printed"],
         forgetting_rate(rule["t_f"], rule["p"]),
+        share=False,
     )
     _limits(record, paper["figure1"]["turns"])
     _figure_1(record, paper["figure1"])
@@ -108,9 +109,9 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             _sampled_row(record, [*names, "TurnMatch"], [*printed[2:], matched], _scored(sample, [*names, "TurnMatch"]))
             record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
     if sources.human_100() is None:
-        record.missing.append(
-            f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100} "
-            "(dialgauge data get dst_predictions)"
+        record.lacks(
+            "dst_predictions",
+            f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100}",
         )
 
 
@@ -154,7 +155,7 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
     record.printed(part, "JGA = M1 / turns", printed[2], exact / turns, note="from the printed counts")
     ladder = [exact / turns, *(PrintedNumber.parse(text).value for text in printed[5:]), matched / turns]
     holds = all(low <= high + 1e-4 for low, high in pairwise(ladder))
-    shown = " ≤ ".join(f"{value:.4f}" for value in ladder)
+    shown = " ≤ ".join(f"{value:.2%}" for value in ladder)
     record.claim(
         part, "JGA ≤ FGA, rising with λ, ≤ M2 / turns", holds=holds, ours=shown, note="from the printed numbers"
     )
@@ -188,7 +189,7 @@ def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
         "Section 4",
         "FGA discriminates the models better than JGA, SA and AGA",
         holds=min(flexible) > max(others),
-        ours="ranges " + ", ".join(f"{name} {by_measure[name].range:.4f}" for name in names),
+        ours="ranges " + ", ".join(f"{name} {by_measure[name].range:.2%}" for name in names),
         note="highest minus lowest of the four models, from the printed numbers",
     )
     _rankings(record, table["rows"])
@@ -223,8 +224,8 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources
     for split, file in (("train", "train"), ("dev", "val"), ("test", "test")):
         dialogues = sources.multiwoz(file)
         if dialogues is None:
-            why = f"multiwoz-2.1/{file}.json is not present (dialgauge data get multiwoz-2.1)"
-            record.missing.append(why)
+            why = f"multiwoz-2.1/{file}.json is not present"
+            record.lacks("multiwoz-2.1", why)
             for title, text in zip(titles, table[split], strict=True):
                 record.impossible("Table 2", f"{split}, {title}", text, why)
             continue
@@ -255,7 +256,7 @@ def _limits(record: Reproduction, turns: Sequence[dict[str, Any]]) -> None:
             "Section 3",
             what,
             holds=abs(ours - limit) < 1e-12,
-            ours=f"{ours:.4f}, {limit:.4f}",
+            ours=f"{ours:.2%}, {limit:.2%}",
             note="on the conversation of Figure 1",
         )
 
@@ -273,11 +274,11 @@ def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
             part,
             f"AGA of turn {turn} is {text}",
             holds=abs(turns["AGA"][turn] - above / below) < 1e-12,
-            ours=f"{turns['AGA'][turn]:.4f}",
+            ours=f"{turns['AGA'][turn]:.2%}",
         )
     for turn, text in enumerate(figure["fga_turns"]):
         record.printed(part, f"FGA@0.5 of turn {turn}", text, turns["FGA@0.5"][turn])
-    notes = {"FGA@0.5": "the paper averages the rounded 0.39; with full precision it is 46.45%"}
+    notes = {"FGA@0.5": "the paper averages the rounded 39%; with full precision it is 46.45%"}
     for name, text in figure["conversation"].items():
         record.printed(part, f"{name} of the conversation", text, scores[name], note=notes.get(name, ""))
 
@@ -299,4 +300,6 @@ def _humans(record: Reproduction, human: dict[str, Any]) -> None:
     why = "the ratings were not released; with a file of ratings, 'dialgauge compare --ratings FILE' computes it"
     record.missing.append(f"the ratings of {human['raters']} people for {human['dialogues']} dialogues (not released)")
     for name in ("JGA", "FGA@0.5"):
-        record.impossible("Human evaluation", f"Pearson correlation of {name} with ratings", human[name], why)
+        record.impossible(
+            "Human evaluation", f"Pearson correlation of {name} with ratings", human[name], why, share=False
+        )

@@ -14,6 +14,7 @@ from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
 from dialgauge.users import (
+    BAR_WORDS,
     MeasureName,
     PaperFigure,
     constraint_counts,
@@ -38,9 +39,8 @@ def reproduce(data: Path | None) -> Reproduction:
     record = Reproduction("gcdf1", paper["title"], paper["citation"])
     folder, values = dataset_file(data, "gcdf1", _CONVERSATIONS), dataset_file(data, "gcdf1", _MAP)
     if folder is None or values is None:
-        record.missing.append(
-            f"the released conversations and their canonical map: gcdf1/{_CONVERSATIONS} and gcdf1/{_MAP} "
-            "(dialgauge data get gcdf1)"
+        record.lacks(
+            "gcdf1", f"the released conversations and their canonical map: gcdf1/{_CONVERSATIONS} and gcdf1/{_MAP}"
         )
         for key, (part, _) in _TABLES.items():
             for domain, theirs in paper[key].items():
@@ -55,9 +55,9 @@ def reproduce(data: Path | None) -> Reproduction:
     _map(record, paper["map"], values)
     goals = dataset_file(data, "multiwoz-2.1", "test.json")
     if goals is None:
-        record.missing.append(
-            "the goals and the database, to hold the conversations again: multiwoz-2.1/test.json and multiwoz-2.1/db "
-            "(dialgauge data get multiwoz-2.1)"
+        record.lacks(
+            "multiwoz-2.1",
+            "the goals and the database, to hold the conversations again: multiwoz-2.1/test.json and multiwoz-2.1/db",
         )
     else:
         experiment_again(record, folder, values, goals)
@@ -81,7 +81,7 @@ def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str,
     for bar, heights in bars.items():
         for domain, theirs in heights.items():
             ours = figure.bars[bar].get(domain, 0.0) / scale
-            record.printed(part, f"{bar}, {domain}", theirs, ours)
+            record.printed(part, f"{BAR_WORDS[bar]}, {domain}", theirs, ours)
 
 
 def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], run: Run) -> None:

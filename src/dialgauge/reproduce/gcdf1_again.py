@@ -141,16 +141,16 @@ def _claims(record: Reproduction, recorded: _Experiment, baseline: _Experiment) 
         PART,
         "about half of the conversations run into the limit (0.4 to 0.6)",
         holds=0.4 <= limit <= 0.6,
-        ours=f"{limit:.3f}",
-        note=f"recorded: {recorded.share(_at_limit):.3f}",
+        ours=f"{limit:.1%}",
+        note=f"recorded: {recorded.share(_at_limit):.1%}",
     )
     missed = {domain: baseline.never_mentioned(domain) for domain in _DOMAINS}
     record.claim(
         PART,
         "taxis are what is never mentioned most often",
         holds=max(missed, key=lambda domain: missed[domain]) == "taxi",
-        ours=f"{missed['taxi']:.3f}",
-        note=f"recorded: {recorded.never_mentioned('taxi'):.3f}",
+        ours=f"{missed['taxi']:.1%}",
+        note=f"recorded: {recorded.never_mentioned('taxi'):.1%}",
     )
     order = sorted(_DOMAINS, key=lambda domain: -(baseline.users.scores[f"I-GCDF1[{domain}]"].value or 0.0))
     theirs = sorted(_DOMAINS, key=lambda domain: -(recorded.users.scores[f"I-GCDF1[{domain}]"].value or 0.0))

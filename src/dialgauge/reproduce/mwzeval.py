@@ -77,14 +77,9 @@ def reproduce(data: Path | None) -> Reproduction:
 
 def _missing(record: Reproduction, gold: Path | None, files: Mapping[str, Path | None]) -> None:
     if gold is None:
-        record.missing.append(
-            "the gold file and its database: multiwoz-2.1/test.json and multiwoz-2.1/db "
-            "(dialgauge data get multiwoz-2.1)"
-        )
+        record.lacks("multiwoz-2.1", "the gold file and its database: multiwoz-2.1/test.json and multiwoz-2.1/db")
     if absent := [f"{name}.json" for name, path in files.items() if path is None]:
-        record.missing.append(
-            f"predictions in dst_predictions: {', '.join(absent)} (dialgauge data get dst_predictions)"
-        )
+        record.lacks("dst_predictions", f"predictions in dst_predictions: {', '.join(absent)}")
     record.missing.append("the references mwz22, and the gold states of MultiWOZ 2.2 for policies")
 
 

@@ -62,8 +62,14 @@ def how_to_get(paper: str, data: str | Path | None = None) -> str:
     absent = [name for name in DATASETS[paper] if not dataset_folder(catalogue().find(name), folder).is_dir()]
     if not absent:
         return f"the files that it needs are not in the datasets {' and '.join(DATASETS[paper])} of {folder.root}"
-    commands = " and ".join(f"'dialgauge data get {name}'" for name in absent)
-    return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in {folder.root}; run {commands}"
+    return (
+        f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in {folder.root}; run {get_commands(absent)}"
+    )
+
+
+def get_commands(datasets: Sequence[str]) -> str:
+    """The commands that fetch some datasets."""
+    return " and ".join(f"'dialgauge data get {name}'" for name in datasets)
 
 
 def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None) -> Reproduction:

@@ -39,6 +39,22 @@ class PrintedNumber:
     digits: int
     percent: bool
 
+    @property
+    def is_fraction(self) -> bool:
+        """Whether it is written as ``0.4948``: a share, unless whoever quotes it says otherwise."""
+        return not self.percent and self.digits > 1 and 0 <= self.value <= 1
+
+    def in_percent(self) -> PrintedNumber:
+        """The same number as a percentage; what is no fraction stays as it is.
+
+        >>> PrintedNumber.parse("0.8759").in_percent().text
+        '87.59%'
+        """
+        if not self.is_fraction:
+            return self
+        digits = self.digits - 2
+        return PrintedNumber(f"{100 * self.value:.{digits}f}%", self.value, self.half_unit, digits, percent=True)
+
     @classmethod
     def parse(cls, text: str) -> PrintedNumber:
         """From ``48.86%``, ``0.8759`` or ``7,368``.
@@ -83,6 +99,8 @@ class Comparand:
     note: str = ""
     #: False for what could not come out otherwise, such as a setting that was taken over.
     counted: bool = True
+    #: False for a number between 0 and 1 that is no share, such as a correlation.
+    share: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,6 +123,8 @@ class Reproduction:
     title: str
     citation: str
     missing: list[str] = field(default_factory=list)
+    #: The datasets that are missing, wholly or in part, as ``dialgauge data get`` names them.
+    absent: list[str] = field(default_factory=list)
     items: list[Comparand] = field(default_factory=list)
     #: Part of the paper to tables of a shape of their own, which follow the part's lines.
     tables: dict[str, list[Table]] = field(default_factory=dict)
@@ -113,7 +133,15 @@ class Reproduction:
     #: Name of the file to the function that makes the chart.
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
-    def printed(self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "") -> None:
+    def lacks(self, dataset: str, what: str) -> None:
+        """Files of a dataset that are not there, and would be computed from."""
+        self.missing.append(f"{what} (dialgauge data get {dataset})")
+        if dataset not in self.absent:
+            self.absent.append(dataset)
+
+    def printed(
+        self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "", share: bool = True
+    ) -> None:
         """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other.
 
         0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
@@ -123,7 +151,17 @@ class Reproduction:
         said = note if exact else note or why
         verdict = EXACT if exact else DIFFERS
         self.items.append(
-            Comparand(part, what, theirs, ours, verdict, ours - number.value, note=said, counted=_tells(number, ours))
+            Comparand(
+                part,
+                what,
+                theirs,
+                ours,
+                verdict,
+                ours - number.value,
+                note=said,
+                counted=_tells(number, ours),
+                share=share,
+            )
         )
 
     def sampled(
@@ -150,9 +188,9 @@ class Reproduction:
         """What the paper shows as a picture without numbers: ours stands alone."""
         self.items.append(Comparand(part, what, "a picture", ours, COMPUTED, note=note))
 
-    def impossible(self, part: str, what: str, theirs: str, why: str) -> None:
+    def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
         """What cannot be computed, and why."""
-        self.items.append(Comparand(part, what, theirs, None, IMPOSSIBLE, note=why))
+        self.items.append(Comparand(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
 
     def tally(self) -> dict[str, int]:
         """How many of the lines that count got which verdict."""
@@ -213,20 +251,22 @@ def _table(part: str, items: list[Comparand], notes: Sequence[str]) -> Table:
     noted = any(item.note for item in items)
     table = Table(part, columns if noted else columns[:-1], notes=list(notes))
     for item in items:
-        ours, difference = _shown(item)
-        table.add(item.what, item.theirs, ours, difference, item.verdict, *([item.note or None] if noted else []))
+        table.add(item.what, *_shown(item), item.verdict, *([item.note or None] if noted else []))
     return table
 
 
-def _shown(item: Comparand) -> tuple[str | None, str | None]:
-    """Ours and the difference in the unit in which theirs is printed."""
-    if not isinstance(item.ours, float | int):
-        return item.ours, None
-    printed = PrintedNumber.parse(item.theirs)
+def _shown(item: Comparand) -> tuple[str, str | None, str | None]:
+    """Theirs, ours and the difference: shares in percent, whatever they are printed as, others as printed."""
+    printed = PrintedNumber.parse(item.theirs) if _NUMBER.fullmatch(item.theirs.strip()) else None
+    if printed is not None and item.share:
+        printed = printed.in_percent()
+    theirs = item.theirs if printed is None else printed.text
+    if printed is None or not isinstance(item.ours, float | int):
+        return theirs, None if item.ours is None else str(item.ours), None
     ours = printed.show(item.ours)
     if item.low is not None and item.high is not None:
         ours += f" [{printed.show(item.low)}, {printed.show(item.high)}]"
-    return ours, None if item.difference is None else printed.show(item.difference, signed=True)
+    return theirs, ours, None if item.difference is None else printed.show(item.difference, signed=True)
 
 
 def summary(reproduction: Reproduction) -> str:

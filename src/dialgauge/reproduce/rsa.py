@@ -30,7 +30,6 @@ from dialgauge.tracking import SystemScores, score, slots_per_dialogue
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
 _SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bootstrap interval"
 _OTHERS = ("augpt", "dots", "mintl", "ubar")
-_GET = "dialgauge data get dst_predictions"
 _ABSENT = f"dst_predictions/{HUMAN_100} is not present"
 
 
@@ -42,7 +41,7 @@ def reproduce(data: Path | None) -> Reproduction:
     sample = sources.human_100()
     record.missing.append("predictions of the ten models of Table 1 on the 999 test dialogues (not released)")
     if sample is None:
-        record.missing.append(f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100} ({_GET})")
+        record.lacks("dst_predictions", f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100}")
     scores = _scored(sample) if sample else None
     _figure_1(record, paper["figure1"], scores)
     _figure_2(record, paper["figure2"], sources)
@@ -105,9 +104,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
     part, what = "Figure 2", f"share of test dialogues with fewer than {figure['slots']} slots"
     test = sources.multiwoz("test")
     if test is None:
-        record.missing.append(
-            "the test dialogues of MultiWOZ 2.1: multiwoz-2.1/test.json (dialgauge data get multiwoz-2.1)"
-        )
+        record.lacks("multiwoz-2.1", "the test dialogues of MultiWOZ 2.1: multiwoz-2.1/test.json")
         record.impossible(part, what, figure["share"], NO_TEST)
         return
     scores = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
@@ -148,7 +145,7 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         record.pictured(
             "Figure 4",
             f"{spread.measure}, mean ± standard deviation of the ten models",
-            f"{spread.mean:.4f} ± {spread.population_std:.4f} (sample {spread.sample_std:.4f})",
+            f"{spread.mean:.2%} ± {spread.population_std:.2%} (sample {spread.sample_std:.2%})",
             note="from Table 1 as printed; population and sample standard deviation",
         )
     deviation = {spread.measure: spread.population_std or 0.0 for spread in measured}
@@ -156,7 +153,7 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         "Figure 4",
         "RSA deviates more between models than SA",
         holds=deviation["RSA"] > deviation["SA"],
-        ours=f"RSA {deviation['RSA']:.4f}, SA {deviation['SA']:.4f}",
+        ours=f"RSA {deviation['RSA']:.2%}, SA {deviation['SA']:.2%}",
         note="from Table 1 as printed; population standard deviation",
     )
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
@@ -239,7 +236,7 @@ def _hotel_and_taxi(record: Reproduction, sa: dict[str, float], rsa: dict[str, f
         "Table 2",
         f"SA puts hotel below taxi, RSA taxi below hotel ({note})",
         holds=sa["hotel"] < sa["taxi"] and rsa["taxi"] < rsa["hotel"],
-        ours=f"SA {sa['hotel']:.4f} and {sa['taxi']:.4f}, RSA {rsa['hotel']:.4f} and {rsa['taxi']:.4f}",
+        ours=f"SA {sa['hotel']:.2%} and {sa['taxi']:.2%}, RSA {rsa['hotel']:.2%} and {rsa['taxi']:.2%}",
     )
 
 

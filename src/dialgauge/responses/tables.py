@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
 from dialgauge.report import Cell as TableCell
 from dialgauge.report import Column, Table, score_column
@@ -21,7 +23,8 @@ def results_table(runs: Iterable[Run]) -> Table:
     """Ours and, where the data is the paper's, theirs with the difference; several seeds become mean and spread."""
     groups: dict[CellKey, list[Run]] = {}
     others: dict[str, Column] = {}
-    for run in runs:
+    shown = list(runs)
+    for run in shown:
         key = CellKey.of_run(run)
         groups.setdefault(msgspec.structs.replace(key, seed=0), []).append(run)
         others |= {name: score_column(name, one) for name, one in run.scores.items() if name not in DEFAULT}
@@ -47,6 +50,7 @@ def results_table(runs: Iterable[Run]) -> Table:
             "of per-response.",
             *_notes_on_paper(groups),
         ],
+        signature=_shared_signature(shown),
     )
     for key, group in groups.items():
         reached = _values(group, PER_RESPONSE)
@@ -65,6 +69,14 @@ def results_table(runs: Iterable[Run]) -> Table:
             sum(run.details[UNANSWERED] for run in group),
         )
     return table
+
+
+def _shared_signature(runs: Sequence[Run]) -> str:
+    """What all numbers depend on; what differs between rows is in the rows and, in full, in JSON."""
+    try:
+        return Signature.shared(Signature.parse(run.signature) for run in runs).long() if runs else ""
+    except DialgaugeError:  # what another version wrote
+        return ""
 
 
 _PAPER_COLUMNS = (

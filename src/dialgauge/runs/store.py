@@ -155,7 +155,7 @@ class Store:
         kept when the block or the process fails, and deleted when the block ends."""
         with self.workbench(kind=kind, name=name, config={**config, "code": own_source()}) as folder:
             if folder is None:
-                raise DialgaugeError("another process is at work on the same files; wait for it or stop it")
+                raise DialgaugeError("another process is working on the same files; wait for it or stop it")
             yield Parts(folder / "units")
 
     def check_writable(self) -> None:
@@ -196,7 +196,8 @@ class Store:
         names = [*self._names(), *(self.unfinished() if unfinished else ())]
         if id in names:
             return id
-        matches = [name for name in names if name.startswith(id)] if id else []
+        start, _, end = id.partition("…")  # as a narrow screen shows long ids
+        matches = [name for name in names if name.startswith(start) and name.endswith(end)] if id else []
         if len(matches) == 1:
             return matches[0]
         if matches:

@@ -219,7 +219,7 @@ def view_table(name: str, systems: Sequence[SystemScores]) -> Table:
     if name in ("domain", "service"):
         table.notes = [
             "Turns whose gold state has the domain, both states restricted to it; SA still divides by all slots.",
-            "spurious_domain_turns: turns where the domain is predicted but not in gold; not in the other numbers.",
+            "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
         ]
     return table
 
@@ -249,7 +249,7 @@ class _ViewLayout:
     def _counts(self) -> list[Column]:
         from dialgauge.report import Column
 
-        return [Column(fact, drop=place) for place, fact in enumerate(self.facts, start=1)]
+        return [Column(fact.replace("_", " "), drop=place) for place, fact in enumerate(self.facts, start=1)]
 
     def _columns(self) -> list[Column]:
         from dialgauge.report import Column
@@ -287,7 +287,7 @@ class _ViewLayout:
         table = Table(
             self._title("Systems"), [self.name, "measure", *(Column(title, align="right") for title in self.views)]
         )
-        looks = [Column(fact) for fact in self.facts] + self._columns()
+        looks = [*self._counts(), *self._columns()]
         for group in self.groups:
             rows = zip(*(self._cells(view.get(group, {})) for view in self.views.values()), strict=True)
             for look, values in zip(looks, rows, strict=True):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         transcript,
     )
     from dialgauge.users.figures import (
+        BAR_WORDS,
         PaperFigure,
         confusion_table,
         constraint_counts,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.users.turns import EQUALS
 
 __all__ = [
+    "BAR_WORDS",
     "CAUSES",
     "COMBINED",
     "EQUALS",

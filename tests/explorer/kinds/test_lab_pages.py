@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dialgauge.agents import protocol
+from dialgauge.agents import END_WORDS, protocol
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.kinds.heard_rows import heard_rows
 from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS, OUTCOME_RULES
-from dialgauge.explorer.kinds.lab_pages import ENDS, PAGES
+from dialgauge.explorer.kinds.lab_pages import PAGES
 from dialgauge.explorer.kinds.reason_groups import OTHER
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import PageLinks
@@ -94,7 +94,7 @@ def test_the_overview_has_every_task_with_both_verdicts(library: Library, run: R
 def test_how_it_ended_is_told_in_words(library: Library, run: Run) -> None:
     for row in run.table("conversations").to_dicts():
         went = dict(view(library, run, row["dialogue"]).overview.went)
-        assert went["end"] == f"{ENDS[row['reason']]} ({row['reason']})"
+        assert went["end"] == f"{END_WORDS[row['reason']]} ({row['reason']})"
         assert went.get("ended by", "") == (f"the {row['ended_by']}" if row["ended_by"] else "")
         assert went["exchanges"] == str(row["exchanges"])
         assert went["constraints said again"] == str(row["repeated_constraints"])
@@ -106,7 +106,7 @@ def test_every_end_of_a_conversation_has_words() -> None:
         for name, value in vars(protocol).items()
         if name.isupper() and isinstance(value, str) and value.islower() and "_" in value
     }
-    assert ENDS.keys() == known
+    assert END_WORDS.keys() == known
 
 
 def test_trials_of_a_goal_lead_to_each_other(library: Library, run: Run) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION
+from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION
 from dialgauge.agents.protocol import TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
@@ -176,7 +176,7 @@ def test_a_user_that_fails_says_nothing_about_the_system(reason: str) -> None:
     assert "1 conversation: requests in 1, bookings in 0." in headline.notes
     explained = outcome_explanation(lambda name: outcome_frames(judged)[name](), "B")
     assert explained.notes[-1].startswith("strict: not judged, compat: not judged; the user says nothing.")
-    assert (reason, 1, 0.5, None, None) in [tuple(row.values()) for row in ends.records()]
+    assert (END_WORDS[reason], 1, 0.5, None, None) in [tuple(row.values()) for row in ends.records()]
 
 
 def test_nothing_is_judged_where_every_user_failed() -> None:
@@ -234,7 +234,7 @@ def test_tables_fit_and_tell() -> None:
     shown = outcome_tables(score_outcomes(judged, resamples=50).scores, tables_of(judged))
     by_title = {table.title: table for table in shown}
     assert by_title["How conversations ended"].records()[0] == {
-        "reason": "user_done", "conversations": 3, "share": 0.75, "strict done": 1.0, "compat done": 1.0,
+        "reason": "the user was done", "conversations": 3, "share": 0.75, "strict done": 1.0, "compat done": 1.0,
     }  # fmt: skip
     assert [list(row.values()) for row in by_title["Belief and truth"].records()] == [
         ["strict", "it is done", 3, 0],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.agents import EXPLANATION
+from dialgauge.agents import END_WORDS, EXPLANATION
 from dialgauge.explorer.families import Badge, DialogueView, FamilyPages, Tone, TurnView
 from dialgauge.explorer.kinds.heard_rows import HeardRow, act_words, heard_rows
 from dialgauge.explorer.kinds.lab_facets import (
@@ -41,17 +41,6 @@ _MOST_ROWS = 8
 #: Slots that say what is offered, and the intents that offer.
 _ENTITIES = frozenset({"name", "trainID", "car type"})
 _OFFERING = ("-Inform", "-Recommend", "-Select", "-OfferBook", "-OfferBooked", "-Book")
-#: Why conversations end, in words.
-ENDS = {
-    "user_done": "the user was done",
-    "user_gave_up": "the user gave up",
-    "system_quit": "the system ended it",
-    "max_exchanges": "the limit of exchanges was reached",
-    "loop_guard": "it went in circles",
-    "time_budget": "it took too long",
-    "agent_error": "an agent failed",
-    "token_budget": "the budget of tokens was spent",
-}
 
 
 @dataclass(frozen=True)
@@ -308,7 +297,7 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
     outcome = dialogue.outcome
     reason = conversation.get("reason") or (outcome.reason if outcome else "")
     if reason:
-        yield "end", f"{ENDS[reason]} ({reason})" if reason in ENDS else reason
+        yield "end", f"{END_WORDS[reason]} ({reason})" if reason in END_WORDS else reason
     if by := conversation.get("ended_by") or (outcome.ended_by if outcome else ""):
         yield "ended by", f"the {by}" if by in ("user", "system", "session") else by
     if outcome is not None and outcome.details.get(EXPLANATION):

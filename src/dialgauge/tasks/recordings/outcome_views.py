@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
@@ -39,8 +40,6 @@ _LISTENERS = ("system", "user")
 #: From so many user turns in a row with the same acts on, a conversation is in a loop.
 _LOOP = 3
 _SHARES = Column("", percent=True, digits=2, align="right")
-#: Characters of an act and its slot.
-_WIDEST = 25
 
 
 def outcome_tables(
@@ -148,8 +147,13 @@ def _ends(conversations: polars.DataFrame) -> Table:
     )
     for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
         share = row["count"] / conversations.height
-        table.add(row["reason"] or "not recorded", row["count"], share, row["strict"], row["compat"])
+        table.add(_reason(row["reason"]), row["count"], share, row["strict"], row["compat"])
     return table
+
+
+def _reason(code: str | None) -> str:
+    """Why a conversation ended, in words; an agent's own reason as it gave it."""
+    return END_WORDS.get(code, code) if code else "not recorded"
 
 
 def _beliefs(conversations: polars.DataFrame) -> Table:
@@ -211,7 +215,7 @@ def _confusions(heard: polars.DataFrame, number: int) -> list[Table]:
     table = Table("Most frequent confusions", ["listener", "said", "heard", Column("times", align="right")])
     for row in wrong.head(number).iter_rows(named=True):
         other = "another value" if row["said"] == row["heard"] else row["heard"] or "nothing"
-        table.add(row["listener"], _short(row["said"] or "nothing"), _short(other), row["times"])
+        table.add(row["listener"], row["said"] or "nothing", other, row["times"])
     return [act_table(heard, number), table]
 
 
@@ -239,12 +243,8 @@ def act_table(heard: polars.DataFrame, number: int) -> Table:
     for row in joined.head(number).iter_rows(named=True):
         said, times, hits = row["said"], row["heard"], row["right"]
         rates = (hits / times if times else None, hits / said if said else None, 2 * hits / (said + times))
-        table.add(row["listener"], _short(row["act"]), said, times, *rates)
+        table.add(row["listener"], row["act"], said, times, *rates)
     return table
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def outcome_explanation(table: Tables, dialogue: str) -> Table:
@@ -267,7 +267,7 @@ def outcome_explanation(table: Tables, dialogue: str) -> Table:
     explained.notes.append(
         f"{STRICT}: {_done(verdict['strict'])}, {COMPAT}: {_done(verdict['compat'])}; the user "
         f"{believed[verdict['complete']]}. It ended after {counted(verdict['exchanges'], 'exchange')}"
-        f"{': ' + verdict['reason'] if verdict['reason'] else ''}."
+        f"{': ' + _reason(verdict['reason']) if verdict['reason'] else ''}."
     )
     return explained
 

@@ -103,8 +103,8 @@ def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     if any(name.startswith(NOISE) for name in names):
         notes.append("Flip rate: how often a second trial of a task changes the verdict.")
         notes.append(
-            "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 19 times "
-            "in 20."
+            "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 95% of "
+            "the time."
         )
     return notes
 
