@@ -28,6 +28,7 @@ def packed_run(run: Run) -> bytes:
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
     parcel = msgspec.msgpack.decode(content, type=_Parcel)
-    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
+    # Each as a whole table: it came in one piece, and is stored under its own name.
+    frames: dict[str, Frame] = {name: TableParts([table]).__call__ for name, table in parcel.tables.items()}
     manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
     return run_in_memory(manifest, frames, parcel.corpus)
