@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 
@@ -48,3 +49,15 @@ def encodable(text: str) -> str:
     'odd\\\\udcff.json'
     """
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/?#@]*@)?([^\s?#]*)(?:[?#]\S*)?")
+
+
+def without_secrets(text: str) -> str:
+    """The text with its URLs bare of user, password and query, where keys are written.
+
+    >>> without_secrets("url=https://me:secret@host/bot?key=1")
+    'url=https://host/bot'
+    """
+    return _URL.sub(r"\1\2", text)

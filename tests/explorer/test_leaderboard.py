@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from dialgauge import Store, compare_runs, score
+from dialgauge.comparison import comparable_signature
 from dialgauge.explorer.leaderboard import boards, write_leaderboard
+from dialgauge.measures import Signature
 from dialgauge.runs import Run, new_run
 from support.commands import dialgauge
 from support.explorer_store import tracked, tracking_store
@@ -84,3 +86,19 @@ def test_damaged_runs_are_left_out_and_told(tmp_path: Path, capsys: pytest.Captu
     outcome = dialgauge(capsys, "leaderboard", "--store", store.folder, "-o", tmp_path / "b.html")
     assert outcome.code == 1 and run.id in outcome.err
     assert other.name in (tmp_path / "b.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        ({"system": "llm-system"}, True),
+        ({"user": "agenda-baseline"}, False),
+        ({"system": "rule-system(channel=paper2021)"}, False),
+        ({"user_files": "channel=12ab"}, False),
+        ({"exchanges": "5"}, False),
+    ],
+)
+def test_systems_of_the_lab_are_ranked_before_the_same_user_and_channel(other: dict[str, str], alike: bool) -> None:
+    parts = {"user": "agenda", "system": "rule-system", "level": "act", "goals": "g", "exchanges": "20"}
+    first, second = (new_run(kind="lab", name="one", signature=Signature(**{**parts, **more})) for more in ({}, other))
+    assert (comparable_signature(first) == comparable_signature(second)) is alike

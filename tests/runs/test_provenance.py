@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.provenance import draft, fingerprint, with_origin
+from dialgauge.runs.provenance import draft, fingerprint, input_of_files, this_command, with_origin
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -61,3 +61,20 @@ def test_an_input_says_what_it_was_read_as(tmp_path: Path) -> None:
     assert [one.role for one in facts.inputs] == ["gold", "", "predictions"]
     assert facts.seeds == [1, 2]
     assert facts.versions["dialgauge"]
+
+
+def test_a_command_is_recorded_without_what_is_secret_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [
+        "lab",
+        "run",
+        "--system-set",
+        "url=http://me:pw@host:80/bot?key=secret",
+        "https://host/a.json?sig=1#x",
+        "a?b",
+    ]
+    monkeypatch.setattr("sys.argv", ["/bin/dialgauge", *words])
+    assert this_command() == [
+        "dialgauge", "lab", "run", "--system-set", "url=http://host:80/bot", "https://host/a.json", "a?b",
+    ]  # fmt: skip
+    read = input_of_files("s3://id:pw@bucket/x?token=1", "gold", {"x": ("00", 1)})
+    assert read.path == "s3://bucket/x"

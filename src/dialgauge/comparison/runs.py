@@ -128,8 +128,8 @@ def comparable_signature(run: Run) -> str:
         signature = Signature.parse(run.signature)
     except DialgaugeError:  # of a run that another version wrote
         return run.signature
-    own = _WHO | view_of(run.kind).own_parts
-    return Signature(**{part: value for part, value in signature.items() if part not in own}).long()
+    parts = view_of(run.kind).ranked_parts(signature)
+    return Signature(**{part: value for part, value in parts.items() if part not in _WHO}).long()
 
 
 def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None) -> list[Run]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.measures import Signature
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 _HEADLINES = ("Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1")
 #: The table of a run that says which goal a dialogue is about.
 _CONVERSATIONS = "conversations"
+_CHANNEL = re.compile(r"[(,]channel=([^,)]*)")
 _WHO = frozenset({"user", "system", "user_code", "system_code", "user_files", "system_files"})
 
 
@@ -28,6 +31,13 @@ class LabView(ComparisonView):
 
     # The states that the user's words give depend on the system it talks to.
     own_parts = _WHO | {"gold", "turns"}
+    # A system is measured before one user, and hears through one channel: before others it is another task.
+    ranked_apart = frozenset({"user", "user_code", "user_files"})
+
+    def ranked_parts(self, signature: Signature) -> dict[str, str]:
+        """Also the channel through which the system hears, which is written beside its name."""
+        channel = _CHANNEL.search(signature.get("system", ""))
+        return super().ranked_parts(signature) | ({"channel": channel[1]} if channel else {})
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """Task, tracker and user."""

@@ -18,6 +18,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import is_url
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
+from dialgauge.text import without_secrets
 
 #: A file, folder or pattern, or what it was read as and that; or what was found out while it was read.
 Source: TypeAlias = str | PathLike[str] | tuple[str, str | PathLike[str]] | Input
@@ -49,8 +50,8 @@ def draft(
 
 
 def this_command() -> list[str]:
-    """The command line of this process."""
-    return [Path(sys.argv[0]).name, *sys.argv[1:]]
+    """The command line of this process, without passwords and queries of addresses."""
+    return [Path(sys.argv[0]).name, *map(without_secrets, sys.argv[1:])]
 
 
 def _seeds(given: Sequence[int]) -> list[int]:
@@ -123,9 +124,9 @@ def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -
     size = sum(size for _, size in files.values())
     if len(files) == 1:
         ((digest, _),) = files.values()
-        return Input(path=plain(path), role=role, files=1, size=size, sha256=digest)
+        return Input(path=plain(without_secrets(path)), role=role, files=1, size=size, sha256=digest)
     lines = "".join(f"{digest}  {name}\n" for name, (digest, _) in sorted(files.items()))
-    return Input(path=plain(path), role=role, files=len(files), size=size, sha256=_digest(lines))
+    return Input(path=plain(without_secrets(path)), role=role, files=len(files), size=size, sha256=_digest(lines))
 
 
 def _fingerprint_of_url(text: str, role: str) -> Input:

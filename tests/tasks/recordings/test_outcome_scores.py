@@ -170,7 +170,9 @@ def test_a_user_that_fails_says_nothing_about_the_system(reason: str) -> None:
     assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
     for rules in ("strict", "compat"):
         assert scores[f"Success(rules={rules})"].value == 1.0
-    assert values([good("A"), failing("B", reason, "system")])["Success(rules=strict)"] == 0.5
+    broken = score_outcomes([good("A"), failing("B", reason, "system")], SEARCH, resamples=0)
+    assert broken["Success(rules=strict)"].value == 0.5
+    assert not broken.coverage.complete and broken.coverage["dialogues"].failed == 1, "it is told all the same"
     headline, _, ends, *_ = outcome_tables(scores.scores, lambda name: outcome_frames(judged)[name]())
     assert "Not judged: 1 conversation in which the user failed, not the system." in headline.notes
     assert "1 conversation: requests in 1, bookings in 0." in headline.notes

@@ -89,7 +89,7 @@ def test_every_table_says_how_much_there_is(ending: str, tmp_path: Path, capsys:
     [
         ("user_stop", True), ("agent_stop", True), ("max_steps", True), ("too_many_errors", True),
         ("agent_error", True), ("user_error", False), ("infrastructure_error", False), ("timeout", False),
-        ("something new", False),
+        ("something new", True),
     ],
 )  # fmt: skip
 def test_which_ends_are_verdicts_on_the_agent(reason: str, counts: bool, tmp_path: Path) -> None:
@@ -101,6 +101,33 @@ def test_which_ends_are_verdicts_on_the_agent(reason: str, counts: bool, tmp_pat
     assert run.coverage.complete is counts
     assert run.details["infrastructure"] == ({} if counts else {reason: 1})
     assert run.scores["pass^1"].value == 0.0 if counts else "pass^1" not in run.scores
+    assert any("'something new', not a known end" in note for note in run.notes) == (reason == "something new")
+
+
+def test_an_unknown_end_without_a_verdict_is_no_verdict_on_the_agent(tmp_path: Path) -> None:
+    made: dict[str, Any] = json.loads(EXAMPLES["tau2"])
+    made["simulations"][0] |= {"termination_reason": "something new", "reward_info": None}
+    (tmp_path / "r.json").write_text(json.dumps(made))
+    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    assert run.details["infrastructure"] == {"something new": 1}
+
+
+def test_costs_of_some_conversations_are_told(tmp_path: Path) -> None:
+    whole = tau2_file(tmp_path / "whole.json", {f"t{n}": ("airline", [1.0]) for n in range(4)}, 1)
+    made = json.loads(whole.read_text())
+    for place, one in enumerate(made["simulations"]):
+        one["agent_cost"] = 0.5
+        one["user_cost"] = None if place == 2 else 0.25
+    (tmp_path / "some.json").write_text(json.dumps(made))
+    [run] = score_results([tmp_path / "some.json"], resamples=0)
+    assert "the cost of the user is known of 3 of 4 scored conversations: means of cost are over those" in run.notes
+    assert not any("cost of the agent" in note for note in run.notes)
+
+
+def test_a_reward_may_miss_the_highest_by_rounding(tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0000005]), "b": ("airline", [0.9999995])}, 1)
+    [run] = score_results([path], resamples=0)
+    assert run.scores["pass^1"].value == 1.0
 
 
 def test_a_file_in_which_everything_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

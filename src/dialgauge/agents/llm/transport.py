@@ -20,6 +20,8 @@ from dialgauge.text import counted
 
 #: No reply of a few hundred tokens is longer.
 _MOST_BYTES = 4 << 20
+#: So many calls in a row that failed with all their tries: the endpoint is down, and no dialogue waits for it any more.
+_DOWN = 3
 #: Seconds; an endpoint that asks for more patience is as good as down.
 _LONGEST_WAIT = 120.0
 #: Characters of an endpoint's own words in an error.
@@ -55,12 +57,12 @@ class Transport:
         self._settings, self._address, self._pause = settings, address, pause
         self._key = settings.key()
         self._client = httpx.Client(timeout=settings.timeout, trust_env=trust_environment)
-        #: After a failure that tries did not mend, one try is enough until something answers.
-        self._down = False
+        #: Calls in a row that no try could mend; from :data:`_DOWN` on, one try is enough until something answers.
+        self._lost = 0
 
     def post(self, request: dict[str, Any]) -> dict[str, Any]:
         """The endpoint's answer: a JSON object. Raises :class:`ChatError` when it cannot be had."""
-        tries = 1 if self._down else self._settings.retries + 1
+        tries = 1 if self._lost >= _DOWN else self._settings.retries + 1
         why = ""
         for number in range(tries):
             try:
@@ -70,9 +72,9 @@ class Transport:
                 if number + 1 < tries:
                     self._pause(self._wait(number, again.wait))
             else:
-                self._down = False
+                self._lost = 0
                 return answer
-        self._down = True
+        self._lost += 1
         raise ChatError(f"the model at {self._settings.endpoint} {why} ({counted(tries, 'try', 'tries')})")
 
     def _wait(self, number: int, told: float | None) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dialgauge.agents import AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import (
     Card,
@@ -114,6 +115,13 @@ def score_outcomes(
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:
-    failed = len(judged.unjudged)
-    count = Count(expected=len(judged) + failed, read=len(judged) + failed, scored=len(judged), failed=failed)
-    return Coverage({"dialogues": count})
+    """What was judged on what was said: a conversation that an agent's failure or a spent budget ended counts as not
+    done, and is no such."""
+    read = len(judged) + len(judged.unjudged)
+    failed = len(judged.unjudged) + sum(_broken_off(one.dialogue) for one in judged)
+    policy = "a conversation that a failure or a spent budget ended counts as not done" if failed else ""
+    return Coverage({"dialogues": Count(expected=read, read=read, scored=read - failed, failed=failed)}, policy=policy)
+
+
+def _broken_off(dialogue: Dialogue) -> bool:
+    return dialogue.outcome is not None and dialogue.outcome.reason in (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET)

@@ -20,7 +20,7 @@ from dialgauge.text import counted
 #: that says nothing of the agent.
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
 
-#: Ends that are verdicts on the agent; whatever else a file names is a failure of something else.
+#: The ends that are known. Of any other the verdict decides: without one, something else than the agent failed.
 _ENDS: dict[str, End] = {
     "user_stop": "finished",
     "agent_stop": "finished",
@@ -28,8 +28,15 @@ _ENDS: dict[str, End] = {
     "max_steps": "limit",
     "too_many_errors": "limit",
     "agent_error": "limit",
+    "error": "infrastructure",
+    "infrastructure_error": "infrastructure",
+    "unexpected_error": "infrastructure",
+    "user_error": "infrastructure",
+    "timeout": "infrastructure",
 }
 _PART = "reward["
+#: A reward may miss the highest by so much and is the highest.
+_ROUNDING = 1e-6
 #: Longer numbers of trials and tasks were not meant.
 _DIGITS = 7
 #: How many numbers of trials are named.
@@ -146,6 +153,17 @@ class Attempts:
         """What failed beside the agent, by reason."""
         return dict(Counter(one.reason for one in self.attempts if one.end == "infrastructure").most_common())
 
+    @cached_property
+    def unfamiliar(self) -> dict[str, int]:
+        """Ends that are not known and have a verdict, which counts, by reason."""
+        return dict(
+            Counter(one.reason for one in self.attempts if one.reason not in _ENDS and one.scored).most_common()
+        )
+
+    def with_cost(self, side: str) -> int:
+        """Of how many attempts with a verdict the file gives the cost of a side."""
+        return sum(one.scored and side in one.costs for one in self.attempts)
+
     @property
     def unjudged(self) -> int:
         """How many attempts came to their end and have no reward."""
@@ -217,7 +235,9 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
     trial = details.get("trial", "0")
     if not _is_count(trial):
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
-    end = _ENDS.get(outcome.reason, "infrastructure")
+    reward = _number(dialogue.id, details, "reward", most=1.0)
+    judged = reward is not None and outcome.success is not None
+    end = _ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
         task=details["task"],
@@ -225,7 +245,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         end=end,
         reason=outcome.reason,
         success=outcome.success,
-        reward=_number(dialogue.id, details, "reward", most=1.0),
+        reward=reward,
         parts={
             key.removeprefix(_PART).removesuffix("]"): value
             for key in details
@@ -260,6 +280,8 @@ def _number(dialogue: str, details: Mapping[str, str], key: str, most: float = m
         value = float(details[key])
     except ValueError:
         value = math.nan
+    if most < value <= most + _ROUNDING:
+        return most
     if not (0 <= value <= most and math.isfinite(value)):
         limits = f"between 0 and {most:g}" if math.isfinite(most) else "≥ 0"
         raise DialgaugeError(f"the {key} must be {limits} (got {details[key]})", dialogue=dialogue)

@@ -133,7 +133,24 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
         notes.append(
             f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
         )
-    return [*notes, *_unknown_plan(attempts)]
+    return [*notes, *_partial_costs(attempts), *_unfamiliar_ends(attempts), *_unknown_plan(attempts)]
+
+
+def _partial_costs(attempts: Attempts) -> list[str]:
+    """Costs that the file gives of some conversations only: their mean is that of these."""
+    return [
+        f"the cost of the {side} is known of {known:,} of {counted(attempts.scored, 'scored conversation')}: means of "
+        "cost are over those"
+        for side in ("agent", "user")
+        if 0 < (known := attempts.with_cost(side)) < attempts.scored
+    ]
+
+
+def _unfamiliar_ends(attempts: Attempts) -> list[str]:
+    return [
+        f"{counted(count, 'conversation')} ended with '{reason}', not a known end; the verdict in the file counts"
+        for reason, count in attempts.unfamiliar.items()
+    ]
 
 
 def _unknown_plan(attempts: Attempts) -> list[str]:
