@@ -78,7 +78,7 @@ OWN_CALLS = (
     BareCall("report", ("2", "--store", "store", "--out", "report.html"), 2, "explorer"),
     BareCall("leaderboard", ("store",), 2, "explorer"),
     BareCall("runs compare", ("{first}", "{second}", "--store", "two", "--resamples", "9")),
-    BareCall("reproduce", ("fga",)),
+    BareCall("reproduce", ("fga",), 1),
     BareCall("reproduce", ("mwzeval",), 2),
 )
 ALL_CALLS = (
