@@ -39,9 +39,17 @@ if TYPE_CHECKING:
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
 MeasuresOption = Annotated[
-    list[str] | None, Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
+    list[str] | None, Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated: JGA, FGA@0.5, ...")
 ]
-ResamplesOption = Annotated[int, Option(min=1, max=1_000_000, help="Resamples for tests and intervals.")]
+ResamplesOption = Annotated[
+    int,
+    Option(
+        min=1,
+        max=1_000_000,
+        why="a comparison is its tests and intervals, all from resamples",
+        help="Resamples for tests and intervals.",
+    ),
+]
 LevelOption = Annotated[float, Option(help="Confidence level, between 0 and 1.")]
 CorrelationOption = Annotated[
     str | None,
@@ -100,7 +108,8 @@ def main(
     ] = None,
     measures: MeasuresOption = None,
     profile: Annotated[
-        str | None, Option("--profile", "-p", help="Value-matching rules: a profile name or a YAML file.")
+        str | None,
+        Option("--profile", "-p", metavar="NAME|FILE", help="Value-matching rules: a profile name or a YAML file."),
     ] = None,
     coverage: CoverageOption = "intersection",
     missing: MissingOption = "shared",

@@ -62,7 +62,9 @@ def study(
     exchanges: ExchangesOption = 20,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=1, help="Bootstrap resamples of goals for the 95% intervals.")] = 1000,
+    resamples: Annotated[
+        int, Option(min=1, why="a study is its intervals", help="Bootstrap resamples of goals for the 95% intervals.")
+    ] = 1000,
     workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.mistakes import unfit_value
 from dialgauge.cli.options import Option, OutputFile, OutputFolder
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -157,24 +158,7 @@ def unfit(value: object, option: CommandParameter) -> str | None:
     if option.type is bool:
         return None if isinstance(value, bool) else f"must be true or false (got {value!r})"
     values = value if isinstance(value, list) and option.many else [value]
-    return next((problem for one in values if (problem := _unfit_value(one, option))), None)
-
-
-def _unfit_value(value: object, option: CommandParameter) -> str | None:
-    what = {int: "a whole number", float: "a number"}.get(option.type)
-    if get_origin(option.type) is Literal:
-        known = get_args(option.type)
-        return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
-    if what is None:
-        fits = isinstance(value, str | int | float) and not isinstance(value, bool) and "\0" not in str(value)
-        kind = "a text, a number or a list of these" if option.many else "a text or a number"
-        return None if fits else f"must be {kind} (got {value!r})"
-    if isinstance(value, bool) or not isinstance(value, int if option.type is int else int | float):
-        return f"must be {what} (got {value!r})"
-    bounds = option.declaration.settings
-    if value < bounds.get("min", value):
-        return f"must be ≥ {bounds['min']} (got {value})"
-    return f"must be ≤ {bounds['max']} (got {value})" if value > bounds.get("max", value) else None
+    return next((problem for one in values if (problem := unfit_value(one, option))), None)
 
 
 def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:
