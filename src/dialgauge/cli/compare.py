@@ -50,7 +50,7 @@ ResamplesOption = Annotated[
         help="Resamples for tests and intervals.",
     ),
 ]
-LevelOption = Annotated[float, Option(help="Confidence level, between 0 and 1.")]
+LevelOption = Annotated[float, Option(min=0, max=1, help="Confidence level.")]
 CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),

@@ -106,13 +106,13 @@ def study(
 
 
 def _kinds(text: str) -> list[str]:
-    from dialgauge.errors import DialgaugeError, nearest
+    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import ERRORS
 
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
     unknown = next((kind for kind in kinds if kind not in ERRORS), None)
     if unknown is not None or not kinds:
-        raise DialgaugeError(f"--errors expects {', '.join(ERRORS)} (got '{unknown or text}').{nearest(text, ERRORS)}")
+        raise DialgaugeError(f"--errors must be one or more of {', '.join(ERRORS)} (got '{unknown or text}')")
     return list(dict.fromkeys(kinds))
 
 

@@ -59,8 +59,7 @@ class Parameter:
         if self.choices:
             if text not in self.choices:
                 raise DialgaugeError(
-                    f"{measure}: {self.name} must be one of {', '.join(self.choices)} (got '{text}')."
-                    f"{nearest(text, self.choices)}"
+                    f"{measure}: {self.name} must be one of {', '.join(self.choices)} (got '{text}')"
                 )
             return text
         try:
