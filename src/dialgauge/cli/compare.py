@@ -165,6 +165,8 @@ def main(
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
+    if len(files) < 3:  # before it is said that they are too few: a missing file is
+        _require_files(files)
     if _are_results(files):
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("agent results are already scored", {**scoring, "--coverage": own_coverage})
@@ -221,6 +223,14 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
     if any(argument == "self" or Path(argument).exists() for argument in arguments):
         return False
     return store is not None or all(_RUN.fullmatch(argument) for argument in arguments)
+
+
+def _require_files(files: Sequence[str]) -> None:
+    from dialgauge.formats import expand
+
+    for name in files:
+        if name != "self":
+            expand(name)
 
 
 def _are_results(files: Sequence[str]) -> bool:

@@ -59,6 +59,21 @@ def _found(folder: Path) -> Path | None:
     return next((one / FILE_NAME for one in inside[1 : root + 1] if (one / FILE_NAME).is_file()), None)
 
 
+def absence(folder: Path | None = None) -> str:
+    """Why no project file is in effect: where it was looked for, and which one above was passed over."""
+    try:
+        here = folder or Path.cwd()
+        inside = [here, *here.parents]
+        root = next((one for one in inside if (one / ".git").exists()), None)
+        above = next((one / FILE_NAME for one in here.parents if (one / FILE_NAME).is_file()), None)
+    except OSError:  # a folder that is gone, or that nobody may look into
+        return f"no {FILE_NAME}: the current folder cannot be read"
+    where = "" if root is None or root == here else f" or above it, up to the repository root {root}"
+    passed = "" if above is None else f", so {above} is not used"
+    limit = "outside a git repository" if root is None else "above a repository root"
+    return f"no {FILE_NAME} in {here}{where}; {limit} no parent folder is searched{passed}"
+
+
 def read_project_file(path: Path) -> dict[str, Any]:
     """The tables of the file; a section that is no command is an error."""
     content = parsed_project_file(path)
