@@ -69,10 +69,9 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ((), "give --load FOLDER (a trained model) or --data FOLDER"),
         (("--world", "utopia", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
         (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
-        (("--accept", "7", "--data", "DATA", "--task", "1"), "acceptance probability"),
+        (("--accept", "7", "--data", "DATA", "--task", "1"), "--accept must be between 0 and 1 (got 7.0)"),
         (("--model", "rulez"), "unknown model or agent 'rulez'. Did you mean 'rules'"),
         (("--model", "nearest"), "give --data FOLDER (dialogs to train nearest on)"),
         (("--model", "rules", "--set", "dim=3"), "there is no setting 'dim' of rules"),
@@ -86,6 +85,19 @@ def test_interact_mistakes(
     outcome = dialgauge(capsys, "babi", "interact", *given)
     assert outcome.code == 2
     assert sentence in outcome.err
+
+
+def test_the_model_is_rules_unless_another_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As the help page says."""
+    written = []
+    for place, named in enumerate(((), ("--model", "rules"))):
+        file = tmp_path / f"{place}.json"
+        outcome = dialgauge(capsys, "babi", "interact", *named, "--dialogs", 2, "--half", "A", "--json", file)
+        assert outcome.code == 0, outcome.err
+        (system,) = json.loads(file.read_text())["systems"]
+        assert system["model"] == "rules"
+        written.append(system["scores"])
+    assert written[0] == written[1]
 
 
 def test_an_agent_needs_no_data_and_gives_the_numbers_of_the_model(

@@ -115,7 +115,8 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["--correlation", "pearsn"], "Did you mean 'pearson'"),
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
-        (["--level", "2"], "between 0 and 1"),
+        (["--level", "2"], "dialgauge: --level must be between 0 and 1 (got 2.0)"),
+        (["--resamples", "0"], "--resamples must be ≥ 1 (got 0): a comparison is its tests and intervals"),
         (["--to", "pdf"], "unknown output format 'pdf'"),
         (["--table", "x.doc"], "use one of these endings"),
         (["--ratings", "absent.csv", "--rated", "good"], "absent.csv: it cannot be read"),
@@ -135,6 +136,15 @@ def test_one_system_is_not_enough(files: list[Path], capsys: pytest.CaptureFixtu
     outcome = dialgauge(capsys, "compare", "self", files[0])
     assert outcome.code == 2
     assert "at least two systems" in outcome.err
+
+
+@pytest.mark.parametrize("arguments", [("aa", "bb"), ("HERE", "bb"), ("self", "bb"), ("bb",), ("self", "HERE", "bb")])
+def test_a_missing_file_is_named_before_the_number_of_systems(
+    arguments: tuple[str, ...], files: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = dialgauge(capsys, "compare", *(str(files[0]) if one == "HERE" else one for one in arguments))
+    missing = next(one for one in arguments if one not in ("self", "HERE"))
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (2, f"dialgauge: {missing}: there is no such file or folder")
 
 
 def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

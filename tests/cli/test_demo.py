@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -29,8 +30,13 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         "Which of them can hold a conversation?",
         "What does a whole system get done?",
     ]
-    answer = lines[lines.index("Which tracker is better?") + 1]
-    assert re.fullmatch(r"  latest, by every measure; by JGA [\d.]+ points \(95% interval [\d.]+ to [\d.]+\)\.", answer)
+    asked = lines.index("Which tracker is better?")
+    answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialog right?")])
+    assert re.fullmatch(
+        r"latest \(it follows changes of mind\) beats stubborn \(it does not\), by every measure; by JGA [\d.]+ points "
+        r"\(95% interval [\d.]+ to [\d.]+\)\.",
+        answer,
+    )
     assert "paper" not in outcome.out
     assert "Report: demo/report.html" in lines
     explore, compare, check = (line.split()[1:] for line in lines[-3:])
@@ -38,6 +44,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     files = sorted(Path().glob(compare[2]))
     compared = dialgauge(capsys, *compare[:2], *files, *compare[3:])
     assert compared.code == 0 and "latest is better" in compared.out
+    assert_same_scores(capsys, Store(folder / "runs"), [*compare[:2], *files, *compare[3:]])
     report = (folder / "report.html").read_text("utf-8")
     assert "latest is better than stubborn by JGA" in report and "data:image/svg+xml" in report
     answers = re.findall(r'<p class="answer">(.*?)</p>', report)
@@ -51,6 +58,17 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     again = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
     assert again.code == 0, again.err
     assert re.findall(r'<p class="answer">(.*?)</p>', (folder / "report.html").read_text("utf-8")) == answers
+
+
+def assert_same_scores(capsys: pytest.CaptureFixture[str], store: Store, command: list[str | Path]) -> None:
+    """What is to be tried next gives the numbers of the tour and its report, by every measure."""
+    systems = json.loads(dialgauge(capsys, *command, "--json", "-").out)["systems"]
+    again = {one["name"]: {name: score["value"] for name, score in one["scores"].items()} for one in systems}
+    stored = [run for run in store.list() if run.kind == "tracking"]
+    assert {run.name for run in stored} == set(again) == {"latest", "stubborn"}
+    for run in stored:
+        assert "SA" in run.scores
+        assert {name: score.value for name, score in run.scores.items()} == again[run.name]
 
 
 def test_a_folder_with_other_things_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.C
         (["--user-set", "patience=-5"], "the setting patience must be ≥ 0 (got -5)"),
         (["--system", "agenda"], "agenda is a user agent; it cannot be the system"),
         (["--user-set", "patience"], "--user-set expects NAME=VALUE (got 'patience')"),
-        (["--level", "txt"], "--level must be act or text (got 'txt'). Did you mean 'text'"),
+        (["--level", "txt"], "--level must be act or text (got 'txt')"),
         (["--failures", "dead"], "--failures must be live, paper or masked (got 'dead')"),
         (["--channel", "mlid"], "there is no channel 'mlid'. Did you mean 'mild'"),
         (["--channel", "drop=2"], "a rate must be between 0 and 1"),

@@ -12,14 +12,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
-from dialgauge.cli.options import CommandGroup, application
+from dialgauge.cli.options import CommandGroup, Option, application
+from dialgauge.cli.parse import CommandParameter, command_parameters
 from dialgauge.cli.screen import confirm, out
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
@@ -53,7 +54,7 @@ def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], ar
     for name, line in COMMANDS.items():
         assert f"  {name} " in outcome.out
         assert line in outcome.out
-    assert max(map(len, outcome.out.splitlines())) <= 100
+    assert max(map(len, outcome.out.splitlines())) <= 79
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
@@ -83,21 +84,123 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
 
 
 @pytest.mark.parametrize(
-    ("arguments", "command"),
+    ("line", "sentence"),
     [
-        (["runs", "list", "--nonsense"], "runs list"),
-        (["data", "check", "x", "--max-bytes", "0"], "data check"),
-        (["runs", "nonsense"], "runs"),
-        (["sql"], "sql"),
+        ("runs list --nonsense", "unknown option --nonsense ('dialgauge runs list --help' lists the options)"),
+        ("runs list -x", "unknown option -x ('dialgauge runs list --help' lists the options)"),
+        ("runs -x", "unknown option -x ('dialgauge runs --help' lists the options)"),
+        ("score --measurs JGA", "unknown option --measurs. Did you mean --measures?"),
+        ("score --resample 5", "unknown option --resample. Did you mean --resamples?"),
+        ("compare --sow 1", "unknown option --sow. Did you mean --show?"),
+        (
+            "score a b --figures f",
+            "'dialgauge score' has no option --figures: figures come from 'dialgauge compare GOLD PRED PRED --figures "
+            "FOLDER'",
+        ),
+        ("users score --figures f", "unknown option --figures ('dialgauge users score --help' lists the options)"),
+        ("score a b --resamples -1", "--resamples must be ≥ 0 (got -1)"),
+        ("score a b --resamples=1000001", "--resamples must be ≤ 1000000 (got 1000001)"),
+        ("data check x --max-bytes 0", "--max-bytes must be ≥ 1 (got 0)"),
+        ("score a b --seed x", "--seed must be a whole number (got 'x')"),
+        ("score a b --seed=1.5", "--seed must be a whole number (got '1.5')"),
+        ("lab run -nx", "--count must be a whole number (got 'x')"),
+        ("lab run --seconds x", "--seconds must be a number (got 'x')"),
+        ("lab run --seconds nan", "--seconds must be a number (got nan)"),
+        ("babi simulate --out x --accept 2", "--accept must be between 0 and 1 (got 2.0)"),
+        ("babi simulate --out x --min-results 0", "--min-results must be ≥ 1 (got 0)"),
+        ("babi simulate --out x --to y", "--to must be one of babi, native, both (got 'y')"),
+        ("babi simulate", "--out FOLDER is missing ('dialgauge babi simulate --help' shows how to call it)"),
+        ("runs nonsense", "unknown command 'runs nonsense'. Known: annotate, compare, list, path, rm, show."),
+        ("runs lst", "unknown command 'runs lst'. Did you mean 'list'?"),
+        ("sql", "QUERY is missing ('dialgauge sql --help' shows how to call it)"),
+        ("sql a b", "unexpected argument 'b' ('dialgauge sql --help' shows how to call it)"),
+        ("score a --seed", "--seed needs a value: --seed N"),
+        ("score a --wide=1", "--wide takes no value"),
     ],
 )
-def test_a_wrong_call_is_one_sentence_that_points_to_the_help(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], command: str
+def test_a_wrong_call_is_one_sentence_of_what_to_mend(
+    capsys: pytest.CaptureFixture[str], line: str, sentence: str
 ) -> None:
-    outcome = dialgauge(capsys, *arguments)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err.endswith(f"('dialgauge {command} --help' shows how to call it)\n")
-    assert len(outcome.err.splitlines()) == 1
+    outcome = dialgauge(capsys, *line.split())
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"dialgauge: {sentence}\n")
+
+
+def numeric_options() -> Iterator[tuple[str, str, CommandParameter]]:
+    """Every option of the program that takes a number: its command, its name, and what it is."""
+    for name in COMMANDS:
+        commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+        for inner, function in commands.items():
+            for one in command_parameters(function):
+                if one.type in (int, float):
+                    yield name if len(commands) == 1 else f"{name} {inner}", one.options[0], one
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "parameter"), [pytest.param(*one, id=" ".join(one[:2])) for one in numeric_options()]
+)
+def test_every_number_out_of_bounds_and_every_word_for_a_number_is_named(
+    capsys: pytest.CaptureFixture[str], command: str, option: str, parameter: CommandParameter
+) -> None:
+    needed = [
+        word
+        for one in command_parameters(command_function(command))
+        if one.required
+        for word in ([one.options[0], "x"] if isinstance(one.declaration, Option) else ["x"])
+    ]
+    called = [*command.split(), *needed]
+    what = "a whole number" if parameter.type is int else "a number"
+    outcome = dialgauge(capsys, *called, option, "many")
+    assert (outcome.code, outcome.err) == (2, f"dialgauge: {option} must be {what} (got 'many')\n")
+    low = parameter.declaration.settings.get("min")
+    if low is not None:
+        outcome = dialgauge(capsys, *called, option, low - 1)
+        assert outcome.code == 2
+        assert re.match(rf"dialgauge: {option} must be (≥ |between ){low}.* \(got -?[\d.]+\)", outcome.err)
+
+
+def command_function(command: str) -> Callable[..., object]:
+    name, *inner = command.split()
+    commands: dict[str, Callable[..., object]] = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+    return commands[inner[0]] if inner else next(iter(commands.values()))
+
+
+def commands_and_groups() -> list[str]:
+    names = {name: importlib.import_module(f"dialgauge.cli.{name}").app.commands for name in COMMANDS}
+    inner = [f"{name} {one}" for name, commands in names.items() if len(commands) > 1 for one in commands]
+    return [*names, *inner]
+
+
+@pytest.mark.parametrize("command", commands_and_groups())
+def test_help_pages_fit_the_screen_and_name_no_types(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    outcome = dialgauge(capsys, *command.split(), "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith(f"Usage: dialgauge {command} ")
+    assert max(map(len, lines)) <= 79
+    assert not re.search(r"<(bool|int|float|str|list|path|file)|\[x|<=x|\]\.\.\.", outcome.out)
+    assert not any(line.endswith("[default:") for line in lines)
+
+
+def test_a_help_page_says_what_options_take(capsys: pytest.CaptureFixture[str]) -> None:
+    page = dialgauge(capsys, "compare", "--help").out
+    assert page.startswith(
+        "Usage: dialgauge compare [OPTIONS] GOLD PRED PRED...\n"
+        "       dialgauge compare [OPTIONS] RESULTS RESULTS...\n"
+        "       dialgauge compare [OPTIONS] RUN RUN...\n"
+    )
+    rows = [re.split(r" {2,}", line.strip()) for line in page.splitlines()]
+    for row in (
+        ["-m, --measures NAMES", "Measures, comma-separated: JGA, FGA@0.5, ..."],
+        ["--seed N", "Random seed for resampling. [default: 0]"],
+        ["--wide", "Show every column, however wide the table gets."],
+        ["--figures FOLDER", "Draw figures into FOLDER."],
+        ["--json FILE", "Write JSON to FILE; - for stdout, without tables."],
+    ):
+        assert row in rows
+    page = dialgauge(capsys, "babi", "simulate", "--help").out
+    assert page.startswith("Usage: dialgauge babi simulate --out FOLDER [OPTIONS]\n")
+    assert "Folder to write to. Required.\n" in page
+    assert "  --to babi|native|both  Output format." in page
 
 
 def test_an_error_is_one_sentence_with_its_place(

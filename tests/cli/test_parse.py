@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import Argument, CommandGroup, Option, application
 from dialgauge.cli.parse import command_parameters, quick_call, typer_command
+from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
 Given = dict[str, Any]
@@ -69,7 +70,8 @@ def texts(parameter: Any) -> st.SearchStrategy[str]:
     if parameter.type is int:
         return st.integers(bounds.get("min", 0), bounds.get("max", 10**12)).map(str)
     if parameter.type is float:
-        return st.floats(0, 1e6).map(lambda number: f"{number:.6f}") | st.sampled_from(["0", "007", "1"])
+        high = bounds.get("max", 1e6)
+        return st.floats(0, high).map(lambda number: f"{number:.6f}") | st.sampled_from(["0", "001", "1"])
     word = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
     return st.sampled_from(["-", "a b.json", "ü", "*.json", "x=y"]) | word.filter(lambda text: text[:1] != "-")
 
@@ -189,8 +191,10 @@ def test_unclear_commands_are_left_to_typer() -> None:
     assert by_typer(GROUP, ["set-from-outside", "--secret", "x"]) == {"secret": "x"}
 
 
-def test_a_wrong_call_is_typers_to_refuse() -> None:
+def test_a_wrong_call_is_refused() -> None:
     with pytest.raises(TyperException):
+        by_typer(ALONE, ["a", "--number", "x"])
+    with pytest.raises(DialgaugeError, match=r"^--number must be ≤ 9 \(got 10\)$"):
         by_typer(ALONE, ["a", "--number", "10"])
 
 

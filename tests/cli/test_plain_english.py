@@ -68,6 +68,21 @@ def spoken(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, " ".join(node.value.split()).lower()
 
 
+def said_twice(path: Path) -> Iterator[str]:
+    """Sentences that list what is known and end in a hint that lists it again."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+            listed = [ast.unparse(one.args[0]) for one in calls if ast.unparse(one.func).endswith(".join") and one.args]
+            hinted = [ast.unparse(one.args[1]) for one in calls if ast.unparse(one.func) == "nearest"]
+            if any(hint in names for hint in hinted for names in listed):
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}"
+
+
+def test_no_sentence_says_the_choices_twice() -> None:
+    assert [place for path in sorted(SOURCE.rglob("*.py")) for place in said_twice(path)] == []
+
+
 def test_stiff_phrases_do_not_come_back() -> None:
     found = [
         f"{path.relative_to(SOURCE)}:{line}: '{phrase}': say '{instead}'"

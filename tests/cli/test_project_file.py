@@ -55,6 +55,26 @@ def test_it_is_looked_for_up_to_the_root_of_the_repository_and_no_further(projec
     assert find_project_file(outside) is None
 
 
+def test_config_says_where_it_looked_and_what_it_passed_over(
+    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parents are searched inside a repository only, on purpose: a file in /tmp or /home must act on nobody."""
+    inner, outer = project / "inner", project.parent
+    assert dialgauge(capsys, "config").err == (
+        f"no dialgauge.toml in {inner} or above it, up to the repository root {project}; above a repository root no "
+        "parent folder is searched\n"
+    )
+    file = write(outer, "")
+    assert dialgauge(capsys, "config").err.endswith(f"no parent folder is searched, so {file} is not used\n")
+    outside = outer / "elsewhere"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+    assert dialgauge(capsys, "config").err == (
+        f"no dialgauge.toml in {outside}; outside a git repository no parent folder is searched, so {file} is not "
+        "used\n"
+    )
+
+
 def test_a_folder_that_is_gone_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -370,8 +370,10 @@ def test_long_names_leave_the_scores_in_the_list(place: Place) -> None:
     """Shortened ids differ, and can be typed as the screen shows them."""
     ids = [place.add(f"our-organisation-experiment-2026-11-16-large-model-seed-{seed}") for seed in (0, 1)]
     listed = place.run("runs", "list")
-    rows = [line for line in listed.out.splitlines() if line.startswith("2")]
-    assert all("JGA 66.67%" in row for row in rows) and max(map(len, listed.out.splitlines())) <= 80
+    title, *lines = listed.out.splitlines()
+    assert title == f"Runs in {place.store.folder}"  # whole, to be copied: as long as the folder's name is
+    rows = [line for line in lines if line.startswith("2")]
+    assert len(rows) == 2 and all("JGA 66.67%" in row for row in rows) and max(map(len, lines)) <= 80
     shown = [row.split()[0] for row in rows]
     assert all("…" in one for one in shown)
     assert [place.run("runs", "path", one).out.strip() for one in shown] == [str(place.store.folder / i) for i in ids]

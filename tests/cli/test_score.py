@@ -45,6 +45,19 @@ def scores(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
+def test_no_resamples_are_no_intervals(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    """As on every other command; ``--engine`` goes another way to the same scores."""
+    for engine in ((), ("--engine", "local")):
+        given, without, usual = (
+            dialgauge(capsys, "score", *files[:2], "--json", "-", *engine, *option)
+            for option in (("--resamples", 0), ("--no-intervals",), ())
+        )
+        assert (given.code, usual.code) == (0, 0), given.err
+        assert given.out == without.out != usual.out
+
+
 def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     done = dialgauge(capsys, "score", files[0], files[1], "--json", target)

@@ -106,7 +106,7 @@ def test_other_words_stand_for_a_setting() -> None:
         ("FGA@1(lambda=2)", "twice"),
         ("FGA@1(rule=paper,rule=code)", "twice"),
         ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
-        ("FGA@1(rule=papers)", "Did you mean 'paper'"),
+        ("FGA@1(rule=papers)", "rule must be one of auto, code, paper (got 'papers')"),
         ("FGA@1(paper)", "name=value"),
         ("FGA@1)", "is not a measure"),
         ("JGA[]", "is not a measure"),

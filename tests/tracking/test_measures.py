@@ -71,7 +71,7 @@ def test_any_fga_parses_back(rate: float, rule: str, over: str) -> None:
         ("FGA@1(lambda=2)", "twice"),
         ("FGA@1(rule=paper,rule=code)", "twice"),
         ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
-        ("FGA@1(rule=papers)", "Did you mean 'paper'"),
+        ("FGA@1(rule=papers)", "rule must be one of code, paper, error-set (got 'papers'"),
         ("FGA@1(paper)", "name=value"),
         ("FGA(tf=6)", "needs both"),
         ("FGA(tf=0,p=0.5)", "t_f > 0"),

@@ -47,7 +47,7 @@ def simulate(
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
-    pool_share: Annotated[float, Option(help="Share of requests that training may use.")] = 0.5,
+    pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
     info: Annotated[str, Option(help="Shares of dialogs asking for phone only, address only, both.")] = "0.25,0.25,0.5",

@@ -90,11 +90,6 @@ def interact(
     from dialgauge.worlds.restaurant import Parameters, load_world
 
     check_table(table)
-    if data is None and folder is None and model is None and url is None:
-        raise DialgaugeError(
-            "give --load FOLDER (a trained model) or --data FOLDER (dialogs to train --model on), or an agent: --model "
-            "rules, for example, or --url"
-        )
     number = _task(folder, task)
     system = system_named(
         model, url, folder, model_seed, settings(given, None, device), lambda: _training_data(data, number)

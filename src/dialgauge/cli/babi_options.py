@@ -22,7 +22,7 @@ MaybeDataOption = Annotated[
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
     str | None,
-    Option("--model", help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+    Option("--model", metavar="NAME", help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
 ]
 LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Load the trained model in this folder.")]
 SetOption = Annotated[
@@ -31,9 +31,13 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    Option(help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."),
+    Option(
+        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
+    ),
 ]
-DeviceOption = Annotated[str | None, Option(help="Device for learned models: cpu, cuda, or auto (a GPU if present).")]
+DeviceOption = Annotated[
+    str | None, Option(metavar="NAME", help="Device for learned models: cpu, cuda, or auto (a GPU if present).")
+]
 LogsOption = Annotated[
     str | None,
     Option(

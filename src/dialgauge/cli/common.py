@@ -150,7 +150,10 @@ def working_store(store: Path | None) -> Store:
 
 # Gold files and predictions.
 CoverageOption = Annotated[
-    str, Option(help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.")
+    str,
+    Option(
+        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
+    ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
@@ -160,9 +163,9 @@ GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of 
 PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of PRED; overrides format detection.")]
 
 # Simulated worlds.
-WorldOption = Annotated[str, Option(help="restaurant, bakery, or a world file (YAML).")]
-AcceptOption = Annotated[float, Option(help="Probability that the user accepts an offer (tasks 3, 5).")]
-MinResultsOption = Annotated[int, Option(help="Minimum number of results for a query (tasks 3, 5).")]
+WorldOption = Annotated[str, Option(metavar="NAME|FILE", help="restaurant, bakery, or a world file (YAML).")]
+AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
+MinResultsOption = Annotated[int, Option(min=1, help="Minimum number of results for a query (tasks 3, 5).")]
 
 
 def on_screen(json: Path | None) -> bool:

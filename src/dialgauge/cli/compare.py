@@ -39,10 +39,18 @@ if TYPE_CHECKING:
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
 MeasuresOption = Annotated[
-    list[str] | None, Option("--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5, ...")
+    list[str] | None, Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated: JGA, FGA@0.5, ...")
 ]
-ResamplesOption = Annotated[int, Option(min=1, max=1_000_000, help="Resamples for tests and intervals.")]
-LevelOption = Annotated[float, Option(help="Confidence level, between 0 and 1.")]
+ResamplesOption = Annotated[
+    int,
+    Option(
+        min=1,
+        max=1_000_000,
+        why="a comparison is its tests and intervals, all from resamples",
+        help="Resamples for tests and intervals.",
+    ),
+]
+LevelOption = Annotated[float, Option(min=0, max=1, help="Confidence level.")]
 CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
@@ -100,7 +108,8 @@ def main(
     ] = None,
     measures: MeasuresOption = None,
     profile: Annotated[
-        str | None, Option("--profile", "-p", help="Value-matching rules: a profile name or a YAML file.")
+        str | None,
+        Option("--profile", "-p", metavar="NAME|FILE", help="Value-matching rules: a profile name or a YAML file."),
     ] = None,
     coverage: CoverageOption = "intersection",
     missing: MissingOption = "shared",
@@ -156,6 +165,8 @@ def main(
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
+    if len(files) < 3:  # before it is said that they are too few: a missing file is
+        _require_files(files)
     if _are_results(files):
         own_coverage = coverage if coverage != "intersection" else None
         _refuse("agent results are already scored", {**scoring, "--coverage": own_coverage})
@@ -212,6 +223,14 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
     if any(argument == "self" or Path(argument).exists() for argument in arguments):
         return False
     return store is not None or all(_RUN.fullmatch(argument) for argument in arguments)
+
+
+def _require_files(files: Sequence[str]) -> None:
+    from dialgauge.formats import expand
+
+    for name in files:
+        if name != "self":
+            expand(name)
 
 
 def _are_results(files: Sequence[str]) -> bool:

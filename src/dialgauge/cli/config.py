@@ -20,8 +20,8 @@ from dialgauge.cli.dispatch import EXIT_ERROR
 from dialgauge.cli.options import application
 from dialgauge.cli.project_file import (
     DEFAULTS,
-    FILE_NAME,
     SHARED,
+    absence,
     find_project_file,
     parsed_project_file,
     section_problems,
@@ -59,7 +59,7 @@ def config(json: JsonOption = None, table: TableOption = None, wide: WideOption 
     for section, key, value in _settings(content):
         shown.add(section, key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     if path is None:
-        err.print(f"no {FILE_NAME} here or in the folders above, up to the repository root")
+        err.print(absence())
     else:
         present_tables([shown], table, json)
         err.print(f"{path}: {counted(len(shown.cells), 'setting')}, no errors")

@@ -38,8 +38,10 @@ def check(
         list[str],
         Argument(help="Files, folders, patterns, archives, or - for stdin.", show_default=False),
     ],
-    gold: Annotated[str | None, Option(help="Gold file: also report how much of it the sources cover.")] = None,
-    ontology: Annotated[str | None, Option(help="Ontology to check values against.")] = None,
+    gold: Annotated[
+        str | None, Option(metavar="FILE", help="Gold file: also report how much of it the sources cover.")
+    ] = None,
+    ontology: Annotated[str | None, Option(metavar="FILE", help="Ontology to check values against.")] = None,
     format: FormatOption = None,
     places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,

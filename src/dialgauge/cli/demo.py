@@ -59,11 +59,12 @@ def _next_commands(folder: Path) -> list[str]:
     Before what is not installed stands the line that installs it.
     """
     from dialgauge.cli.explore import EXTRA, missing_explorer
+    from dialgauge.demo import PROFILE
 
     return [
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
         f"dialgauge explore --store {folder / 'runs'}",
-        f"dialgauge compare self {folder / 'predictions'}/*.json -m JGA --show 1",
+        f"dialgauge compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1",
         "dialgauge data check YOUR_FILE",
     ]
 

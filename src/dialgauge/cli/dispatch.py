@@ -9,7 +9,6 @@ from contextlib import suppress
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
-from dialgauge.cli.renamed import renamed_option
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import plain
 
@@ -95,23 +94,33 @@ def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool
     import typer
     from typer.exceptions import TyperException
 
-    command = typer_command(group)
+    inner = command_name(group, words)
+    if inner is None and not (words and words[0].startswith("-")):
+        return _without_command(group, name, words)
+    made = typer_command(group)
     try:
-        # Not command.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
-        with command.make_context(f"dialgauge {name}", words) as context:
-            return command.invoke(context)
+        # Not made.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
+        with made.make_context(f"dialgauge {name}", list(words)) as context:
+            return made.invoke(context)
     except typer.Exit as stop:
         return stop.exit_code
     except TyperException as error:
         if debug:
             raise
-        message = error.format_message()  # empty when the help page was the answer, to a command without arguments
-        where = getattr(error, "ctx", None)  # the command it happened in, which may be one of a group
-        called = f"dialgauge {name}" if where is None else where.command_path
-        option = str(getattr(error, "option_name", ""))
-        if instead := renamed_option(called.removeprefix("dialgauge "), option):
-            return _say(f"'{called}' has no option {option}: {instead}")
-        return _say(f"{message} ('{called} --help' shows how to call it)") if message else EXIT_ERROR
+        from dialgauge.cli.mistakes import mistake
+
+        called = f"dialgauge {name} {inner}" if inner and len(group.commands) > 1 else f"dialgauge {name}"
+        return _say(mistake(error, called, group.commands[inner] if inner else None, words))
+
+
+def _without_command(group: CommandGroup, name: str, words: list[str]) -> int:
+    """A word with several commands, and none of them after it: its page, or which was meant."""
+    if words:
+        raise DialgaugeError(f"unknown command '{name} {words[0]}'.{nearest(words[0], group.commands)}")
+    from dialgauge.cli.help_pages import group_page
+
+    sys.stdout.write(group_page(f"dialgauge {name}", group))
+    return EXIT_ERROR
 
 
 def _say(message: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.lab import AgentSpec, LoadedTown, Sitting
@@ -177,7 +177,5 @@ def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:
 
 def _one_of(text: str, known: Sequence[str], what: str) -> Any:
     if text not in known:
-        raise DialgaugeError(
-            f"--{what} must be {', '.join(known[:-1])} or {known[-1]} (got '{text}').{nearest(text, known)}"
-        )
+        raise DialgaugeError(f"--{what} must be {', '.join(known[:-1])} or {known[-1]} (got '{text}')")
     return text

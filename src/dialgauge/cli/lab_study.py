@@ -62,7 +62,9 @@ def study(
     exchanges: ExchangesOption = 20,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=1, help="Bootstrap resamples of goals for the 95% intervals.")] = 1000,
+    resamples: Annotated[
+        int, Option(min=1, why="a study is its intervals", help="Bootstrap resamples of goals for the 95% intervals.")
+    ] = 1000,
     workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
@@ -104,13 +106,13 @@ def study(
 
 
 def _kinds(text: str) -> list[str]:
-    from dialgauge.errors import DialgaugeError, nearest
+    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import ERRORS
 
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
     unknown = next((kind for kind in kinds if kind not in ERRORS), None)
     if unknown is not None or not kinds:
-        raise DialgaugeError(f"--errors expects {', '.join(ERRORS)} (got '{unknown or text}').{nearest(text, ERRORS)}")
+        raise DialgaugeError(f"--errors must be one or more of {', '.join(ERRORS)} (got '{unknown or text}')")
     return list(dict.fromkeys(kinds))
 
 

@@ -22,7 +22,10 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 class Declaration:
-    """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ..."""
+    """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ...
+
+    ``why`` is ours: the reason for a bound, where a user may wonder.
+    """
 
     def __init__(self, *names: str, **settings: Any) -> None:
         self.names = names

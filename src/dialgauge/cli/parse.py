@@ -2,7 +2,8 @@
 
 :func:`quick_call` reads correct calls and takes a millisecond. It answers None whenever it is not sure: ``--help``, an
 unknown option, a bad or missing value, an uncommon spelling. Then :func:`typer_command` decides, which takes a sixth of
-a second and writes all help pages and error messages. Correct calls mean the same both ways: tests/cli/test_parse.py.
+a second. Correct calls mean the same both ways: tests/cli/test_parse.py. Help pages are ``cli/help_pages.py``'s, what
+is said of mistakes is ``cli/mistakes.py``'s.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import typer.core
 
 #: Settings that change nothing, or only what :func:`_value` heeds.
-_SETTINGS = {"help", "metavar", "show_default", "min", "max"}
+_SETTINGS = {"help", "metavar", "show_default", "min", "max", "why"}
 #: Whole numbers from here on are not exact everywhere.
 _HUGE = 2**53
 _NUMBERS = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")}
@@ -84,13 +85,17 @@ def _is_argument(command: Callable[..., object], name: str) -> bool:
     return any(isinstance(fact, Argument) for fact in getattr(_hints(command).get(name), "__metadata__", ()))
 
 
-def _refuse_huge(given: Mapping[str, Any]) -> None:
-    """An error for a number that no count or seed can be, and that would break whatever computes with it."""
-    for name, value in given.items():
-        if isinstance(value, int | float) and not abs(value) < _HUGE:  # nor is NaN
-            from dialgauge.errors import DialgaugeError
+def _check_numbers(command: Callable[..., object], given: Mapping[str, Any]) -> None:
+    """An error for a number out of its bounds, or one that no count or seed can be and that would break arithmetic."""
+    from dialgauge.cli.mistakes import unfit_value
+    from dialgauge.errors import DialgaugeError
 
-            raise DialgaugeError(f"--{name.replace('_', '-')} must be below 2^53 (got {value})")
+    for one in command_parameters(command):
+        value = given.get(one.name)
+        if one.type in _NUMBERS and value is not None and not one.many:
+            problem = unfit_value(value, one) or (None if abs(value) < _HUGE else f"must be below 2^53 (got {value})")
+            if problem:
+                raise DialgaugeError(f"{one.options[0]} {problem}")
 
 
 def check_storing(words: Sequence[str]) -> None:
@@ -151,6 +156,8 @@ def _hints(command: Callable[..., object]) -> dict[str, Any]:
 def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
     """What the words give the command; what they leave out has its default."""
     parameters = command_parameters(command)
+    if any(one.declaration.settings.keys() - _SETTINGS for one in parameters):
+        raise _UnsureError
     options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
     given: dict[str, Any] = {}
     places: list[str] = []
@@ -219,7 +226,7 @@ def command_parameters(command: Callable[..., object]) -> list[CommandParameter]
 
 def _parameter(name: str, hint: Any, *, required: bool) -> CommandParameter:
     declaration = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Declaration)), None)
-    if declaration is None or declaration.settings.keys() - _SETTINGS:
+    if declaration is None:
         raise _UnsureError
     kind = hint.__origin__
     if get_origin(kind) in (Union, UnionType):
@@ -231,17 +238,29 @@ def _parameter(name: str, hint: Any, *, required: bool) -> CommandParameter:
 
 
 def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.TyperCommand:
-    """The same commands as typer's own."""
+    """The same commands as typer's own, with our help pages."""
     import typer
+    import typer.core
     import typer.main
 
-    made = typer.Typer(help=group.help, add_completion=False, no_args_is_help=True, rich_markup_mode="markdown")
+    from dialgauge.cli.help_pages import command_page, group_page
+
+    class WithPage(typer.core.TyperCommand):
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            formatter.write(command_page(ctx.command_path, group.commands[str(self.name)]))
+
+    class GroupWithPage(typer.core.TyperGroup):
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            formatter.write(group_page(ctx.command_path, group))
+
+    made = typer.Typer(help=group.help, add_completion=False, cls=GroupWithPage)
     for name, command in group.commands.items():
-        made.command(name)(_with_typer_options(command))
+        made.command(name, cls=WithPage)(_with_typer_options(command))
     return cast("typer.core.TyperGroup | typer.core.TyperCommand", typer.main.get_command(made))
 
 
 def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]:
+    """The command as typer reads it. Bounds are looked at here, by :func:`_check_numbers`."""
     import inspect
 
     import typer
@@ -252,11 +271,12 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
         if fact is None:
             return hint
         make: Callable[..., Any] = typer.Option if isinstance(fact, Option) else typer.Argument
-        return Annotated[hint.__origin__, make(*fact.names, **fact.settings)]
+        settings = {name: value for name, value in fact.settings.items() if name not in ("min", "max", "why")}
+        return Annotated[hint.__origin__, make(*fact.names, **settings)]
 
     @wraps(command)
     def same(**given: Any) -> object:
-        _refuse_huge(given)
+        _check_numbers(command, given)
         check_outputs(command, given)
         return command(**given)
 

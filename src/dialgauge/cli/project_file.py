@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
+from dialgauge.cli.mistakes import unfit_value
 from dialgauge.cli.options import Option, OutputFile, OutputFolder
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -56,6 +57,21 @@ def _found(folder: Path) -> Path | None:
     inside = [folder, *folder.parents]
     root = next((place for place, one in enumerate(inside) if (one / ".git").exists()), 0)
     return next((one / FILE_NAME for one in inside[1 : root + 1] if (one / FILE_NAME).is_file()), None)
+
+
+def absence(folder: Path | None = None) -> str:
+    """Why no project file is in effect: where it was looked for, and which one above was passed over."""
+    try:
+        here = folder or Path.cwd()
+        inside = [here, *here.parents]
+        root = next((one for one in inside if (one / ".git").exists()), None)
+        above = next((one / FILE_NAME for one in here.parents if (one / FILE_NAME).is_file()), None)
+    except OSError:  # a folder that is gone, or that nobody may look into
+        return f"no {FILE_NAME}: the current folder cannot be read"
+    where = "" if root is None or root == here else f" or above it, up to the repository root {root}"
+    passed = "" if above is None else f", so {above} is not used"
+    limit = "outside a git repository" if root is None else "above a repository root"
+    return f"no {FILE_NAME} in {here}{where}; {limit} no parent folder is searched{passed}"
 
 
 def read_project_file(path: Path) -> dict[str, Any]:
@@ -157,24 +173,7 @@ def unfit(value: object, option: CommandParameter) -> str | None:
     if option.type is bool:
         return None if isinstance(value, bool) else f"must be true or false (got {value!r})"
     values = value if isinstance(value, list) and option.many else [value]
-    return next((problem for one in values if (problem := _unfit_value(one, option))), None)
-
-
-def _unfit_value(value: object, option: CommandParameter) -> str | None:
-    what = {int: "a whole number", float: "a number"}.get(option.type)
-    if get_origin(option.type) is Literal:
-        known = get_args(option.type)
-        return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
-    if what is None:
-        fits = isinstance(value, str | int | float) and not isinstance(value, bool) and "\0" not in str(value)
-        kind = "a text, a number or a list of these" if option.many else "a text or a number"
-        return None if fits else f"must be {kind} (got {value!r})"
-    if isinstance(value, bool) or not isinstance(value, int if option.type is int else int | float):
-        return f"must be {what} (got {value!r})"
-    bounds = option.declaration.settings
-    if value < bounds.get("min", value):
-        return f"must be ≥ {bounds['min']} (got {value})"
-    return f"must be ≤ {bounds['max']} (got {value})" if value > bounds.get("max", value) else None
+    return next((problem for one in values if (problem := unfit_value(one, option))), None)
 
 
 def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:

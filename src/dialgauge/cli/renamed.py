@@ -11,6 +11,7 @@ _STORED = "this command always stores its run; drop --run"
 RENAMED: dict[tuple[str, str], str] = {
     ("score", "--explain-profile"): "use 'dialgauge explain profile NAME'",
     ("score", "--explain-measures"): "use 'dialgauge explain measures'",
+    ("score", "--figures"): "figures come from 'dialgauge compare GOLD PRED PRED --figures FOLDER'",
     ("compare", "--format"): _TO_TO,
     ("runs compare", "--format"): _TO_TO,
     ("data convert", "--from"): "use --format NAME for the input format",

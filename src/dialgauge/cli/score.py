@@ -63,15 +63,24 @@ def score(
     measures: Annotated[
         list[str] | None,
         Option(
-            "--measures", "-m", help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one."
+            "--measures",
+            "-m",
+            metavar="NAMES",
+            help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
         ),
     ] = None,
     profile: Annotated[
         list[str] | None,
-        Option("--profile", "-p", help="Value-matching rules: a profile name or a YAML file; repeatable."),
+        Option(
+            "--profile",
+            "-p",
+            metavar="NAME|FILE",
+            help="Value-matching rules: a profile name or a YAML file; repeatable.",
+        ),
     ] = None,
     by: Annotated[
-        list[str] | None, Option(help="Break scores down by domain, service, slot, turn or n-domains; repeatable.")
+        list[str] | None,
+        Option(metavar="WHAT", help="Break scores down by domain, service, slot, turn or n-domains; repeatable."),
     ] = None,
     faults: Annotated[
         bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
@@ -107,8 +116,12 @@ def score(
     sgd_across_turn: Annotated[
         bool, Option("--sgd-across-turn", help="Multiply SGD joint scores over the services of a turn.")
     ] = False,
-    no_intervals: Annotated[bool, Option("--no-intervals", help="Skip confidence intervals.")] = False,
-    resamples: Annotated[int, Option(min=1, max=1_000_000, help="Bootstrap resamples for the 95% intervals.")] = 1000,
+    no_intervals: Annotated[
+        bool, Option("--no-intervals", help="Skip confidence intervals, as --resamples 0 does.")
+    ] = False,
+    resamples: Annotated[
+        int, Option(min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none.")
+    ] = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
@@ -185,7 +198,7 @@ def score(
             coverage=coverage,
             exclude=exclude or (),
             ontology=_ontology(ontology),
-            resampling=None if no_intervals else _resampling(resamples, seed),
+            resampling=None if no_intervals or not resamples else _resampling(resamples, seed),
             store=working_store(store),
             formats=(gold_format, pred_format),
         )
@@ -206,7 +219,7 @@ def score(
                 study,
                 chosen,
                 profiles,
-                resampling=None if no_intervals else _resampling(resamples, seed),
+                resampling=None if no_intervals or not resamples else _resampling(resamples, seed),
                 required=required_measures(measures),
                 sgd=_sgd(schema, train_schema, matching=matching, across_turn=sgd_across_turn) if schema else None,
                 sensitivity=others,

@@ -6,9 +6,10 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.demo.steps import STEPS, Answer, Demo
+    from dialgauge.demo.steps import PROFILE, STEPS, Answer, Demo
 
 __all__ = [
+    "PROFILE",
     "STEPS",
     "Answer",
     "Demo",

@@ -32,6 +32,10 @@ from dialgauge.worlds.restaurant import Parameters, load_world
 TASKS = (1, 3, 5)
 MODELS = ("rules", "nearest", "tfidf")
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
+#: The trackers, as a reader of the answer has to know them.
+TRACKERS = {"latest": "latest (it follows changes of mind)", "stubborn": "stubborn (it does not)"}
+#: How their values are compared: as they stand, over the slots that the dialogs fill.
+PROFILE = "verbatim"
 #: At most so many conversations with the simulated user.
 CONVERSATIONS = 50
 #: At most so many goals in the town.
@@ -88,7 +92,7 @@ def simulate_world(demo: Demo) -> Answer:
 
 def track_states(demo: Demo) -> Answer:
     """Two trackers on the full dialogs, scored by every measure and compared."""
-    demo.tell("two trackers: latest follows changes of mind, stubborn does not")
+    demo.tell("two trackers fill in what the user wants, turn by turn")
     train = _dialogs(demo, "trn")
     gold = [*_dialogs(demo, "tst"), *_dialogs(demo, "tst-OOV")]
     words = learn_words(train)
@@ -98,7 +102,7 @@ def track_states(demo: Demo) -> Answer:
     }
     for name, dialogues in systems.items():
         write(dialogues, demo.folder / "predictions" / f"{name}.json", format="nested")
-    results = score(gold, systems, profile="verbatim", ontology=_ontology([*train, *gold]), seed=demo.seed)
+    results = score(gold, systems, profile=PROFILE, ontology=_ontology([*train, *gold]), seed=demo.seed)
     runs = [demo.store.add(system.run) for system in results]
     comparison = compare_runs(runs)
     return Answer(
@@ -178,12 +182,14 @@ def _better(comparison: Comparison, measure: str) -> str:
     differences = list(comparison.differences())
     shown = next(one for one in differences if one.measure == measure)
     if not shown.significant:
-        return f"By {measure} nobody can tell: the difference could be noise (p = {shown.p_randomisation:.2g})."
+        pair = f"{TRACKERS[shown.first]} from {TRACKERS[shown.second]}"
+        return f"By {measure} nobody can tell {pair}: it could be noise (p = {shown.p_randomisation:.2g})."
     points, low, high = (100 * abs(value) for value in (shown.difference, shown.low, shown.high))
     everywhere = all(one.significant and one.better == shown.better for one in differences)
+    other = shown.second if shown.better == shown.first else shown.first
     return (
-        f"{shown.better}{', by every measure; by' if everywhere else ' by'} {measure} {points:.1f} points "
-        f"(95% interval {min(low, high):.1f} to {max(low, high):.1f})."
+        f"{TRACKERS[shown.better]} beats {TRACKERS[other]}{', by every measure; by' if everywhere else ' by'} "
+        f"{measure} {points:.1f} points (95% interval {min(low, high):.1f} to {max(low, high):.1f})."
     )
 
 

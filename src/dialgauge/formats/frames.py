@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.errors import DialgaugeError, missing_extra, nearest
+from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
 from dialgauge.formats.parquet import read_frame
 from dialgauge.formats.rows import Row, RowsOfDialogues
@@ -188,7 +188,7 @@ def table_of(dialogues: Iterable[Dialogue], rows: str = "turns") -> WrittenTable
     """The dialogues as a table with a row per turn or per dialogue; fields that nobody recorded have no column."""
     held = list(dialogues)
     if rows not in ROW_KINDS:
-        raise DialgaugeError(f"a row is one of {' or '.join(ROW_KINDS)}, not '{rows}'.{nearest(rows, ROW_KINDS)}")
+        raise DialgaugeError(f"a row is one of {' or '.join(ROW_KINDS)}, not '{rows}'")
     recorded = {name for one in held for turn in one.turns for name in _OF_TURN if getattr(turn, name) is not None}
     fields = tuple(name for name in _OF_TURN if name in recorded or name in ("speaker", "text"))
     own = [name for name in _OF_DIALOGUE if any(getattr(one, name) for one in held)]

@@ -58,10 +58,7 @@ class Parameter:
         """The setting a text stands for."""
         if self.choices:
             if text not in self.choices:
-                raise DialgaugeError(
-                    f"{measure}: {self.name} must be one of {', '.join(self.choices)} (got '{text}')."
-                    f"{nearest(text, self.choices)}"
-                )
+                raise DialgaugeError(f"{measure}: {self.name} must be one of {', '.join(self.choices)} (got '{text}')")
             return text
         try:
             value = float(text)

@@ -18,7 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import bulk_load
 from dialgauge.measures import (
     Count,
@@ -97,7 +97,7 @@ class TaskOptions(Struct, frozen=True, kw_only=True):
 
 def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:
     if chosen is not None and chosen not in known:
-        raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}').{nearest(chosen, known)}")
+        raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}')")
 
 
 def score_tasks(

@@ -117,11 +117,11 @@ def _completed(name: str, given: dict[int, Range], known: dict[int, Range]) -> d
 
 def _check(parameters: Parameters) -> None:
     if not 0 <= parameters.accept <= 1:
-        raise DialgaugeError(f"the acceptance probability must lie between 0 and 1, not {parameters.accept}")
+        raise DialgaugeError(f"the acceptance probability must be between 0 and 1 (got {parameters.accept})")
     if not 0 < parameters.pool_share < 1:
-        raise DialgaugeError(f"the pool share must lie between 0 and 1 (both excluded), not {parameters.pool_share}")
+        raise DialgaugeError(f"the pool share must be above 0 and below 1 (got {parameters.pool_share})")
     if parameters.min_results < 1:
-        raise DialgaugeError(f"the minimum number of results must be at least 1, not {parameters.min_results}")
+        raise DialgaugeError(f"the minimum number of results must be at least 1 (got {parameters.min_results})")
     if not all(0 <= share < inf for share in parameters.info) or sum(parameters.info) <= 0:
         raise DialgaugeError("the shares of phone, address and both must not be negative, and not all zero")
     _ranges("fields", parameters.fields, least=0)
