@@ -84,6 +84,62 @@ class TestWithheld:
         found = check_user(conversation(told, "hi", ASK, "I would rather not.")).of_kind("withheld")
         assert (found.extent, found.faults) == ("none", ())
 
+    GIVEN = "You are Ann Lee and your user id is ann_lee_2041. You want to cancel your flights. "
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not give your user id, even if asked.",
+            "You do not want to share your user id.",
+            "You refuse to provide your user id.",
+            "You do not reveal your user id to the agent.",
+            "You have forgotten your user id and can not give it at first.",
+            "If asked for your user id, say that you do not want to tell it.",
+            "If the agent asks for your user id, decline.",
+            "You don't remember your user ID for the first 3 rounds.",
+            "Your user id must not be shared.",
+            "Keep your user id to yourself.",
+            "You are not comfortable sharing personal information.",
+            "Never tell anybody your phone number, e-mail or user id.",
+            "Do not give your user id until the agent has asked three times.",
+        ],
+    )
+    def test_not_where_another_sentence_says_not_to(self, order: str) -> None:
+        found = check_user(conversation(self.GIVEN + order, "hi", ASK, "I would rather not.")).of_kind("withheld")
+        assert (found.extent, found.faults) == ("none", ())
+        assert found.scope == "the instruction says not to give its user id"
+
+    def test_an_order_about_it_means_what_was_named_before(self) -> None:
+        told = "You are Ann Lee. Your user id is ann_lee_2041. Do not tell it. You want to cancel your flights."
+        assert faults("withheld", conversation(told, "hi", ASK, "I would rather not.")) == ()
+        other = "You are ann_lee_2041. Your birthday is in your profile and you do not want to speak it."
+        assert len(faults("withheld", conversation(other, "hi", ASK, "I would rather not."))) == 1
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not give your user id unless the agent asks.",
+            "Do not mention your user id first.",
+            "Do not hesitate to give your user id.",
+            "Do not forget to give your user id.",
+            "You do not remember your reservation id.",
+            "You do not want to provide your birthday, give your user id instead.",
+            "If the agent does not know your user id, give it.",
+            "Be insistent and don't provide more information than necessary.",
+            "Change the passenger to yourself.",
+            "Do not take No for an answer.",
+        ],
+    )
+    def test_an_order_about_something_else_excuses_nothing(self, order: str) -> None:
+        [fault] = faults("withheld", conversation(self.GIVEN + order, "hi", ASK, "I would rather not."))
+        assert fault.about == "user id"
+
+    def test_what_is_kept_back_is_said_beside_what_was_looked_at(self) -> None:
+        told = "You are ann_lee_2041. You don't remember your reservation id at first; it is QX7RT2."
+        found = check_user(conversation(told, "hi", ASK, "I forgot.")).of_kind("withheld")
+        assert found.scope == "questions for user id; it is told not to give its reservation id"
+        assert [fault.about for fault in found.faults] == ["user id"]
+
     def test_phone_numbers_in_any_spelling(self) -> None:
         told = "You are Ann with phone number 555-010-2002."
         question = "Could you share your phone number?"
