@@ -264,6 +264,41 @@ class TestContradicted:
         right = conversation(told, "hi", summary.format("No", 0), "Yes, that is right.")
         assert faults("contradicted", right) == ()
 
+    SUMMARY = "Travel insurance: yes\nChecked bags: 2\nDo you confirm?"
+
+    @pytest.mark.parametrize(
+        "wish",
+        [
+            "You do not want to mention insurance first.",
+            "You do not need insurance refunded.",
+            "You do not want to talk about bags or insurance.",
+            "You don't want the insurance cancelled.",
+            "You do not want bags removed.",
+            "You want no bag fees.",
+            "You have no insurance.",
+            "You do not need insurance if it costs more than $10.",
+            "Under no circumstances do you give up the insurance.",
+        ],
+    )
+    def test_how_to_talk_of_a_thing_or_what_is_done_to_it_is_no_refusal(self, wish: str) -> None:
+        found = check_user(conversation(wish, "hi", self.SUMMARY, "Yes, I confirm.")).of_kind("contradicted")
+        assert (found.extent, found.faults) == ("none", ())
+
+    @pytest.mark.parametrize(
+        ("wish", "about"),
+        [
+            ("No baggage and insurance.", {"insurance", "checked bags"}),
+            ("You do not want seats, bags or insurance on the new flight.", {"insurance", "checked bags"}),
+            ("You want to use your free baggage allowance but don't want insurance.", {"insurance"}),
+            ("You do not want to buy any travel insurance.", {"insurance"}),
+            ("You do not want insurance added.", {"insurance"}),
+            ("You have no bags.", {"checked bags"}),
+        ],
+    )
+    def test_refusals_in_other_words(self, wish: str, about: set[str]) -> None:
+        found = faults("contradicted", conversation(wish, "hi", self.SUMMARY, "Yes, I confirm."))
+        assert {fault.about for fault in found} == about
+
     def test_it_cannot_look_where_nothing_can_be_derived(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("contradicted").extent == "none"
 

@@ -190,16 +190,27 @@ _EXTRA = re.compile(
 _TOTAL = re.compile(r"\btotal\b[^.$\n]{0,40}\$\s?(\d[\d,]*(?:\.\d+)?)(?!\s*(?:per|each|/))", re.IGNORECASE)
 _PURCHASE = re.compile(r"\b(?:purchase|book|spend|ticket)\b", re.IGNORECASE)
 _REFUND = re.compile(r"\brefund|credited|balance", re.IGNORECASE)
+#: What an instruction may do without: its names there, and how the agent's summary shows it.
 _WITHOUT = {
-    "insurance": (
-        r"(?:\bno|not (?:want|need)|don't (?:want|need))\b[^.;]{0,40}\binsurance",
-        r"insurance\W{0,6}(?::|-)\W{0,6}(?:yes|included|added)\b",
-    ),
+    "insurance": (r"insurance", r"insurance\W{0,6}(?::|-)\W{0,6}(?:yes|included|added)\b"),
     "checked bags": (
-        r"(?:\bno|not have|don't have|do not need|don't need)\b[^.;]{0,12}\b(?:bag|bags|baggage|baggages|luggage)\b",
+        r"(?:bags?|baggages?|luggage)",
         r"(?:checked |total )*bag(?:s|gage)?\W{0,6}(?::|-)\W{0,6}[1-9]\b",
     ),
 }
+#: A refusal has the thing itself as its object, perhaps in a list, and nothing that is done to it behind it.
+_REFUSES = (
+    r"(?:(?:\b(?:have|has|had|is|was|got)\s+)?\bno"
+    r"|(?<!if you )(?:\bdo not|\bdon't|(?<!do )\bnot)\s+(?:want|need|wish for|require|have)"
+    r"(?:\s+to\s+(?:have|get|buy|take|add|purchase|include|check(?: in)?|bring))?)\s+"
+    r"(?:(?:any|an?|the|more|extra|additional|other|travel|trip|flight|checked|check-in|free)\s+"
+    r"|(?:bags?|baggages?|luggage|insurance|seats?|meals?|upgrades?|extras)\s*(?:,|/|\b)\s*(?:(?:or|nor|and)\s+)?)*"
+)
+_STATE = re.compile(r"\b(?:have|has|had|is|was|got)\b(?<!to have)", re.IGNORECASE)
+_REFUSAL_ENDS = (
+    r"(?:\s+(?:coverage|policy|added|included|either|at all))*\s*(?=$|[.,;:()!]|(?:or|nor|and|but|because|since|as)\b"
+    r"|(?:for|on|with|in)\s+(?:\w+\s+){0,2}(?:flights?|trips?|bookings?|reservations?|tickets?|journey)\b)"
+)
 #: How a user itself says that it takes what it does without: where it agrees to that later, this is the first message.
 _TAKES = {
     "insurance": re.compile(r"\b(?:add|include|want|take|get|purchase|with)\b[^.;]{0,30}\binsurance", re.IGNORECASE),
@@ -215,7 +226,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
     if not view.instruction:
         return not_checked("contradicted", "there is no instruction to compare with")
     limit = _LIMIT.search(view.instruction)
-    without = [(what, shown) for what, (told, shown) in _WITHOUT.items() if re.search(told, view.instruction, re.I)]
+    without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
     derived = [
         *(["a limit in dollars"] if limit else []),
@@ -241,6 +252,15 @@ def contradicted(view: ConversationView) -> FaultFindings:
             UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
         ]
     return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
+
+
+def _refuses(instruction: str, what: str, name: str) -> bool:
+    """Does the instruction do without a thing? Not to speak of it, or to want nothing done to it, is no such wish.
+
+    To have no bags is to need none; to have no insurance says nothing of what is wanted.
+    """
+    refusals = re.finditer(rf"{_REFUSES}{name}\b{_REFUSAL_ENDS}", instruction, re.IGNORECASE)
+    return any(what != "insurance" or not _STATE.search(one[0]) for one in refusals)
 
 
 def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[UserFault]:
