@@ -357,6 +357,56 @@ class TestDisobeyed:
         asked = conversation(self.TOLD, "Change my ticket.", "It is basic economy.", "Oh, basic economy? Cancel it.")
         assert faults("disobeyed", asked) == ()
 
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not mention insurance.",
+            "Do not mention insurance, even if asked.",
+            "Do not mention insurance unless the agent asks.",
+            "Never mention the insurance until the agent brings it up.",
+            "You do not want to mention insurance first.",
+            "Only mention insurance if asked.",
+            "Don't mention that you have insurance.",
+            "You have insurance. Do not mention it to the agent.",
+        ],
+    )
+    def test_an_order_whose_condition_is_that_the_agent_asks(self, order: str) -> None:
+        early = check_user(conversation(order, "I have insurance, cancel it.", "Which one?")).of_kind("disobeyed")
+        assert [fault.sentence for fault in early.faults] == ["mentions insurance before the agent did"]
+        assert early.scope == "not to mention insurance before the agent does"
+        asked = conversation(order, "Cancel it.", "Are you insured?", "I have insurance.")
+        assert faults("disobeyed", asked) == ()
+
+    def test_two_things_in_one_order(self) -> None:
+        told = "Do not mention your insurance or your age."
+        found = faults("disobeyed", conversation(told, "At my age, with insurance?", "Which one?"))
+        assert {fault.about for fault in found} == {"insurance", "age"}
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not mention insurance, unless you get no refund.",
+            "Do not mention insurance until the flight is cancelled.",
+            "Only mention insurance if the agent offers a refund.",
+            "Do not mention insurance if the agent offers a refund.",
+        ],
+    )
+    def test_a_condition_that_cannot_be_followed_is_not_checked(self, order: str) -> None:
+        found = check_user(conversation(order, "I have insurance.", "Which one?")).of_kind("disobeyed")
+        assert (found.extent, found.faults) == ("none", ())
+        assert found.scope == "an order about insurance, whose condition cannot be followed"
+        both = check_user(conversation(f"{order} Do not mention your age.", "hi", "hello")).of_kind("disobeyed")
+        assert both.extent == "part" and "age before the agent does; not checked: an order about ins" in both.scope
+
+    @pytest.mark.parametrize("order", ["Do not mention it.", "You booked two nice rooms, do not mention it."])
+    def test_an_order_about_nobody_knows_what_is_not_checked(self, order: str) -> None:
+        found = check_user(conversation(order, "I booked two nice rooms.", "Which?")).of_kind("disobeyed")
+        assert (found.extent, found.faults) == ("none", ())
+
+    def test_to_name_an_id_is_not_to_reveal_it(self) -> None:
+        told = "You are ann_lee_2041. Do not reveal your user id."
+        assert faults("disobeyed", conversation(told, "I will not tell you my user id.", "Why?")) == ()
+
     def test_it_cannot_look_without_an_order(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("disobeyed").extent == "none"
 

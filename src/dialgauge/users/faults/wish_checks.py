@@ -1,7 +1,7 @@
-"""Checks of wishes and orders: ends while something is open, choices that the instruction rules out, orders ignored.
+"""Checks of wishes: ends while something is open, choices that the instruction rules out.
 
-An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, orders not to
-mention something, actions that a right conversation would have had. The rest is not checked. Two rules were withdrawn
+An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, actions that a
+right conversation would have had. The rest is not checked. Two rules were withdrawn
 because they did not hold on conversations they were not written on (docs/decisions/user-faults.md): a fall-back used
 too soon, and ending while the agent waits for an id.
 """
@@ -10,19 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 import msgspec
 
-from dialgauge.users.faults.conversation_view import (
-    LIGHT,
-    ConversationView,
-    RecordedExchange,
-    plain_text,
-    sentences,
-    words,
-)
+from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.mention_checks import REACTIVE
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
@@ -37,9 +30,6 @@ _SPOKEN = {
 }
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
-_REACTIVE = re.compile(
-    r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE
-)
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
@@ -136,7 +126,7 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
 
 def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
-    if _REACTIVE.search(view.instruction):
+    if REACTIVE.search(view.instruction):
         return ""
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
     questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
@@ -169,15 +159,6 @@ _STOPS_ALLOWED = re.compile(
 _WITH_STOPS = re.compile(
     r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
     re.IGNORECASE,
-)
-_ASIDE = re.compile(r"\([^)]*\)")
-#: Words about the agent or about being possible: no phrase to listen for.
-_OF_AGENTS = frozenset(
-    """
-    agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot
-    can't isn't doesn't does canceled cancelled changed modified used change changes cancellation charges
-    available
-    """.split()  # noqa: SIM905
 )
 _LIMIT = re.compile(
     r"\b(?:up ?to|less than|under|below|at most|no more than|budget of|maximum of)\s+\$\s?(\d[\d,]*)", re.IGNORECASE
@@ -292,66 +273,3 @@ def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
             if cost > most and not _REFUND.search(sentence):
                 return cost
     return None
-
-
-#: "If the agent says your ticket is a basic economy one, you are willing to ...": what it must hear, what it may say.
-_CONDITION = re.compile(r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE)
-_FALLBACKS = re.compile(r"\b(cancel|upgrade|downgrade|transfer|refund|exchange|return)", re.IGNORECASE)
-
-
-def _condition_phrases(instruction: str) -> Iterator[str]:
-    """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
-    for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
-        phrase = _phrase(found["condition"])
-        if phrase and _FALLBACKS.search(found["fallback"]):
-            yield phrase
-
-
-def _phrase(text: str) -> str:
-    """The first two weighty words that stand side by side.
-
-    >>> _phrase("the agent says your ticket is a basic economy one")
-    'basic economy'
-    """
-    told = words(text)
-    for first, second in pairwise(told):
-        if not {first, second} & (LIGHT | _OF_AGENTS):
-            return f"{first} {second}"
-    return ""
-
-
-_NOT_TO_MENTION = re.compile(
-    r"\b(?:do not|don't|never|not) (?:mention|bring up|say|reveal|disclose) (?P<what>[^.,;()]+)", re.IGNORECASE
-)
-
-
-def disobeyed(view: ConversationView) -> FaultFindings:
-    """Mentions by itself what it was told not to mention."""
-    if not view.has_texts:
-        return not_checked("disobeyed", "the conversation has no texts")
-    forbidden = _forbidden(view.instruction)
-    if not forbidden:
-        return not_checked("disobeyed", "no order of the form 'do not mention ...' can be derived")
-    faults = [
-        UserFault(
-            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
-        )
-        for one in view.exchanges
-        for phrase in forbidden
-        if phrase in one.plain.lower()
-        and not all(word in view.said_before(one.turn, "system").lower() for word in phrase.split())
-    ]
-    return FaultFindings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
-
-
-def _forbidden(instruction: str) -> list[str]:
-    """What must not be mentioned: named in the order, or in the condition beside an order not to mention "it"."""
-    found: dict[str, None] = {}
-    for sentence in sentences(instruction):
-        for order in _NOT_TO_MENTION.finditer(sentence):
-            about = sentence[: order.start()] if re.match(r"(?:it|this|that|them)\b", order["what"]) else order["what"]
-            if phrase := _phrase(about):
-                found[phrase] = None
-    if _REACTIVE.search(instruction):
-        found.update(dict.fromkeys(_condition_phrases(instruction)))
-    return list(found)
