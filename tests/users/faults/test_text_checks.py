@@ -206,6 +206,37 @@ class TestEarlyEnd:
         talk = conversation(ANN, "I want to cancel.", "Could you provide your user ID?", STOP)
         assert [fault.turn for fault in faults("early_end", talk)] == [2]
 
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "Sure. What is your user id?",
+            "I found it. What is the reason for the cancellation?",
+            "Your user id?",
+            "Thanks, and which of the two flights?",
+            "For how many passengers?",
+        ],
+    )
+    def test_stops_where_something_is_asked_for_in_any_words(self, question: str) -> None:
+        assert len(faults("early_end", conversation(ANN, "I want to cancel.", question, STOP))) == 1
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "It is done. What else can I do for you?",
+            "How can I help you?",
+            "That cannot be changed. What would you prefer?",
+            "It is done. Would you like a hotel too?",
+            "It is done. Okay?",
+        ],
+    )
+    def test_a_question_that_leaves_it_to_the_user_may_end_it(self, question: str) -> None:
+        assert faults("early_end", conversation(ANN, "I want to cancel.", question, STOP)) == ()
+
+    @pytest.mark.parametrize("question", ["What is your user id?", "Could you provide your user id?"])
+    def test_asked_for_what_it_must_not_give(self, question: str) -> None:
+        told = f"{ANN} Do not give your user id."
+        assert faults("early_end", conversation(told, "I want to cancel.", question, STOP)) == ()
+
     def test_confirms_and_stops(self) -> None:
         talk = conversation(ANN, "Cancel it.", "Shall I proceed with it?", f"Yes, please. {STOP}")
         assert len(faults("early_end", talk)) == 1
@@ -346,6 +377,28 @@ class TestMessages:
         assert faults("repeated", conversation(ANN, wish, evaded, again)) == ()
         more = "Please change the passenger name on that booking to Omar and Ines for flight 12."
         assert faults("repeated", conversation(ANN, wish, refusal, more)) == ()
+
+    SHORT = "Please cancel my flights from MCO to CLT."
+
+    @pytest.mark.parametrize("more", ["", " Is there anything else I can help you with?"])
+    def test_a_short_message_word_for_word(self, more: str) -> None:
+        done = f"Your flights from MCO to CLT are cancelled.{more}"
+        talk = conversation(ANN, self.SHORT, "Your user id?", "ann_lee_2041", done, self.SHORT, done, self.SHORT)
+        assert [(fault.turn, fault.length) for fault in faults("repeated", talk)] == [(4, 2)]
+
+    @pytest.mark.parametrize(
+        ("said", "answer", "again"),
+        [
+            ("Please cancel my flights.", "Your flights are cancelled.", "Please cancel my flights."),
+            (SHORT, "Your flights from MCO to CLT are cancelled.", "Cancel from CLT to MCO the flights."),
+            (SHORT, "I see flights from MCO to CLT. Which ones?", SHORT),
+            ("Yes, please.", "Done. Shall I cancel the next one?", "Yes, please."),
+        ],
+    )
+    def test_a_short_message_in_other_words_or_to_a_question(self, said: str, answer: str, again: str) -> None:
+        found = check_user(conversation(ANN, said, answer, again)).of_kind("repeated")
+        assert found.faults == ()
+        assert "of 3 or 4 weighty words, only word for word; of fewer, not at all" in found.scope
 
 
 class TestDisobeyed:

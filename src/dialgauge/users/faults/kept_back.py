@@ -86,6 +86,15 @@ def kept_back(instruction: str) -> frozenset[str]:
     return frozenset(kept)
 
 
+def things_named(text: str) -> set[str]:
+    """The kinds of things that a text names.
+
+    >>> things_named("What is your user id?")
+    {'user id'}
+    """
+    return {kind for _, kind in _named(text)}
+
+
 def _objects(sentence: str, order: re.Match[str], before: str) -> set[str]:
     """What one order is about: what follows it, or where that only refers to something, what was named before."""
     rest = sentence[order.end() :]

@@ -15,6 +15,7 @@ import msgspec
 
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.kept_back import kept_back, things_named
 from dialgauge.users.faults.mention_checks import REACTIVE
 
 #: What an action is called where people speak of it, by a word of the tool's name.
@@ -31,6 +32,7 @@ _SPOKEN = {
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
+_STOPS = "a bare stop after a question for something, a yes with a stop in it, a wish dropped"
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
@@ -60,6 +62,21 @@ _DIRECT_QUESTION = re.compile(
     r"(?:provide|share|give|tell|confirm|specify|have)\b",
     re.IGNORECASE,
 )
+#: A question for something, in a word that asks for it or by its name alone ("Your user id?").
+_OPEN_QUESTION = re.compile(
+    r"(?:^|[,:;]\s*|\b(?:and|so|then|tell me|know)\s+)(?:(?:in|on|at|for|from|to|with) )?"
+    r"(?:what|which|when|where|who|whose|how (?:many|much|old|long))\b"
+    r"|^(?:and |your |the )*(?:[\w-]+ ){0,2}(?:id|number|name|address|e-?mail|date|birth|code|reason|phone|card)\?",
+    re.IGNORECASE,
+)
+#: Questions that leave it to the user whether there is more to do.
+_LEFT_TO_THE_USER = re.compile(
+    r"\b(?:else|other|help|assist\w*|instead|feedback|think|would you like (?:me )?to do|do you want (?:me )?to do)\b",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"\b(?:unfortunately|cannot|unable|not (?:possible|able|eligible|allowed|permitted))\b|\bcan't\b", re.IGNORECASE
+)
 _ANYTHING_ELSE = re.compile(
     r"\banything else|further (?:assistance|questions|help)|any (?:other|more) questions", re.IGNORECASE
 )
@@ -82,15 +99,23 @@ def early_end(view: ConversationView) -> FaultFindings:
     why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
     expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
-    return FaultFindings("early_end", "part", f"how it stops; {expected}", tuple(faults))
+    return FaultFindings("early_end", "part", f"{_STOPS}; {expected}", tuple(faults))
 
 
 def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
-    """A bare stop token where the agent has just asked for something."""
+    """A bare stop token where the agent has just asked for something that the user may give."""
     if last.plain or _ANYTHING_ELSE.search(last.asked) or re.search(r"transfer", last.asked, re.IGNORECASE):
         return ""
-    asks = _DIRECT_QUESTION.search(last.asked) and last.asked.rstrip(' }"\n').endswith("?")
-    return "stops where the agent has just asked it for something" if asks else ""
+    asked = last.asked.rstrip(' }"\n')
+    if not asked.endswith("?"):
+        return ""
+    question = sentences(plain_text(asked))[-1]
+    asks = _DIRECT_QUESTION.search(asked) or (
+        _OPEN_QUESTION.search(question) and not _LEFT_TO_THE_USER.search(question) and not _REFUSED.search(asked)
+    )
+    if not asks or things_named(question) & kept_back(view.instruction):
+        return ""
+    return "stops where the agent has just asked it for something"
 
 
 def _stops_confirming(last: RecordedExchange) -> str:
