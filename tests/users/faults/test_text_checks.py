@@ -127,6 +127,7 @@ class TestWithheld:
             "If the agent does not know your user id, give it.",
             "Be insistent and don't provide more information than necessary.",
             "Change the passenger to yourself.",
+            "You do not know if your reservation is refundable.",
             "Do not take No for an answer.",
         ],
     )

@@ -133,9 +133,10 @@ def _record_notes(record: CheckMeasurement) -> list[str]:
     every = parts["development"] + parts["held_out"] + parts["fresh"]
     notes = [
         f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
-        f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn when the checks were done and "
-        f"measured once, the {parts['held_out']} held out, then all. Wilson's 95% intervals. n: conversations in which "
-        "the check reports, or the labeller marked, that kind."
+        f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn after the first version of the "
+        f"checks, the {parts['held_out']} held out, then all. Rules changed after both had been seen: see the page on "
+        "the checks. Wilson's 95% intervals. n: conversations in which the check reports, or the labeller marked, that "
+        "kind."
     ]
     if earlier := load_earlier():
         notes.append(
@@ -149,7 +150,7 @@ def _below(earlier: dict[str, Any]) -> str:
     """The kinds whose reports were often wrong then, with their counts."""
     counts = [(kind, one["right"], one["right"] + one["wrong"]) for kind, one in earlier["held_out"].items()]
     poor = [f"{kind} {right} of {n} right" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
-    return ", ".join(poor)
+    return ", ".join(poor) or f"no kind below {GOOD_ENOUGH:g}"
 
 
 def _share(one: Share) -> str:

@@ -16,7 +16,7 @@ from dialgauge.users.faults.entities import entities
 _CALLED = {
     "user id": r"user[ -]?(?:id|name)s?|(?:customer|account|member|login) (?:id|name|number)s?|(?<=your )ids?",
     "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?|record locators?"
-    r"|(?:reservation|booking)s?(?=\s*(?:$|[.,;:)]|(?:or|and|nor)\b))",
+    r"|(?<=which )(?:reservation|booking)|(?:reservation|booking)s?(?=\s*(?:$|[.,;:)]|(?:or|and|nor)\b))",
     "phone number": r"(?:tele)?phone(?: number)?s?",
     "order id": r"order (?:id|number)s?",
     "e-mail address": r"e-?mails?(?: address(?:es)?)?",
@@ -29,7 +29,7 @@ _EVERYTHING = re.compile(
 _GIVE = (
     r"(?:giv(?:e|es|ing|en)|provid\w+|shar(?:e|es|ed|ing)|tell\w*|told|say\w*|said|reveal\w*|disclos\w+|divulg\w+|"
     r"mention\w*|speak\w*|hand\w* (?:over|out)|stat(?:e|es|ed|ing)|suppl(?:y|ies|ied|ying)|spell\w*|send\w*|show\w*|"
-    r"confirm\w*|(?<!an )answer\w*|remember\w*|know\w*|recall\w*|have|find|identify)"
+    r"confirm\w*|(?<!an )answer\w*|remember\w*|know\w*|recall\w*|access|have|find|identify)"
 )
 #: Words between a "not" and what is not to be done; those that turn the sense round, or open another clause, are none.
 _BETWEEN = r"(?:(?!(?:and|but|that|if|so|because|hesitate|forget|mind|fail|only|need|have)\b)[\w'-]+ ){0,6}?"
@@ -53,6 +53,8 @@ _TILL_ASKED = re.compile(
 _CLAUSE_END = re.compile(r"[,;:()]|\b(?:but|so|because|although|even|since|and you|when|if)\b", re.IGNORECASE)
 _CLAUSE_BREAK = re.compile(r"[,;:()]|\b(?:but|and you)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:them|these|those|both|either|any of)\b", re.IGNORECASE)
+#: "You do not know whether ...": what is not known is a matter, no thing.
+_A_MATTER = re.compile(r"\s+(?:if|whether|when|why|how|where)\b", re.IGNORECASE)
 #: Who is told, and words that stand for what was named before: what is left after these is a thing of another kind.
 _REFERS = re.compile(
     r"\b(?:to|with|the|an?|any|agents?|representatives?|service|customer|anyone|anybody|them|it|this|that|these|those|"
@@ -103,6 +105,8 @@ def _objects(sentence: str, order: re.Match[str], before: str) -> set[str]:
         return set(_CALLED)
     if named := [kind for _, kind in _named(f"{order[0]}{clause}")]:
         return {*named, *_listed_after(rest[len(clause) :])}
+    if _A_MATTER.match(rest) and not re.match(r"refus|declin", order[0], re.IGNORECASE):
+        return set()
     return set() if _REFERS.sub("", clause) else _referred_to(sentence[: order.start()], before, f"{order[0]}{clause}")
 
 
