@@ -34,24 +34,28 @@ _GIVE = (
 #: Words between a "not" and what is not to be done; those that turn the sense round, or open another clause, are none.
 _BETWEEN = r"(?:(?!(?:and|but|that|if|so|because|hesitate|forget|mind|fail|only|need|have)\b)[\w'-]+ ){0,6}?"
 _KEEPS = re.compile(
-    rf"(?:\b(?:not|never|cannot|no longer|without|unable|unwilling|reluctant|hesitant|avoid|refrain|uncomfortable)\b"
-    rf"|n't\b) {_BETWEEN}{_GIVE}\b"
+    rf"(?:\b(?:not|never|nor|cannot|no longer|without|unable|unwilling|reluctant|hesitant|avoid|refrain)\b"
+    rf"|\buncomfortable\b|n't\b) {_BETWEEN}{_GIVE}\b"
     rf"|\b(?:refus(?:e|es|ing)|declin(?:e|es|ing))\b(?: to {_GIVE}\b)?"
     r"|\b(?:forgot(?:ten)?|lost|misplaced|withhold|conceal|hide)\b|\bno (?:idea|memory|recollection|access)\b"
-    r"|(?<=\bkeep )[^,;:]*\b(?:secret|confidential|hidden|private|to yourself)\b"
+    r"|(?<=\bkeep )[^,;:]{0,60}?\b(?:secret|confidential|hidden|private|to yourself)\b"
     r"|\b(?:is|are) (?:secret|confidential|private)\b",
     re.IGNORECASE,
 )
 _OF_THE_AGENT = re.compile(r"\b(?:agents?|representative|service|they|he|she)\W+(?:\w+\W+)?$", re.IGNORECASE)
 #: The user is to wait for the question, and then to answer it; a question that must come twice is another matter.
 _TILL_ASKED = re.compile(
-    r"\b(?:unless|until|till|before)\b(?!.*\b(?:twice|times|again|second|third|insist\w*)\b).*"
+    r"\b(?:unless|until|till|before)\b(?!.{0,80}\b(?:twice|times|again|second|third|insist\w*)\b).{0,80}"
     r"\b(?:ask\w*|request\w*|prompt\w*|need\w*|necessary)\b|(?<!at )\bfirst\b(?! \w+ (?:rounds|turns|messages|times))"
     r"|\bon your own\b|\bunasked\b|\bunprompted\b|\bthan (?:is )?(?:necessary|needed|asked)\b|\bnot asked\b",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"[,;:()]|\b(?:but|so|because|although|even|since|and you|when|if)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[,;:()]|\b(?:but|so|because|although|even|since|and you|when|if|unless|until|before)\b", re.IGNORECASE
+)
 _CLAUSE_BREAK = re.compile(r"[,;:()]|\b(?:but|and you)\b", re.IGNORECASE)
+#: Characters before and behind an order in which its object is looked for: no sentence that people write is longer.
+_REACH = 400
 _SEVERAL = re.compile(r"\b(?:them|these|those|both|either|any of)\b", re.IGNORECASE)
 #: "You do not know whether ...": what is not known is a matter, no thing.
 _A_MATTER = re.compile(r"\s+(?:if|whether|when|why|how|where)\b", re.IGNORECASE)
@@ -81,8 +85,8 @@ def kept_back(instruction: str) -> frozenset[str]:
     kept: set[str] = set()
     before = ""
     for sentence in sentences(instruction):
-        for order in _KEEPS.finditer(sentence):
-            if not _OF_THE_AGENT.search(sentence[: order.start()]) and not _TILL_ASKED.search(sentence):
+        for order in () if _TILL_ASKED.search(sentence) else _KEEPS.finditer(sentence):
+            if not _OF_THE_AGENT.search(sentence[max(0, order.start() - 60) : order.start()]):
                 kept.update(_objects(sentence, order, before))
         before = sentence
     return frozenset(kept)
@@ -99,7 +103,7 @@ def things_named(text: str) -> set[str]:
 
 def _objects(sentence: str, order: re.Match[str], before: str) -> set[str]:
     """What one order is about: what follows it, or where that only refers to something, what was named before."""
-    rest = sentence[order.end() :]
+    rest = sentence[order.end() : order.end() + _REACH]
     clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
     if _EVERYTHING.search(clause):
         return set(_CALLED)
@@ -107,7 +111,13 @@ def _objects(sentence: str, order: re.Match[str], before: str) -> set[str]:
         return {*named, *_listed_after(rest[len(clause) :])}
     if _A_MATTER.match(rest) and not re.match(r"refus|declin", order[0], re.IGNORECASE):
         return set()
-    return set() if _REFERS.sub("", clause) else _referred_to(sentence[: order.start()], before, f"{order[0]}{clause}")
+    return (
+        set()
+        if _REFERS.sub("", clause)
+        else _referred_to(
+            sentence[max(0, order.start() - _REACH) : order.start()], before[-_REACH:], f"{order[0]}{clause}"
+        )
+    )
 
 
 def _referred_to(earlier: str, before: str, order: str) -> set[str]:

@@ -210,7 +210,7 @@ _REFUSES = (
     r"|(?<!if you )(?:\bdo not|\bdon't|(?<!do )\bnot)\s+(?:want|need|wish for|require|have)"
     r"(?:\s+to\s+(?:have|get|buy|take|add|purchase|include|check(?: in)?|bring))?)\s+"
     r"(?:(?:any|an?|the|more|extra|additional|other|travel|trip|flight|checked|check-in|free)\s+"
-    r"|(?:bags?|baggages?|luggage|insurance|seats?|meals?|upgrades?|extras)\s*(?:,|/|\b)\s*(?:(?:or|nor|and)\s+)?)*"
+    r"|(?:bags?|baggages?|luggage|insurance|seats?|meals?|upgrades?|extras)(?:\s*[,/]\s*|\s+)(?:(?:or|nor|and)\s+)?)*"
 )
 _STATE = re.compile(r"\b(?:have|has|had|is|was|got)\b(?<!to have)", re.IGNORECASE)
 _REFUSAL_ENDS = (
