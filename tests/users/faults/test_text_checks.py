@@ -99,6 +99,7 @@ class TestWithheld:
             "You don't remember your user ID for the first 3 rounds.",
             "Your user id must not be shared.",
             "Keep your user id to yourself.",
+            "If asked for your user id, give a wrong one.",
             "You are not comfortable sharing personal information.",
             "Never tell anybody your phone number, e-mail or user id.",
             "Do not give your user id until the agent has asked three times.",
@@ -235,8 +236,9 @@ class TestEarlyEnd:
 
     @pytest.mark.parametrize("question", ["What is your user id?", "Could you provide your user id?"])
     def test_asked_for_what_it_must_not_give(self, question: str) -> None:
-        told = f"{ANN} Do not give your user id."
-        assert faults("early_end", conversation(told, "I want to cancel.", question, STOP)) == ()
+        for order in ("Do not give your user id.", "If the agent asks for your user id, hang up."):
+            talk = conversation(f"{ANN} {order}", "I want to cancel.", question, STOP)
+            assert faults("early_end", talk) == ()
 
     def test_confirms_and_stops(self) -> None:
         talk = conversation(ANN, "Cancel it.", "Shall I proceed with it?", f"Yes, please. {STOP}")
@@ -310,6 +312,8 @@ class TestContradicted:
             "You have no insurance.",
             "You do not need insurance if it costs more than $10.",
             "Under no circumstances do you give up the insurance.",
+            "You don't have any bags, but want to add two bags.",
+            f"You do not want {'bags ' * 60}x",
         ],
     )
     def test_how_to_talk_of_a_thing_or_what_is_done_to_it_is_no_refusal(self, wish: str) -> None:
@@ -420,6 +424,7 @@ class TestDisobeyed:
             "Never mention the insurance until the agent brings it up.",
             "You do not want to mention insurance first.",
             "Only mention insurance if asked.",
+            "Do not mention anything about your insurance.",
             "Don't mention that you have insurance.",
             "You have insurance. Do not mention it to the agent.",
         ],
@@ -456,6 +461,11 @@ class TestDisobeyed:
     def test_an_order_about_nobody_knows_what_is_not_checked(self, order: str) -> None:
         found = check_user(conversation(order, "I booked two nice rooms.", "Which?")).of_kind("disobeyed")
         assert (found.extent, found.faults) == ("none", ())
+
+    def test_to_name_a_reason_is_not_to_say_it(self) -> None:
+        assert faults("disobeyed", conversation("Do not say the reason.", "For a good reason.", "Why?")) == ()
+        told = "Never reveal that you are sick."
+        assert len(faults("disobeyed", conversation(told, "I am sick.", "Oh."))) == 1
 
     def test_to_name_an_id_is_not_to_reveal_it(self) -> None:
         told = "You are ann_lee_2041. Do not reveal your user id."

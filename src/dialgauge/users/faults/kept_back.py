@@ -38,6 +38,7 @@ _KEEPS = re.compile(
     rf"|\buncomfortable\b|n't\b) {_BETWEEN}{_GIVE}\b"
     rf"|\b(?:refus(?:e|es|ing)|declin(?:e|es|ing))\b(?: to {_GIVE}\b)?"
     r"|\b(?:forgot(?:ten)?|lost|misplaced|withhold|conceal|hide)\b|\bno (?:idea|memory|recollection|access)\b"
+    r"|\b(?:wrong|false|fake|incorrect|made-up)\b"
     r"|(?<=\bkeep )[^,;:]{0,60}?\b(?:secret|confidential|hidden|private|to yourself)\b"
     r"|\b(?:is|are) (?:secret|confidential|private)\b",
     re.IGNORECASE,
@@ -69,7 +70,7 @@ _REFERS = re.compile(
 #: Words before an order that name nothing which "it" could mean.
 _NAMES_NOTHING = re.compile(
     r"\b(?:you|do|does|if|when|asked|asks?|for|the|agents?|representative|service|but|and|also|however|please|want|say|"
-    r"that|would|will|should|must|ca|wo|claim|pretend|insist|it|to|have|has|are|is|really|simply|just|keep)\b|\W",
+    r"that|would|will|should|must|ca|wo|claim|pretend|insist|it|to|have|has|are|is|really|simply|just|keep|give|an?)\b|\W",
     re.IGNORECASE,
 )
 

@@ -50,7 +50,7 @@ _IT = re.compile(r"it|this|that|them|so", re.IGNORECASE)
 #: One word that says what an order is about: "your age", "that you are sick".
 _ONE_WORD = re.compile(
     r"(?P<clause>(?:that\s+)?you(?:'re|\s+(?:have|had|are|were|own|bought|got))\s+|that\s+)?"
-    r"(?P<noun>(?:about\s+)?(?:your|the|any|an?|having)\s+)?"
+    r"(?P<noun>(?:anything\s+)?(?:about\s+)?(?:your|the|any|an?|having)\s+)?"
     r"(?P<word>[\w'-]{3,})",
     re.IGNORECASE,
 )
@@ -142,9 +142,9 @@ def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
 
 
 def _one_word(text: str, verb: str) -> str:
-    """The one weighty word of a text, where it has no other; to say a word is not to speak of a thing."""
-    found = _ONE_WORD.fullmatch(text.strip())
-    if found is None or (verb.lower() == "say" and not (found["clause"] or found["noun"])):
+    """The one weighty word of a text, where it has no other; to name a thing is not to say or to reveal it."""
+    found = _ONE_WORD.fullmatch(re.sub(r"^anything about (?!your|the|any|an?\b)", "", text.strip()))
+    if found is None or (verb.lower() in ("say", "reveal", "disclose") and not found["clause"]):
         return ""
     word = found["word"].lower()
     return "" if word in LIGHT | _OF_AGENTS or word.isdigit() else word

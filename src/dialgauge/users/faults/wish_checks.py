@@ -69,6 +69,11 @@ _OPEN_QUESTION = re.compile(
     r"|^(?:and |your |the )*(?:[\w-]+ ){0,2}(?:id|number|name|address|e-?mail|date|birth|code|reason|phone|card)\?",
     re.IGNORECASE,
 )
+_ENDS_WHEN_ASKED = re.compile(
+    r"\bask\w*\b[^.]{0,80}\b(?:hang up|end (?:the|it)|leave|quit|stop)\b|"
+    r"\b(?:hang up|end (?:the|it)|leave|quit|stop)\b[^.]{0,80}\b(?:if|when)\b[^.]{0,40}\bask",
+    re.IGNORECASE,
+)
 #: Questions that leave it to the user whether there is more to do.
 _LEFT_TO_THE_USER = re.compile(
     r"\b(?:else|other|help|assist\w*|instead|feedback|think|would you like (?:me )?to do|do you want (?:me )?to do)\b",
@@ -113,7 +118,7 @@ def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
     asks = _DIRECT_QUESTION.search(asked) or (
         _OPEN_QUESTION.search(question) and not _LEFT_TO_THE_USER.search(question) and not _REFUSED.search(asked)
     )
-    if not asks or things_named(question) & kept_back(view.instruction):
+    if not asks or things_named(question) & kept_back(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
         return ""
     return "stops where the agent has just asked it for something"
 
@@ -265,6 +270,8 @@ def _refuses(instruction: str, what: str, name: str) -> bool:
 
     To have no bags is to need none; to have no insurance says nothing of what is wanted.
     """
+    if what == "checked bags" and _TAKES[what].search(instruction):
+        return False  # none yet, but some are wanted
     refusals = re.finditer(rf"{_REFUSES}{name}\b{_REFUSAL_ENDS}", instruction, re.IGNORECASE)
     return any(what != "insurance" or not _STATE.search(one[0]) for one in refusals)
 
