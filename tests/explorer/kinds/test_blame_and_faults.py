@@ -127,6 +127,23 @@ def results(folder: Path) -> Path:
     return path
 
 
+def test_a_minor_fault_is_called_so_wherever_it_is_shown(tmp_path: Path) -> None:
+    one = withholding("a", 0, 0.0)
+    one["info"]["task"]["instruction"] = "You are ann_lee_2041. You want to cancel reservation QX7RT2."
+    asked = ("Could you please provide your user ID and the reservation ID?", "Please provide your user ID.")
+    said = ("hello", asked[0], "It is QX7RT2.", asked[1], "ann_lee_2041")
+    one["traj"] = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps([one]))
+    words = "is asked for its user id and does not give it (minor)"
+    for run in (faults.check_faults(path), score_results([path], resamples=0)[0]):
+        library, pages = Library(runs=[run]), pages_of(run.kind)
+        view = pages.dialogue(library, run, library.dialogue(run, "a#0"))
+        assert [badge.text for badge in view.turns[2].badges if badge.tone == "warn"] == ["withheld (minor)"]
+        assert words in dialogue_html(run, "a#0")
+        assert words in report_html([run]) and f"withheld: {words}" in report_html([run])
+
+
 def shown_first(html: str) -> dict[str, list[str]]:
     """The conversations that a report says to read first, by the reason it gives."""
     section = html.partition('<section class="read-first"')[2].partition("</section>")[0]

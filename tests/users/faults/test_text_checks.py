@@ -84,6 +84,64 @@ class TestWithheld:
         found = check_user(conversation(told, "hi", ASK, "I would rather not.")).of_kind("withheld")
         assert (found.extent, found.faults) == ("none", ())
 
+    GIVEN = "You are Ann Lee and your user id is ann_lee_2041. You want to cancel your flights. "
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not give your user id, even if asked.",
+            "You do not want to share your user id.",
+            "You refuse to provide your user id.",
+            "You do not reveal your user id to the agent.",
+            "You have forgotten your user id and can not give it at first.",
+            "If asked for your user id, say that you do not want to tell it.",
+            "If the agent asks for your user id, decline.",
+            "You don't remember your user ID for the first 3 rounds.",
+            "Your user id must not be shared.",
+            "Keep your user id to yourself.",
+            "If asked for your user id, give a wrong one.",
+            "You are not comfortable sharing personal information.",
+            "Never tell anybody your phone number, e-mail or user id.",
+            "Do not give your user id until the agent has asked three times.",
+        ],
+    )
+    def test_not_where_another_sentence_says_not_to(self, order: str) -> None:
+        found = check_user(conversation(self.GIVEN + order, "hi", ASK, "I would rather not.")).of_kind("withheld")
+        assert (found.extent, found.faults) == ("none", ())
+        assert found.scope == "the instruction says not to give its user id"
+
+    def test_an_order_about_it_means_what_was_named_before(self) -> None:
+        told = "You are Ann Lee. Your user id is ann_lee_2041. Do not tell it. You want to cancel your flights."
+        assert faults("withheld", conversation(told, "hi", ASK, "I would rather not.")) == ()
+        other = "You are ann_lee_2041. Your birthday is in your profile and you do not want to speak it."
+        assert len(faults("withheld", conversation(other, "hi", ASK, "I would rather not."))) == 1
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not give your user id unless the agent asks.",
+            "Do not mention your user id first.",
+            "Do not hesitate to give your user id.",
+            "Do not forget to give your user id.",
+            "You do not remember your reservation id.",
+            "You do not want to provide your birthday, give your user id instead.",
+            "If the agent does not know your user id, give it.",
+            "Be insistent and don't provide more information than necessary.",
+            "Change the passenger to yourself.",
+            "You do not know if your reservation is refundable.",
+            "Do not take No for an answer.",
+        ],
+    )
+    def test_an_order_about_something_else_excuses_nothing(self, order: str) -> None:
+        [fault] = faults("withheld", conversation(self.GIVEN + order, "hi", ASK, "I would rather not."))
+        assert fault.about == "user id"
+
+    def test_what_is_kept_back_is_said_beside_what_was_looked_at(self) -> None:
+        told = "You are ann_lee_2041. You don't remember your reservation id at first; it is QX7RT2."
+        found = check_user(conversation(told, "hi", ASK, "I forgot.")).of_kind("withheld")
+        assert found.scope == "questions for user id; it is told not to give its reservation id"
+        assert [fault.about for fault in found.faults] == ["user id"]
+
     def test_phone_numbers_in_any_spelling(self) -> None:
         told = "You are Ann with phone number 555-010-2002."
         question = "Could you share your phone number?"
@@ -150,6 +208,38 @@ class TestEarlyEnd:
         talk = conversation(ANN, "I want to cancel.", "Could you provide your user ID?", STOP)
         assert [fault.turn for fault in faults("early_end", talk)] == [2]
 
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "Sure. What is your user id?",
+            "I found it. What is the reason for the cancellation?",
+            "Your user id?",
+            "Thanks, and which of the two flights?",
+            "For how many passengers?",
+        ],
+    )
+    def test_stops_where_something_is_asked_for_in_any_words(self, question: str) -> None:
+        assert len(faults("early_end", conversation(ANN, "I want to cancel.", question, STOP))) == 1
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "It is done. What else can I do for you?",
+            "How can I help you?",
+            "That cannot be changed. What would you prefer?",
+            "It is done. Would you like a hotel too?",
+            "It is done. Okay?",
+        ],
+    )
+    def test_a_question_that_leaves_it_to_the_user_may_end_it(self, question: str) -> None:
+        assert faults("early_end", conversation(ANN, "I want to cancel.", question, STOP)) == ()
+
+    @pytest.mark.parametrize("question", ["What is your user id?", "Could you provide your user id?"])
+    def test_asked_for_what_it_must_not_give(self, question: str) -> None:
+        for order in ("Do not give your user id.", "If the agent asks for your user id, hang up."):
+            talk = conversation(f"{ANN} {order}", "I want to cancel.", question, STOP)
+            assert faults("early_end", talk) == ()
+
     def test_confirms_and_stops(self) -> None:
         talk = conversation(ANN, "Cancel it.", "Shall I proceed with it?", f"Yes, please. {STOP}")
         assert len(faults("early_end", talk)) == 1
@@ -208,6 +298,43 @@ class TestContradicted:
         right = conversation(told, "hi", summary.format("No", 0), "Yes, that is right.")
         assert faults("contradicted", right) == ()
 
+    SUMMARY = "Travel insurance: yes\nChecked bags: 2\nDo you confirm?"
+
+    @pytest.mark.parametrize(
+        "wish",
+        [
+            "You do not want to mention insurance first.",
+            "You do not need insurance refunded.",
+            "You do not want to talk about bags or insurance.",
+            "You don't want the insurance cancelled.",
+            "You do not want bags removed.",
+            "You want no bag fees.",
+            "You have no insurance.",
+            "You do not need insurance if it costs more than $10.",
+            "Under no circumstances do you give up the insurance.",
+            "You don't have any bags, but want to add two bags.",
+            f"You do not want {'bags ' * 60}x",
+        ],
+    )
+    def test_how_to_talk_of_a_thing_or_what_is_done_to_it_is_no_refusal(self, wish: str) -> None:
+        found = check_user(conversation(wish, "hi", self.SUMMARY, "Yes, I confirm.")).of_kind("contradicted")
+        assert (found.extent, found.faults) == ("none", ())
+
+    @pytest.mark.parametrize(
+        ("wish", "about"),
+        [
+            ("No baggage and insurance.", {"insurance", "checked bags"}),
+            ("You do not want seats, bags or insurance on the new flight.", {"insurance", "checked bags"}),
+            ("You want to use your free baggage allowance but don't want insurance.", {"insurance"}),
+            ("You do not want to buy any travel insurance.", {"insurance"}),
+            ("You do not want insurance added.", {"insurance"}),
+            ("You have no bags.", {"checked bags"}),
+        ],
+    )
+    def test_refusals_in_other_words(self, wish: str, about: set[str]) -> None:
+        found = faults("contradicted", conversation(wish, "hi", self.SUMMARY, "Yes, I confirm."))
+        assert {fault.about for fault in found} == about
+
     def test_it_cannot_look_where_nothing_can_be_derived(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("contradicted").extent == "none"
 
@@ -256,6 +383,28 @@ class TestMessages:
         more = "Please change the passenger name on that booking to Omar and Ines for flight 12."
         assert faults("repeated", conversation(ANN, wish, refusal, more)) == ()
 
+    SHORT = "Please cancel my flights from MCO to CLT."
+
+    @pytest.mark.parametrize("more", ["", " Is there anything else I can help you with?"])
+    def test_a_short_message_word_for_word(self, more: str) -> None:
+        done = f"Your flights from MCO to CLT are cancelled.{more}"
+        talk = conversation(ANN, self.SHORT, "Your user id?", "ann_lee_2041", done, self.SHORT, done, self.SHORT)
+        assert [(fault.turn, fault.length) for fault in faults("repeated", talk)] == [(4, 2)]
+
+    @pytest.mark.parametrize(
+        ("said", "answer", "again"),
+        [
+            ("Please cancel my flights.", "Your flights are cancelled.", "Please cancel my flights."),
+            (SHORT, "Your flights from MCO to CLT are cancelled.", "Cancel from CLT to MCO the flights."),
+            (SHORT, "I see flights from MCO to CLT. Which ones?", SHORT),
+            ("Yes, please.", "Done. Shall I cancel the next one?", "Yes, please."),
+        ],
+    )
+    def test_a_short_message_in_other_words_or_to_a_question(self, said: str, answer: str, again: str) -> None:
+        found = check_user(conversation(ANN, said, answer, again)).of_kind("repeated")
+        assert found.faults == ()
+        assert "of 3 or 4 weighty words, only word for word; of fewer, not at all" in found.scope
+
 
 class TestDisobeyed:
     TOLD = "If the agent tells you basic economy cannot be changed (do not mention it otherwise), cancel it."
@@ -265,6 +414,62 @@ class TestDisobeyed:
         assert len(faults("disobeyed", early)) == 1
         asked = conversation(self.TOLD, "Change my ticket.", "It is basic economy.", "Oh, basic economy? Cancel it.")
         assert faults("disobeyed", asked) == ()
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not mention insurance.",
+            "Do not mention insurance, even if asked.",
+            "Do not mention insurance unless the agent asks.",
+            "Never mention the insurance until the agent brings it up.",
+            "You do not want to mention insurance first.",
+            "Only mention insurance if asked.",
+            "Do not mention anything about your insurance.",
+            "Don't mention that you have insurance.",
+            "You have insurance. Do not mention it to the agent.",
+        ],
+    )
+    def test_an_order_whose_condition_is_that_the_agent_asks(self, order: str) -> None:
+        early = check_user(conversation(order, "I have insurance, cancel it.", "Which one?")).of_kind("disobeyed")
+        assert [fault.sentence for fault in early.faults] == ["mentions insurance before the agent did"]
+        assert early.scope == "not to mention insurance before the agent does"
+        asked = conversation(order, "Cancel it.", "Are you insured?", "I have insurance.")
+        assert faults("disobeyed", asked) == ()
+
+    def test_two_things_in_one_order(self) -> None:
+        told = "Do not mention your insurance or your age."
+        found = faults("disobeyed", conversation(told, "At my age, with insurance?", "Which one?"))
+        assert {fault.about for fault in found} == {"insurance", "age"}
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            "Do not mention insurance, unless you get no refund.",
+            "Do not mention insurance until the flight is cancelled.",
+            "Only mention insurance if the agent offers a refund.",
+            "Do not mention insurance if the agent offers a refund.",
+        ],
+    )
+    def test_a_condition_that_cannot_be_followed_is_not_checked(self, order: str) -> None:
+        found = check_user(conversation(order, "I have insurance.", "Which one?")).of_kind("disobeyed")
+        assert (found.extent, found.faults) == ("none", ())
+        assert found.scope == "an order about insurance, whose condition cannot be followed"
+        both = check_user(conversation(f"{order} Do not mention your age.", "hi", "hello")).of_kind("disobeyed")
+        assert both.extent == "part" and "age before the agent does; not checked: an order about ins" in both.scope
+
+    @pytest.mark.parametrize("order", ["Do not mention it.", "You booked two nice rooms, do not mention it."])
+    def test_an_order_about_nobody_knows_what_is_not_checked(self, order: str) -> None:
+        found = check_user(conversation(order, "I booked two nice rooms.", "Which?")).of_kind("disobeyed")
+        assert (found.extent, found.faults) == ("none", ())
+
+    def test_to_name_a_reason_is_not_to_say_it(self) -> None:
+        assert faults("disobeyed", conversation("Do not say the reason.", "For a good reason.", "Why?")) == ()
+        told = "Never reveal that you are sick."
+        assert len(faults("disobeyed", conversation(told, "I am sick.", "Oh."))) == 1
+
+    def test_to_name_an_id_is_not_to_reveal_it(self) -> None:
+        told = "You are ann_lee_2041. Do not reveal your user id."
+        assert faults("disobeyed", conversation(told, "I will not tell you my user id.", "Why?")) == ()
 
     def test_it_cannot_look_without_an_order(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("disobeyed").extent == "none"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.explorer.families import READ_FIRST, Badge, DialogueView, Facet
-from dialgauge.explorer.kinds.trials_pages import CHECKS, FAULTS, TrialsPages, read_first
+from dialgauge.explorer.kinds.trials_pages import CHECKS, FAULTS, TrialsPages, kind_badges, read_first
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
@@ -33,14 +33,13 @@ class FaultsPages(TrialsPages):
         """The messages with their faults; the verdict is the conversation's own."""
         view = super().dialogue(library, run, dialogue)
         faults = library.rows(run, FAULTS, dialogue.id)
-        marks = [Badge(kind.replace("_", " "), "bad") for kind in dict.fromkeys(str(row["kind"]) for row in faults)]
         success = dialogue.outcome.success if dialogue.outcome else None
         verdict = [] if success is None else [Badge("passed", "good") if success else Badge("failed", "bad")]
         checks = library.rows(run, CHECKS, dialogue.id)
         left = [row["kind"] for row in checks if row["checked"] == "none"]
         unseen = [Badge(f"not checked: {', '.join(map(str, left))}".replace("_", " "), "warn")] if left else []
         none = [] if faults or (left and len(left) == len(checks)) else [Badge("no fault found")]
-        return DialogueView(view.template, view.turns, view.overview, [*verdict, *marks, *none, *unseen])
+        return DialogueView(view.template, view.turns, view.overview, [*verdict, *kind_badges(faults), *none, *unseen])
 
     def tables(self, library: Library, run: Run) -> list[Table]:
         """How often each fault was found, of how many conversations that were looked at."""

@@ -137,7 +137,7 @@ class TrialsPages(FamilyPages):
             _siblings(library, run, row.get("task")),
             run.id,
             str(row.get("task", "")),
-            [(fault["kind"], fault["sentence"]) for fault in faults if fault.get("turn") is None and _is_fault(fault)],
+            _told(fault for fault in faults if fault.get("turn") is None),
         )
         return DialogueView(self.template, turns, overview, _verdict(row))
 
@@ -177,10 +177,12 @@ class TrialsPages(FamilyPages):
 
     def evidence(self, library: Library, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """The first fault of the user, or how it used up the steps."""
+        from dialgauge.users.faults import fault_words
+
         found = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
         for row in library.table(run, FAULTS).sort("turn", descending=True, maintain_order=True).to_dicts():
             if _is_fault(row):
-                found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {row['sentence']}")
+                found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {fault_words(row)}")
         return found
 
     def fault_sentence(self, library: Library, run: Run) -> str:
@@ -231,13 +233,33 @@ def _verdict(row: Mapping[str, Any]) -> list[Badge]:
 def _marks(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
     wrong = sum(call.outcome == "error" for call in calls)
     marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if calls else []
-    kinds = dict.fromkeys(fault["kind"] for fault in faults if fault.get("turn") == place and _is_fault(fault))
-    return [*marks, *(Badge(kind.replace("_", " "), "bad", "a fault of the user") for kind in kinds)]
+    here = [fault for fault in faults if fault.get("turn") == place and _is_fault(fault)]
+    return [*marks, *kind_badges(here, "a fault of the user")]
+
+
+def kind_badges(faults: Sequence[Mapping[str, Any]], title: str = "") -> list[Badge]:
+    """A badge for each kind of fault; milder where every fault of that kind is minor."""
+    grave = {fault["kind"] for fault in faults if fault.get("minor") is not True}
+    return [
+        Badge(_spaced(kind), "bad", title) if kind in grave else Badge(f"{_spaced(kind)} (minor)", "warn", title)
+        for kind in dict.fromkeys(fault["kind"] for fault in faults)
+    ]
+
+
+def _spaced(kind: Any) -> str:
+    return str(kind).replace("_", " ")
 
 
 def _cell(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
-    told = [(fault["kind"], fault["sentence"]) for fault in faults if fault.get("turn") == place and _is_fault(fault)]
+    told = _told(fault for fault in faults if fault.get("turn") == place)
     return ToolCell(calls, told) if calls or told else None
+
+
+def _told(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Kind and words of each fault, as the command line has them."""
+    from dialgauge.users.faults import fault_words
+
+    return [(fault["kind"], fault_words(fault)) for fault in faults if _is_fault(fault)]
 
 
 def _is_fault(row: Mapping[str, Any]) -> bool:

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
         missing_sentence,
         record_table,
     )
-    from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, UserFault
+    from dialgauge.users.faults.fault_records import (
+        KINDS,
+        CheckedConversation,
+        FaultFindings,
+        FaultKind,
+        UserFault,
+        fault_words,
+    )
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import (
         FaultJudge,
@@ -53,6 +60,7 @@ __all__ = [
     "check_user",
     "explanation_tables",
     "fault_tables",
+    "fault_words",
     "faults_document",
     "faults_run",
     "judge_prompt",

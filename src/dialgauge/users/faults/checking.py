@@ -7,8 +7,9 @@ from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fact_checks import invented, withheld
 from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultFindings, FaultKind, not_checked
 from dialgauge.users.faults.goal_checks import goal_findings
+from dialgauge.users.faults.mention_checks import disobeyed
 from dialgauge.users.faults.message_checks import empty, leaked, repeated, role_swap
-from dialgauge.users.faults.wish_checks import contradicted, disobeyed, early_end
+from dialgauge.users.faults.wish_checks import contradicted, early_end
 
 _OF_TEXTS = {
     "early_end": early_end,

@@ -10,6 +10,7 @@ from msgspec import Struct
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.entities import bookings, entities, is_known
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.kept_back import kept_back
 
 _LICENCE = re.compile(
     r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"
@@ -103,16 +104,13 @@ _NAMES = {
     "order id": r"order (?:id|number)s?\b",
     "e-mail address": r"e-?mail(?: address)?\b",
 }
+_NOTHING_GIVEN = "the instruction gives no id, phone number or e-mail address"
 _ASKING = (
     r"(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply|send)\b"
 )
 #: A line of a list, less its mark and what may stand before the thing.
 _ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+(?:\*\*)?(?:your |the )?(?:\*\*)?(?P<rest>.*)", re.IGNORECASE)
 _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with just|through)\b[^.?!]*$", re.IGNORECASE)
-_NOT_TO_GIVE = re.compile(
-    r"\b(?:do not|don't|not|never) (?:\w+ ){0,2}(?:provide|give|speak|say|share|reveal|remember|know|recall)\b",
-    re.IGNORECASE,
-)
 
 
 def withheld(view: ConversationView) -> FaultFindings:
@@ -121,9 +119,12 @@ def withheld(view: ConversationView) -> FaultFindings:
         return not_checked("withheld", "the conversation has no texts")
     if not view.instruction:
         return not_checked("withheld", "there is no instruction that could give something")
-    given = _given(view.instruction)
+    every, kept = _given(view.instruction), kept_back(view.instruction)
+    given = [thing for thing in every if thing.name not in kept]
+    unasked = _listed([thing.name for thing in every if thing.name in kept])
     if not given:
-        return not_checked("withheld", "the instruction gives no id, phone number or e-mail address")
+        why = f"the instruction says not to give its {unasked}" if unasked else _NOTHING_GIVEN
+        return not_checked("withheld", why)
     faults = []
     for one in view.exchanges:
         for thing in given:
@@ -133,9 +134,9 @@ def withheld(view: ConversationView) -> FaultFindings:
                 faults.append(
                     UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name, minor=minor)
                 )
-    return FaultFindings(
-        "withheld", "part", f"questions for {_listed([thing.name for thing in given])}", runs_of(faults)
-    )
+    scope = f"questions for {_listed([thing.name for thing in given])}"
+    scope += f"; it is told not to give its {unasked}" if unasked else ""
+    return FaultFindings("withheld", "part", scope, runs_of(faults))
 
 
 def _is_minor(view: ConversationView, one: RecordedExchange, thing: _Given) -> bool:
@@ -147,19 +148,17 @@ def _is_minor(view: ConversationView, one: RecordedExchange, thing: _Given) -> b
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _given(instruction: str) -> list[_Given]:
-    """What an instruction gives and does not forbid to give."""
+    """What an instruction gives."""
     found: dict[str, list[str]] = {}
     for sentence in sentences(instruction):
         for entity in entities(sentence):
             name = "reservation id" if entity.kind == "booking code" else entity.kind
-            if name in _NAMES and not (_NOT_TO_GIVE.search(sentence)):
+            if name in _NAMES:
                 found.setdefault(name, []).append(entity.value)
-    if _NOT_TO_GIVE.search(instruction) and re.search(r"remember your reservation id|suddenly find", instruction):
-        found.pop("reservation id", None)
     return [_Given(name, _NAMES[name], tuple(dict.fromkeys(values))) for name, values in found.items()]
 
 

@@ -11,7 +11,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Cell, Column, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
-from dialgauge.users.faults.fault_records import KINDS
+from dialgauge.users.faults.fault_records import KINDS, fault_words
 from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
 from dialgauge.users.faults.labelled import CheckMeasurement, Share, load_earlier, load_record
 
@@ -83,17 +83,10 @@ def _conversations(run: Run, most: int) -> Table:
     table = Table("Where", ["conversation", "kind", *_PLACE, "why", *(["by"] if several else [])])
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []
-        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], _why(row), *by)
+        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], fault_words(row), *by)
     if frame.height > most:
         table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --most shows more, --json all.")
     return table
-
-
-def _why(row: dict[str, Any]) -> str:
-    """The sentence, whether it is minor, and how many messages it holds for where that is more than one."""
-    beside = [*(["minor"] if row.get("minor") else [])]
-    beside += [f"{row['length']} messages"] if row["length"] > 1 else []
-    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
 
 
 def _unchecked(run: Run) -> Table:
@@ -140,9 +133,10 @@ def _record_notes(record: CheckMeasurement) -> list[str]:
     every = parts["development"] + parts["held_out"] + parts["fresh"]
     notes = [
         f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
-        f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn when the checks were done and "
-        f"measured once, the {parts['held_out']} held out, then all. Wilson's 95% intervals. n: conversations in which "
-        "the check reports, or the labeller marked, that kind."
+        f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn after the first version of the "
+        f"checks, the {parts['held_out']} held out, then all. Rules changed after both had been seen: see the page on "
+        "the checks. Wilson's 95% intervals. n: conversations in which the check reports, or the labeller marked, that "
+        "kind."
     ]
     if earlier := load_earlier():
         notes.append(
@@ -156,7 +150,7 @@ def _below(earlier: dict[str, Any]) -> str:
     """The kinds whose reports were often wrong then, with their counts."""
     counts = [(kind, one["right"], one["right"] + one["wrong"]) for kind, one in earlier["held_out"].items()]
     poor = [f"{kind} {right} of {n} right" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
-    return ", ".join(poor)
+    return ", ".join(poor) or f"no kind below {GOOD_ENOUGH:g}"
 
 
 def _share(one: Share) -> str:
@@ -176,7 +170,7 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
     found = faults.filter(faults["dialogue"] == dialogue)
     where = Table(f"User faults in {dialogue}", ["kind", *_PLACE, "why"])
     for row in found.iter_rows(named=True):
-        where.add(row["kind"], row["message"], row["turn"], _why(row))
+        where.add(row["kind"], row["message"], row["turn"], fault_words(row))
     looked = Table("What was looked at", ["kind", "looked at", Column("faults", align="right"), "scope or reason"])
     for row in ours.iter_rows(named=True):
         looked.add(

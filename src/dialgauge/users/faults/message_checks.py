@@ -45,8 +45,13 @@ _AS_THE_AGENT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
 _REQUEST = re.compile(r"\?|\b(?:please|provide|confirm|let me know|could you|need your|specify)\b", re.IGNORECASE)
+_MORE_TO_DO = re.compile(
+    r"\b(?:anything|something|what) else\b|\b(?:further|other|more) (?:questions|help)", re.IGNORECASE
+)
 #: How much of the weighty words of two messages must be shared, and how many a message needs to be told by them.
 _OVERLAP, _SHORTEST = 0.9, 5
+#: How many a message needs that says the same words in the same order: fewer are a mere yes, or thanks.
+_SHORTEST_VERBATIM = 3
 
 
 def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, about: str = "") -> UserFault:
@@ -134,16 +139,28 @@ def repeated(view: ConversationView) -> FaultFindings:
             number = view.message(before.turn)
             faults.append(_fault(view, "repeated", one.turn, f"says message {number} again, which was answered"))
         earlier.append(one)
-    return FaultFindings("repeated", "part", "repetition in nearly the same words", runs_of(faults))
+    scope = (
+        "repetition in nearly the same words of what the agent's last message speaks of; "
+        f"of {_SHORTEST_VERBATIM} or {_SHORTEST - 1} weighty words, only word for word; of fewer, not at all"
+    )
+    return FaultFindings("repeated", "part", scope, runs_of(faults))
 
 
 def _says_again(view: ConversationView, one: RecordedExchange, other: RecordedExchange) -> bool:
     said, before = set(weighty(one.plain)), set(weighty(other.plain))
-    if one.stops or len(said) < _SHORTEST or len(said & before) < _OVERLAP * len(said | before):
+    if one.stops or len(said & before) < _OVERLAP * len(said | before):
+        return False
+    if len(said) < _SHORTEST and not (len(said) >= _SHORTEST_VERBATIM and _is_verbatim(one, other)):
         return False
     if any(character.isdigit() for word in said - before for character in word):
         return False
     return not _asked_for(view, one, said)
+
+
+def _is_verbatim(one: RecordedExchange, other: RecordedExchange) -> bool:
+    """The same words but for light ones, and no question to answer: so short an answer can fit two questions."""
+    wanted = (sentence for sentence in sentences(plain_text(one.asked)) if not _MORE_TO_DO.search(sentence))
+    return weighty(one.plain) == weighty(other.plain) and not any(_REQUEST.search(sentence) for sentence in wanted)
 
 
 def _asked_for(view: ConversationView, one: RecordedExchange, said: set[str]) -> bool:

@@ -1,7 +1,7 @@
-"""Checks of wishes and orders: ends while something is open, choices that the instruction rules out, orders ignored.
+"""Checks of wishes: ends while something is open, choices that the instruction rules out.
 
-An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, orders not to
-mention something, actions that a right conversation would have had. The rest is not checked. Two rules were withdrawn
+An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, actions that a
+right conversation would have had. The rest is not checked. Two rules were withdrawn
 because they did not hold on conversations they were not written on (docs/decisions/user-faults.md): a fall-back used
 too soon, and ending while the agent waits for an id.
 """
@@ -10,19 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 import msgspec
 
-from dialgauge.users.faults.conversation_view import (
-    LIGHT,
-    ConversationView,
-    RecordedExchange,
-    plain_text,
-    sentences,
-    words,
-)
+from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.kept_back import kept_back, things_named
+from dialgauge.users.faults.mention_checks import REACTIVE
 
 #: What an action is called where people speak of it, by a word of the tool's name.
 _SPOKEN = {
@@ -37,10 +31,8 @@ _SPOKEN = {
 }
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
-_REACTIVE = re.compile(
-    r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE
-)
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
+_STOPS = "a bare stop after a question for something, a yes with a stop in it, a wish dropped"
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
@@ -70,6 +62,26 @@ _DIRECT_QUESTION = re.compile(
     r"(?:provide|share|give|tell|confirm|specify|have)\b",
     re.IGNORECASE,
 )
+#: A question for something, in a word that asks for it or by its name alone ("Your user id?").
+_OPEN_QUESTION = re.compile(
+    r"(?:^|[,:;]\s*|\b(?:and|so|then|tell me|know)\s+)(?:(?:in|on|at|for|from|to|with) )?"
+    r"(?:what|which|when|where|who|whose|how (?:many|much|old|long))\b"
+    r"|^(?:and |your |the )*(?:[\w-]+ ){0,2}(?:id|number|name|address|e-?mail|date|birth|code|reason|phone|card)\?",
+    re.IGNORECASE,
+)
+_ENDS_WHEN_ASKED = re.compile(
+    r"\bask\w*\b[^.]{0,80}\b(?:hang up|end (?:the|it)|leave|quit|stop)\b|"
+    r"\b(?:hang up|end (?:the|it)|leave|quit|stop)\b[^.]{0,80}\b(?:if|when)\b[^.]{0,40}\bask",
+    re.IGNORECASE,
+)
+#: Questions that leave it to the user whether there is more to do.
+_LEFT_TO_THE_USER = re.compile(
+    r"\b(?:else|other|help|assist\w*|instead|feedback|think|would you like (?:me )?to do|do you want (?:me )?to do)\b",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"\b(?:unfortunately|cannot|unable|not (?:possible|able|eligible|allowed|permitted))\b|\bcan't\b", re.IGNORECASE
+)
 _ANYTHING_ELSE = re.compile(
     r"\banything else|further (?:assistance|questions|help)|any (?:other|more) questions", re.IGNORECASE
 )
@@ -92,15 +104,23 @@ def early_end(view: ConversationView) -> FaultFindings:
     why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
     expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
-    return FaultFindings("early_end", "part", f"how it stops; {expected}", tuple(faults))
+    return FaultFindings("early_end", "part", f"{_STOPS}; {expected}", tuple(faults))
 
 
 def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
-    """A bare stop token where the agent has just asked for something."""
+    """A bare stop token where the agent has just asked for something that the user may give."""
     if last.plain or _ANYTHING_ELSE.search(last.asked) or re.search(r"transfer", last.asked, re.IGNORECASE):
         return ""
-    asks = _DIRECT_QUESTION.search(last.asked) and last.asked.rstrip(' }"\n').endswith("?")
-    return "stops where the agent has just asked it for something" if asks else ""
+    asked = last.asked.rstrip(' }"\n')
+    if not asked.endswith("?"):
+        return ""
+    question = sentences(plain_text(asked))[-1]
+    asks = _DIRECT_QUESTION.search(asked) or (
+        _OPEN_QUESTION.search(question) and not _LEFT_TO_THE_USER.search(question) and not _REFUSED.search(asked)
+    )
+    if not asks or things_named(question) & kept_back(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
+        return ""
+    return "stops where the agent has just asked it for something"
 
 
 def _stops_confirming(last: RecordedExchange) -> str:
@@ -136,7 +156,7 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
 
 def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
-    if _REACTIVE.search(view.instruction):
+    if REACTIVE.search(view.instruction):
         return ""
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
     questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
@@ -170,15 +190,6 @@ _WITH_STOPS = re.compile(
     r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\([^)]*\)")
-#: Words about the agent or about being possible: no phrase to listen for.
-_OF_AGENTS = frozenset(
-    """
-    agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot
-    can't isn't doesn't does canceled cancelled changed modified used change changes cancellation charges
-    available
-    """.split()  # noqa: SIM905
-)
 _LIMIT = re.compile(
     r"\b(?:up ?to|less than|under|below|at most|no more than|budget of|maximum of)\s+\$\s?(\d[\d,]*)", re.IGNORECASE
 )
@@ -190,16 +201,27 @@ _EXTRA = re.compile(
 _TOTAL = re.compile(r"\btotal\b[^.$\n]{0,40}\$\s?(\d[\d,]*(?:\.\d+)?)(?!\s*(?:per|each|/))", re.IGNORECASE)
 _PURCHASE = re.compile(r"\b(?:purchase|book|spend|ticket)\b", re.IGNORECASE)
 _REFUND = re.compile(r"\brefund|credited|balance", re.IGNORECASE)
+#: What an instruction may do without: its names there, and how the agent's summary shows it.
 _WITHOUT = {
-    "insurance": (
-        r"(?:\bno|not (?:want|need)|don't (?:want|need))\b[^.;]{0,40}\binsurance",
-        r"insurance\W{0,6}(?::|-)\W{0,6}(?:yes|included|added)\b",
-    ),
+    "insurance": (r"insurance", r"insurance\W{0,6}(?::|-)\W{0,6}(?:yes|included|added)\b"),
     "checked bags": (
-        r"(?:\bno|not have|don't have|do not need|don't need)\b[^.;]{0,12}\b(?:bag|bags|baggage|baggages|luggage)\b",
+        r"(?:bags?|baggages?|luggage)",
         r"(?:checked |total )*bag(?:s|gage)?\W{0,6}(?::|-)\W{0,6}[1-9]\b",
     ),
 }
+#: A refusal has the thing itself as its object, perhaps in a list, and nothing that is done to it behind it.
+_REFUSES = (
+    r"(?:(?:\b(?:have|has|had|is|was|got)\s+)?\bno"
+    r"|(?<!if you )(?:\bdo not|\bdon't|(?<!do )\bnot)\s+(?:want|need|wish for|require|have)"
+    r"(?:\s+to\s+(?:have|get|buy|take|add|purchase|include|check(?: in)?|bring))?)\s+"
+    r"(?:(?:any|an?|the|more|extra|additional|other|travel|trip|flight|checked|check-in|free)\s+"
+    r"|(?:bags?|baggages?|luggage|insurance|seats?|meals?|upgrades?|extras)(?:\s*[,/]\s*|\s+)(?:(?:or|nor|and)\s+)?)*"
+)
+_STATE = re.compile(r"\b(?:have|has|had|is|was|got)\b(?<!to have)", re.IGNORECASE)
+_REFUSAL_ENDS = (
+    r"(?:\s+(?:coverage|policy|added|included|either|at all))*\s*(?=$|[.,;:()!]|(?:or|nor|and|but|because|since|as)\b"
+    r"|(?:for|on|with|in)\s+(?:\w+\s+){0,2}(?:flights?|trips?|bookings?|reservations?|tickets?|journey)\b)"
+)
 #: How a user itself says that it takes what it does without: where it agrees to that later, this is the first message.
 _TAKES = {
     "insurance": re.compile(r"\b(?:add|include|want|take|get|purchase|with)\b[^.;]{0,30}\binsurance", re.IGNORECASE),
@@ -215,7 +237,7 @@ def contradicted(view: ConversationView) -> FaultFindings:
     if not view.instruction:
         return not_checked("contradicted", "there is no instruction to compare with")
     limit = _LIMIT.search(view.instruction)
-    without = [(what, shown) for what, (told, shown) in _WITHOUT.items() if re.search(told, view.instruction, re.I)]
+    without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
     derived = [
         *(["a limit in dollars"] if limit else []),
@@ -241,6 +263,17 @@ def contradicted(view: ConversationView) -> FaultFindings:
             UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
         ]
     return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
+
+
+def _refuses(instruction: str, what: str, name: str) -> bool:
+    """Does the instruction do without a thing? Not to speak of it, or to want nothing done to it, is no such wish.
+
+    To have no bags is to need none; to have no insurance says nothing of what is wanted.
+    """
+    if what == "checked bags" and _TAKES[what].search(instruction):
+        return False  # none yet, but some are wanted
+    refusals = re.finditer(rf"{_REFUSES}{name}\b{_REFUSAL_ENDS}", instruction, re.IGNORECASE)
+    return any(what != "insurance" or not _STATE.search(one[0]) for one in refusals)
 
 
 def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[UserFault]:
@@ -272,66 +305,3 @@ def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
             if cost > most and not _REFUND.search(sentence):
                 return cost
     return None
-
-
-#: "If the agent says your ticket is a basic economy one, you are willing to ...": what it must hear, what it may say.
-_CONDITION = re.compile(r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE)
-_FALLBACKS = re.compile(r"\b(cancel|upgrade|downgrade|transfer|refund|exchange|return)", re.IGNORECASE)
-
-
-def _condition_phrases(instruction: str) -> Iterator[str]:
-    """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
-    for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
-        phrase = _phrase(found["condition"])
-        if phrase and _FALLBACKS.search(found["fallback"]):
-            yield phrase
-
-
-def _phrase(text: str) -> str:
-    """The first two weighty words that stand side by side.
-
-    >>> _phrase("the agent says your ticket is a basic economy one")
-    'basic economy'
-    """
-    told = words(text)
-    for first, second in pairwise(told):
-        if not {first, second} & (LIGHT | _OF_AGENTS):
-            return f"{first} {second}"
-    return ""
-
-
-_NOT_TO_MENTION = re.compile(
-    r"\b(?:do not|don't|never|not) (?:mention|bring up|say|reveal|disclose) (?P<what>[^.,;()]+)", re.IGNORECASE
-)
-
-
-def disobeyed(view: ConversationView) -> FaultFindings:
-    """Mentions by itself what it was told not to mention."""
-    if not view.has_texts:
-        return not_checked("disobeyed", "the conversation has no texts")
-    forbidden = _forbidden(view.instruction)
-    if not forbidden:
-        return not_checked("disobeyed", "no order of the form 'do not mention ...' can be derived")
-    faults = [
-        UserFault(
-            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
-        )
-        for one in view.exchanges
-        for phrase in forbidden
-        if phrase in one.plain.lower()
-        and not all(word in view.said_before(one.turn, "system").lower() for word in phrase.split())
-    ]
-    return FaultFindings("disobeyed", "part", f"not to mention {', '.join(forbidden)}", runs_of(faults))
-
-
-def _forbidden(instruction: str) -> list[str]:
-    """What must not be mentioned: named in the order, or in the condition beside an order not to mention "it"."""
-    found: dict[str, None] = {}
-    for sentence in sentences(instruction):
-        for order in _NOT_TO_MENTION.finditer(sentence):
-            about = sentence[: order.start()] if re.match(r"(?:it|this|that|them)\b", order["what"]) else order["what"]
-            if phrase := _phrase(about):
-                found[phrase] = None
-    if _REACTIVE.search(instruction):
-        found.update(dict.fromkeys(_condition_phrases(instruction)))
-    return list(found)

@@ -1,0 +1,190 @@
+"""The check of orders about manner: does the user mention by itself what it was told not to mention?
+
+An order is followed as far as its words allow: it must say what is not to be mentioned, and a condition must be that
+the agent speaks of it first. Any other order is counted among those that were not checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from msgspec import Struct
+
+from dialgauge.users.faults.conversation_view import LIGHT, ConversationView, sentences, words
+from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+
+#: Says only what it is asked for.
+REACTIVE = re.compile(
+    r"\breactive\b|\bonly (?:share|answer|provide|say)|not (?:say|share|volunteer) anything", re.IGNORECASE
+)
+_ASIDE = re.compile(r"\([^)]*\)")
+#: Words about the agent, about being possible, or that join clauses: no phrase to listen for.
+_OF_AGENTS = frozenset(
+    """
+    agent agents service customer representative says say said tells tell mentions mention asks ask wants cannot
+    can't isn't doesn't does canceled cancelled changed modified used change changes cancellation charges
+    available unless until till except once after while otherwise
+    """.split()  # noqa: SIM905
+)
+#: "If the agent says your ticket is a basic economy one, you are willing to ...": what it must hear, what it may say.
+_CONDITION = re.compile(r"\bif (?:and only if )?(?P<condition>[^,.]*?),\s*(?P<fallback>[^.]*)", re.IGNORECASE)
+_FALLBACKS = re.compile(r"\b(cancel|upgrade|downgrade|transfer|refund|exchange|return)", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?:\b(?P<no>(?:do not|don't|never|not)(?: (?:want|wish|like|intend|plan) to)?)|\b(?P<only>only)) "
+    r"(?P<verb>mention|bring up|say|reveal|disclose|talk about|speak (?:of|about)) (?P<rest>[^.;()]+)",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(
+    r",?\s*\b(?P<word>even if|even when|unless|until|till|before|except|if|when|once|after|while|as long as)\b\s*",
+    re.IGNORECASE,
+)
+#: How and to whom: behind the thing, and no part of it.
+_MANNER = re.compile(
+    r"(?:\s+(?:otherwise|first|again|yourself|right away|immediately|(?:at|to|by|on) (?:the |your )?"
+    r"(?:all|own|first|agents?|anyone|anybody|yourself)))+$",
+    re.IGNORECASE,
+)
+_IT = re.compile(r"it|this|that|them|so", re.IGNORECASE)
+#: One word that says what an order is about: "your age", "that you are sick".
+_ONE_WORD = re.compile(
+    r"(?P<clause>(?:that\s+)?you(?:'re|\s+(?:have|had|are|were|own|bought|got))\s+|that\s+)?"
+    r"(?P<noun>(?:anything\s+)?(?:about\s+)?(?:your|the|any|an?|having)\s+)?"
+    r"(?P<word>[\w'-]{3,})",
+    re.IGNORECASE,
+)
+_OF_AN_ID = re.compile(r"\b(?:ids?|numbers?|codes?|e-?mails?|address|names?|phone)\b", re.IGNORECASE)
+_SPEECH = re.compile(r"ask|mention|bring|brought|rais|speak|spoke|talk|say|said|tell|told|prompt|inquir|enquir")
+#: What a condition may consist of that only says: the agent speaks of it.
+_THE_AGENT_SPEAKS = frozenset(
+    """
+    the a an your you are is were agent agents service customer support representative assistant they he she does
+    doesn't do did didn't has hasn't have not it this that them about for of up on first so explicitly directly
+    specifically being to itself himself themselves by and
+    """.split()  # noqa: SIM905
+)
+
+
+class _Orders(Struct, frozen=True):
+    """The phrases that must not be mentioned before the agent does, and why other orders cannot be followed."""
+
+    phrases: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def disobeyed(view: ConversationView) -> FaultFindings:
+    """Mentions by itself what it was told not to mention."""
+    if not view.has_texts:
+        return not_checked("disobeyed", "the conversation has no texts")
+    orders = _orders(view.instruction)
+    if not orders.phrases:
+        why = "; ".join(orders.left) or "no order of the form 'do not mention ...' can be derived"
+        return not_checked("disobeyed", why)
+    faults = [
+        UserFault(
+            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
+        )
+        for one in view.exchanges
+        for phrase in orders.phrases
+        if _mentions(one.plain.lower(), phrase) and not _spoken_of(view.said_before(one.turn, "system").lower(), phrase)
+    ]
+    scope = f"not to mention {', '.join(orders.phrases)} before the agent does"
+    scope += f"; not checked: {'; '.join(orders.left)}" if orders.left else ""
+    return FaultFindings("disobeyed", "part", scope, runs_of(faults))
+
+
+def _mentions(text: str, phrase: str) -> bool:
+    return phrase in text if " " in phrase else re.search(rf"\b{re.escape(phrase)}\b", text) is not None
+
+
+def _spoken_of(text: str, phrase: str) -> bool:
+    """Did the agent use its words? One word alone may stand there in another form: insured, insurance."""
+    return all(word in text for word in phrase.split()) if " " in phrase else phrase[:5] in text
+
+
+def _orders(instruction: str) -> _Orders:
+    """What must not be mentioned: named in the order, or in the condition beside an order not to mention "it"."""
+    found: dict[str, None] = {}
+    left: dict[str, None] = {}
+    before = ""
+    for sentence in sentences(instruction):
+        for order in _ORDER.finditer(sentence):
+            phrases = list(_topics(sentence, order, before))
+            if not phrases:
+                left["an order not to mention something, whose words do not tell what"] = None
+            elif not _can_follow(order, phrases):
+                left[f"an order about {', '.join(phrases)}, whose condition cannot be followed"] = None
+            else:
+                found.update(dict.fromkeys(phrases))
+        before = sentence
+    if REACTIVE.search(instruction):
+        found.update(dict.fromkeys(_condition_phrases(instruction)))
+    return _Orders(tuple(found), tuple(left))
+
+
+def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
+    """What one order is about; "it" is what the condition before it speaks of, or all that the last sentence says."""
+    what = _MANNER.sub("", _SPLIT.split(order["rest"], maxsplit=1)[0].split(",")[0].strip())
+    if _IT.fullmatch(what):
+        earlier = sentence[: order.start()]
+        if re.search(r"\bif\b", earlier, re.IGNORECASE):
+            found = [_phrase(earlier)]
+        else:
+            found = [] if earlier.strip() else [_one_word(before.rstrip(" .!"), "mention")]
+    elif order["verb"].lower() in ("reveal", "disclose") and _OF_AN_ID.search(what):
+        return  # to name an id is not yet to reveal it
+    else:
+        first, *more = re.split(r"\s+(?:or|nor|and)\s+", what)
+        found = [_phrase(first) or _one_word(first, order["verb"])]
+        found += [_one_word(one, order["verb"]) for one in more if re.match(r"your|the|any|that", one, re.IGNORECASE)]
+    yield from (phrase for phrase in found if phrase)
+
+
+def _one_word(text: str, verb: str) -> str:
+    """The one weighty word of a text, where it has no other; to name a thing is not to say or to reveal it."""
+    found = _ONE_WORD.fullmatch(re.sub(r"^anything about (?!your|the|any|an?\b)", "", text.strip()))
+    if found is None or (verb.lower() in ("say", "reveal", "disclose") and not found["clause"]):
+        return ""
+    word = found["word"].lower()
+    return "" if word in LIGHT | _OF_AGENTS or word.isdigit() else word
+
+
+def _can_follow(order: re.Match[str], phrases: list[str]) -> bool:
+    """Is the order without a condition, or is it that the agent speaks of the thing, or of it first?"""
+    parts = _SPLIT.split(order["rest"], maxsplit=1)
+    if len(parts) == 1:
+        return order["only"] is None
+    if parts[1].lower().startswith("even"):
+        return True
+    told = words(parts[2])
+    denied = any(word in ("not", "never") or word.endswith("n't") for word in told)
+    until = parts[1].lower() in ("unless", "until", "till", "before", "except")
+    known = _THE_AGENT_SPEAKS | {word for phrase in phrases for word in phrase.split()}
+    speaks = any(_SPEECH.match(word) for word in told)
+    return (
+        speaks
+        and all(word in known or _SPEECH.match(word) or word in ("if", "when", "otherwise") for word in told)
+        and denied != (until or order["only"] is not None)
+    )
+
+
+def _condition_phrases(instruction: str) -> Iterator[str]:
+    """What the agent must have spoken of before a fall-back may be used, where two weighty words tell it."""
+    for found in _CONDITION.finditer(_ASIDE.sub("", instruction)):
+        phrase = _phrase(found["condition"])
+        if phrase and _FALLBACKS.search(found["fallback"]):
+            yield phrase
+
+
+def _phrase(text: str) -> str:
+    """The first two weighty words that stand side by side.
+
+    >>> _phrase("the agent says your ticket is a basic economy one")
+    'basic economy'
+    """
+    told = words(text)
+    for first, second in pairwise(told):
+        if not {first, second} & (LIGHT | _OF_AGENTS):
+            return f"{first} {second}"
+    return ""
