@@ -55,7 +55,7 @@ def one_outcome(task: int, spoil: Callable[[str], str], position: int = 1) -> Ou
 @pytest.mark.parametrize(
     ("task", "spoil", "reason"),
     [
-        (1, lambda text: "what?", "'what?' has no place here; expected: greet"),
+        (1, lambda text: "what?", "'what?': unexpected reply; expected a greeting"),
         (1, lambda text: text.replace("where should it be", BOT.look), "without asking for location"),
         (1, lambda text: text.replace("api_call ", "api_call x "), "the call should be for"),
         (1, lambda text: text.replace(BOT.look, BOT.welcome), "expected: ask, look"),

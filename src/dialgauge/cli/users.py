@@ -195,6 +195,8 @@ def figures(
     presented = fresh_or_stored(conversations, from_run, store, options, workers)
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
+    if tables:
+        tables[0].signature = presented.signature
     if by_slot:
         tables += [slot_table(figure) for figure in analyses if figure.slots]
     tables += [confusion_table(presented, most), loop_table(presented, most)]

@@ -11,8 +11,8 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
-from dialgauge.report import Cell as TableCell
 from dialgauge.report import INTERVALS, Column, Table, score_column
+from dialgauge.report import Cell as TableCell
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released

@@ -108,7 +108,7 @@ def _goal(run: Run, dialogue: str) -> Table:
         table.add(domain, part, wanted)
     if facts["requests_removed"]:
         removed = facts["requests_removed"]
-        table.notes.append(f"a search that failed made the requests of {removed} pointless; they do not count")
+        table.notes.append(f"the search failed, so {removed} requests are not scored")
     table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
 
