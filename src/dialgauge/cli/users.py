@@ -179,6 +179,7 @@ def figures(
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     out.wide = wide
+    from dialgauge.measures import Signature
     from dialgauge.users import (
         confusion_table,
         draw,
@@ -196,7 +197,8 @@ def figures(
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
     if tables:
-        tables[0].signature = presented.signature
+        # Nothing here has an interval, so how a stored run made its own is no part of it.
+        tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
         tables += [slot_table(figure) for figure in analyses if figure.slots]
     tables += [confusion_table(presented, most), loop_table(presented, most)]
