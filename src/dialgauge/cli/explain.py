@@ -106,7 +106,7 @@ def behaviours(
         if not any(listed.values()):
             known = {one.rpartition("/")[2] for one in (*LABELS, *REASONS)}
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
-    columns = [Column("name", exact=True), "meaning"]
+    columns: list[str | Column] = [Column("name", exact=True), "meaning"]
     tables = [Table(title, columns, list(items.items())) for title, items in listed.items() if items]
     _present(tables, table, json)
 
