@@ -261,3 +261,10 @@ def test_narrow_characters_take_one_place() -> None:
     assert len(narrow) > 1000
     assert all(cell_len(character) == 1 for character in narrow)
     assert [places(character) for character in characters] == [cell_len(character) for character in characters]
+
+
+def test_a_long_part_of_a_signature_costs_no_column() -> None:
+    value = "conditions:" + ",".join(f"drop={rate}" for rate in range(40)) + "|version:0.1.0"
+    lines = shown(Table("", ["field", Column("value", exact=True)], [["signature", value]]), 80)
+    assert "".join(line.split()[-1] for line in lines[2:]) == value
+    assert max(map(len, lines)) <= 80

@@ -31,7 +31,7 @@ _BEFORE = 3
 #: the second number is for names that people copy, before which other columns go.
 _HANGING, _COPIED = 28, 52
 #: Where an exact name may fold: after these signs, and before a bracket.
-_JOINT = re.compile(r"(?<=[/_=,-])(?=[^/_=,-])|(?<=.)(?=\()")
+_JOINT = re.compile(r"(?<=[/_=,|-])(?=[^/_=,|-])|(?<=.)(?=\()")
 
 
 class ColumnNeeds(Struct, frozen=True):
@@ -271,7 +271,8 @@ def _pieces(text: str, width: int, *, joints: bool = False) -> Iterator[str]:
     """Words with the spaces after them; a signature, or with ``joints`` a name, that no line can hold in its parts."""
     for word in re.findall(r" *[^ ]+ *", text):
         if places(word.strip()) > width and "|" in word:
-            yield from re.findall(r"[^|]*\|?", word)
+            for part in re.findall(r"[^|]*\|?", word):
+                yield from parts_of_name(part) if joints and places(part.strip()) > width else [part]
         elif places(word.strip()) > width and joints:
             yield from parts_of_name(word)
         else:
