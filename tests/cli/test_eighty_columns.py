@@ -260,3 +260,51 @@ def test_every_command_with_tables_is_tried() -> None:
     tables = wide_commands()
     assert not {one for one in tables if one not in named and one not in ELSEWHERE}
     assert {one for one in documented if one in tables} - named - ELSEWHERE.keys() == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score self augpt.json dots.json",
+        f"compare self {SYSTEMS} --resamples 200",
+        "babi evaluate --data world --task 5 --model nearest --split tst",
+        "tasks score agents.json",
+        "lab run -n 5 --level text --channel mild --store runs",
+        "lab blame {lab} --store runs",
+        "lab study -n 2",
+        "users faults agents.json",
+        "users figures talks.json",
+        "users score talks.json",
+    ],
+)
+def test_scores_have_a_signature_of_one_line(
+    line: str, here: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(dialgauge(capsys, *line.format(**here).split()))
+    if "No conversation in this run failed" in shown:
+        pytest.skip("nothing failed, so nothing is scored")
+    lines = shown.splitlines()
+    places = [place for place, text in enumerate(lines) if text.startswith("Signature: ")]
+    assert places
+    for place in places:
+        assert len(lines[place]) <= 80 and "|v" in lines[place], lines[place]
+        following = lines[place + 1] if place + 1 < len(lines) else ""
+        assert "|" not in following, following
+
+
+def test_codes_are_words_on_screen(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    ended = printed(dialgauge(capsys, "tasks", "score", "agents.json"))
+    assert "Success and consistency (percent)" in ended
+    assert not re.search(r"user_stop|agent_stop|max_steps", ended)
+    faults = printed(dialgauge(capsys, "users", "faults", "agents.json"))
+    assert "early end" in faults and "role swap" in faults
+    study = printed(dialgauge(capsys, "lab", "study", "-n", "2"))
+    assert "5% of acts are lost" in study and "drop=" not in study.partition("Conditions")[2]
+
+
+def test_tables_of_score_are_a_line_apart(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(dialgauge(capsys, "score", "self", "augpt.json", "-m", "JGA", "--by", "domain", "--faults"))
+    lines = shown.splitlines()
+    titles = [place for place, text in enumerate(lines) if text.startswith("augpt:")]
+    assert titles and all(not lines[place - 1] for place in titles)
+    assert re.search(r"dialogues? ends? with a wrong state", shown)
