@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.measures.resampling import Bounds, Resampling, intervals
     from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_frame
-    from dialgauge.measures.signature import Signature, screen_form, short_form, signature_digest
+    from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
     "FAMILIES",
@@ -53,7 +53,6 @@ __all__ = [
     "score_systems",
     "screen_form",
     "short_form",
-    "signature_digest",
     "sums_frame",
 ]
 

@@ -130,7 +130,7 @@ def screen_form(text: str, width: int | None) -> str:
     short = short_form(text)
     if width is None or len(short) <= width:
         return short
-    digest = f"sig:{signature_digest(text)}"
+    digest = f"sig:{_digest(text)}"
     try:
         agreed = _agreed([Signature.parse(one) for one in text.split(" + ")])
     except DialgaugeError:
@@ -157,7 +157,7 @@ def _short_parts(digest: str, parts: Mapping[str, str], keys: Collection[str]) -
     return "|".join([digest, *shown])
 
 
-def signature_digest(text: str) -> str:
+def _digest(text: str) -> str:
     """Eight hexadecimal digits of the SHA-256 of a signature's long form."""
     return sha256(text.encode()).hexdigest()[:8]
 
