@@ -160,12 +160,14 @@ def test_a_significant_drop_fails_and_is_told_everywhere(
         check=False,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    told = "mine: JGA is 40.00 worse than the baseline's (p = 0.000"
+    told = "mine: JGA is 40.00 points worse than the baseline's (p = 0.000"
     assert f"::error::significant drop: {told}" in done.stdout
     [comment] = github[0].comments
     assert comment["body"].startswith("<!-- dialgauge-score: dialgauge -->\n### dialgauge\n")
-    assert "❌ Significant drop: mine: JGA is 40.00 worse" in comment["body"]
+    assert "❌ Significant drop: mine: JGA is 40.00 points worse" in comment["body"]
     row = next(line for line in comment["body"].splitlines() if line.startswith("| JGA | 90.00"))
+    intervals = set(re.findall(r"50\.00 \\\[(.*?)\\\]", comment["body"]))
+    assert len(intervals) == 1 and comment["body"].count("50.00 ") == 2
     assert re.search(r"\| 50\.00 \\\[\d+\.\d\d, \d+\.\d\d\\\] \| -40\.00 \\\[-\d+\.\d\d, -\d+\.\d\d\\\] \|", row)
     assert row.endswith("| worse |")
     report = Path(outputs(workflow)["report"]).read_text("utf-8")

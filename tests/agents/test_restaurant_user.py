@@ -55,15 +55,15 @@ def one_outcome(task: int, spoil: Callable[[str], str], position: int = 1) -> Ou
 @pytest.mark.parametrize(
     ("task", "spoil", "reason"),
     [
-        (1, lambda text: "what?", "'what?' has no place here; expected: greet"),
+        (1, lambda text: "what?", "'what?': unexpected reply; expected a greeting"),
         (1, lambda text: text.replace("where should it be", BOT.look), "without asking for location"),
         (1, lambda text: text.replace("api_call ", "api_call x "), "the call should be for"),
-        (1, lambda text: text.replace(BOT.look, BOT.welcome), "expected: ask, look"),
-        (2, lambda text: text.replace(BOT.more, BOT.look), "expected: more"),
+        (1, lambda text: text.replace(BOT.look, BOT.welcome), "unexpected reply; expected a question or a search"),
+        (2, lambda text: text.replace(BOT.more, BOT.look), "expected a question for further changes"),
         (3, lambda text: text.replace("option: resto", "option: rest"), "the next option should be resto"),
-        (3, lambda text: text.replace(BOT.reserve, BOT.other), "expected: reserve"),
+        (3, lambda text: text.replace(BOT.reserve, BOT.other), "expected a reservation"),
         (4, lambda text: text.replace("_phone", "_").replace("_address", "_phone"), "the answer should be"),
-        (5, lambda text: text.replace(BOT.anything, BOT.greet), "expected: anything"),
+        (5, lambda text: text.replace(BOT.anything, BOT.greet), "expected an offer of further help"),
     ],
 )
 def test_mistakes_end_the_conversation(task: int, spoil: Callable[[str], str], reason: str) -> None:

@@ -139,9 +139,9 @@ def test_an_agent_of_another_package_talks(tmp_path: Path) -> None:
     install(tmp_path, "acme_greeter", GREETER, "[dialgauge.agents]\ngreeter = acme_greeter:Greeter\n")
     said = run(tmp_path, "babi", "interact", "--model", "greeter", "--task", 1, "--half", "A", "--dialogs", 3)
     assert "greeter talks to 3 users of half A" in said
-    assert "'hello what can i help you with today' has no place here; expected: on_it (3)" in said
+    assert "'hello what can i help you with today': unexpected reply; expected a confirmation (3)" in said
     mute = ("--model", "greeter", "--set", "words=hm", "--task", 1, "--half", "B", "--dialogs", 2, "--json", "-")
-    assert "'hm' has no place here; expected: greet" in run(tmp_path, "babi", "interact", *mute)
+    assert "'hm': unexpected reply; expected a greeting" in run(tmp_path, "babi", "interact", *mute)
     crash = ("--model", "greeter", "--set", "words=crash", "--task", 1, "--half", "A", "--dialogs", 2)
     broken = run(tmp_path, "babi", "interact", *crash, code=1)
     assert (

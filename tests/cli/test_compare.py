@@ -43,7 +43,8 @@ def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixt
     assert "noise floor" in outcome.out
     assert "good is better" not in outcome.out
     assert "--pairs prints the 6 differences" in outcome.out
-    assert "seed:0" in outcome.out
+    assert len([line for line in outcome.out.splitlines() if line.startswith("Signature: sig:")]) == 1
+    assert "2-4:" not in outcome.out and "1-2: no system is significantly better, and 1 other system" in outcome.out
     assert "good (canon): " in outcome.err
 
 
@@ -300,3 +301,34 @@ def test_stored_runs_that_lack_dialogues(
         assert dialgauge(capsys, *command, *ids, "--store", store, "--missing", "without").code == 0
     refused = dialgauge(capsys, "compare", *ids, "--store", store, "--missing", "empty")
     assert (refused.code, "score the predictions again with --coverage empty" in refused.err) == (2, True)
+
+
+def table_titled(text: str, title: str) -> str:
+    return text.partition(f"{title}\n")[2].partition("\n\n")[0]
+
+
+@pytest.mark.parametrize("systems", [2, 3])
+def test_all_measures_and_intervals_of_few_systems_fit(
+    systems: int, files: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = dialgauge(capsys, "compare", "self", *files[:systems], "--resamples", 300).out
+    scores = table_titled(shown, "Scores, best system first")
+    measures = ["JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1"]
+    assert [line.split()[0] for line in scores.splitlines() if line.startswith(("J", "S", "A", "R", "F"))][
+        :9
+    ] == measures
+    assert scores.count("[") == 9 * systems and "Left out" not in scores
+    assert all(len(line) <= 80 for line in scores.splitlines() if not line.startswith("Systems that share"))
+
+
+def test_notes_do_not_explain_what_is_left_out(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("compare", "self", *files[:2], "--resamples", 300)
+    pairs = table_titled(dialgauge(capsys, *command).out, "Differences, first minus second")
+    assert "wins, ties, losses (--wide" in pairs.replace("losses, ties", "ties, losses") and "Wins, ties" not in pairs
+    assert "Wins, ties" in table_titled(dialgauge(capsys, *command, "--wide").out, "Differences, first minus second")
+
+
+def test_one_measure_is_not_correlated_with_itself(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA", "--show", 1, "--wide").out
+    assert "Kendall" not in shown
+    assert "points of the difference" in shown and "share of the difference" not in shown

@@ -14,6 +14,7 @@ import dialgauge as package
 from dialgauge.cli import COMMANDS
 from dialgauge.dialogue import Task
 from dialgauge.runs import Store
+from dialgauge.users import LABELS, REASONS
 from support.agent_results import tau_file
 from support.commands import Outcome, dialgauge
 from support.shared import shared_folder
@@ -158,11 +159,22 @@ def check(capsys: pytest.CaptureFixture[str], line: str, names: dict[str, str], 
         assert len(row) <= 80 or " " not in row.strip(), row
     known = words(wide)
     own = re.sub(r"Left out to fit 80 columns: [^)]*\)\.", "", narrow)
-    own = own.replace("Long names are shortened (--wide shows them whole).", "")
+    own = re.sub(r"\S+ (names|ids) (are shortened )?\(…\)[^.]*\.", "", own)
+    own = re.sub(r"Signature: sig:[0-9a-f]{8}", "", own)
     for word in words(own) - known:
         parts = re.compile(".*".join(map(re.escape, word.split("…"))))
         cut = "…" in word and any(parts.fullmatch(one) for one in known)
-        assert cut or set(word) == {"─"}, word
+        assert cut or set(word) == {"─"} or is_part_of_a_name(word, known), word
+
+
+def is_part_of_a_name(part: str, names: set[str]) -> bool:
+    """Whether a name was folded between its parts: after a sign, or before a bracket."""
+    return any(
+        part in name
+        and (name.endswith(part) or part[-1] in "/_=,-" or name.split(part, 1)[1].startswith("("))
+        and (name.startswith(part) or part[0] == "(" or name.split(part, 1)[0][-1:] in tuple("/_=,-"))
+        for name in names
+    )
 
 
 @pytest.mark.parametrize("line", EMBEDDED)
@@ -178,6 +190,24 @@ def test_nothing_is_wider_with_real_data(
     line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check(capsys, line, here, tmp_path)
+
+
+#: What is asked for by name: none of these is ever shortened.
+NAMED = [line for line in EMBEDDED if line.startswith(("explain", "babi models", "data", "users", "runs list"))]
+
+
+@pytest.mark.parametrize("line", NAMED)
+def test_no_name_that_was_asked_for_is_shortened(
+    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "…" not in printed(dialgauge(capsys, *shlex.split(line.format(**here, fresh=tmp_path / "new"))))
+
+
+def test_every_behaviour_on_the_screen_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = set(printed(dialgauge(capsys, "explain", "behaviours")).split())
+    assert {*LABELS, *REASONS} <= shown
+    longest = max(LABELS, key=len)
+    assert longest in printed(dialgauge(capsys, "explain", "behaviours", longest))
 
 
 LONG = [
@@ -230,3 +260,51 @@ def test_every_command_with_tables_is_tried() -> None:
     tables = wide_commands()
     assert not {one for one in tables if one not in named and one not in ELSEWHERE}
     assert {one for one in documented if one in tables} - named - ELSEWHERE.keys() == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "score self augpt.json dots.json",
+        f"compare self {SYSTEMS} --resamples 200",
+        "babi evaluate --data world --task 5 --model nearest --split tst",
+        "tasks score agents.json",
+        "lab run -n 5 --level text --channel mild --store runs",
+        "lab blame {lab} --store runs",
+        "lab study -n 2",
+        "users faults agents.json",
+        "users figures talks.json",
+        "users score talks.json",
+    ],
+)
+def test_scores_have_a_signature_of_one_line(
+    line: str, here: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(dialgauge(capsys, *line.format(**here).split()))
+    if "No conversation in this run failed" in shown:
+        pytest.skip("nothing failed, so nothing is scored")
+    lines = shown.splitlines()
+    places = [place for place, text in enumerate(lines) if text.startswith("Signature: ")]
+    assert places
+    for place in places:
+        assert len(lines[place]) <= 80 and "|v" in lines[place], lines[place]
+        following = lines[place + 1] if place + 1 < len(lines) else ""
+        assert "|" not in following, following
+
+
+def test_codes_are_words_on_screen(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    ended = printed(dialgauge(capsys, "tasks", "score", "agents.json"))
+    assert "Success and consistency (percent)" in ended
+    assert not re.search(r"user_stop|agent_stop|max_steps", ended)
+    faults = printed(dialgauge(capsys, "users", "faults", "agents.json"))
+    assert "early end" in faults and "role swap" in faults
+    study = printed(dialgauge(capsys, "lab", "study", "-n", "2"))
+    assert "5% of acts are lost" in study and "drop=" not in study.partition("Conditions")[2]
+
+
+def test_tables_of_score_are_a_line_apart(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(dialgauge(capsys, "score", "self", "augpt.json", "-m", "JGA", "--by", "domain", "--faults"))
+    lines = shown.splitlines()
+    titles = [place for place, text in enumerate(lines) if text.startswith("augpt:")]
+    assert titles and all(not lines[place - 1] for place in titles)
+    assert re.search(r"dialogues? ends? with a wrong state", shown)

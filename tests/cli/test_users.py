@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -115,7 +116,10 @@ def test_results_in_the_layout_of_the_reference(capsys: Capture, talks: Path, tm
 def test_explanations(capsys: Capture, talks: Path) -> None:
     whole = dialgauge(capsys, "users", "explain", talks, "loop", "--talk")
     assert whole.code == 0
-    assert "repeated-penalised" in whole.out
+    assert "repeated-penalised" in dialgauge(capsys, "users", "explain", talks, "loop", "--wide").out
+    heads = [line.split() for line in whole.out.splitlines() if line.startswith("domain")]
+    assert all("because" in head and "verdict" in head for head in heads[1:]), heads
+    assert re.search(r"Left out to fit 80 columns: (TP, )?FP, FN ", whole.out)
     assert "heard Train-Inform(phone=1)" in whole.out
     assert "Loops" in whole.out
     inside = dialgauge(capsys, "users", "explain", talks, "loop")

@@ -13,7 +13,7 @@ from msgspec import structs
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialgauge.report import Cell, Column, Table, plain
+from dialgauge.report import INTERVALS, Cell, Column, Table, plain
 from dialgauge.report.fitting import NARROW, places
 
 ODD = [
@@ -70,7 +70,7 @@ def test_any_table(table: Table) -> None:
 def test_any_table_in_any_width(table: Table, width: int) -> None:
     bare = Table("", table.columns, [[structs.replace(cell) for cell in row] for row in table.cells])
     shown = bare.render("terminal").fitted(width).text()
-    grid = [line for line in shown.splitlines() if not line.startswith(("Left out to fit", "Long names are shortened"))]
+    grid = [line for line in shown.splitlines() if not line.startswith(("Left out to fit", "Some names are shortened"))]
     assert all(places(line) <= width for line in grid)
     whole = words(bare.render("terminal").fitted(None).text())
     for word in words("\n".join(grid)) - whole:
@@ -122,12 +122,20 @@ def test_intervals_go_before_columns_that_nobody_declared_less_important() -> No
         *(Column(name, digits=2, percent=True) for name in ("augpt", "dots", "mintl", "ubar")),
     ]
     table = Table("", columns, [["JGA", *(Cell(0.4948, 0.4742, 0.5155) for _ in range(4))]])
+    table.explain("Intervals: 95%.", INTERVALS)
     assert "[47.42, 51.55]" in shown(table, 110)[2]
     assert shown(table, 80) == [
+        "measure            augpt             dots            mintl             ubar",
+        "───────────────────────────────────────────────────────────────────────────",
+        "JGA                49.48            49.48            49.48            49.48",
+        "          [47.42, 51.55]   [47.42, 51.55]   [47.42, 51.55]   [47.42, 51.55]",
+        "Intervals: 95%.",
+    ]
+    assert shown(table, 60) == [
         "measure   augpt    dots   mintl    ubar",
         "───────────────────────────────────────",
         "JGA       49.48   49.48   49.48   49.48",
-        "Left out to fit 80 columns: intervals (--wide shows all).",
+        "Left out to fit 60 columns: intervals (--wide shows all).",
     ]
 
 
@@ -142,7 +150,7 @@ def test_long_names_are_shortened_before_scores_and_verdicts_go() -> None:
     first, second, difference, short = lines[2].split()[:4]
     assert (first, difference) == (short, "20.37")
     assert first != second and {first[-1], second[-1]} == {"0", "1"}
-    assert lines[-1] == "Long names are shortened (--wide shows them whole)."
+    assert lines[-1] == "Some names are shortened (…); --wide shows them whole."
     assert max(map(len, lines)) <= 80
     assert LONG[0] in table.render("terminal").fitted(None).text()
 
@@ -170,6 +178,54 @@ def test_names_to_copy_stay_whole_while_columns_can_go() -> None:
     assert shown(table, 50)[2].split() == ["x" * 34, "49.48%"]
     run, made, score = shown(table, 42)[2].split()
     assert ("…" in run, made, score) == (True, "2026-11-16", "49.48%")
+
+
+def test_shortened_ids_are_said_to_be_fit_for_typing() -> None:
+    table = Table("", [Column("run", whole=True), "score"], [["x" * 34, "49.48%"]])
+    assert shown(table, 30)[-1] == "Shortened ids (…) can be typed as shown; --wide shows them whole."
+
+
+def test_an_exact_name_has_a_line_of_its_own_before_it_is_shortened() -> None:
+    table = Table("", [Column("name", exact=True), "meaning"])
+    table.add("a_name/that_is_longer_than_its_column", "the system asked for it")
+    table.add("short_one", "nothing")
+    assert shown(table, 40) == [
+        "name        meaning",
+        "───────────────────────────────────",
+        "a_name/that_is_longer_than_its_column",
+        "            the system asked for it",
+        "short_one   nothing",
+    ]
+    assert len(shown(table, 80)) == 4
+
+
+def test_an_exact_name_in_another_column_folds_between_its_parts() -> None:
+    table = Table("", ["times", Column("said", exact=True)], [[7, "hotel-inform(price_range=moderately_priced)"]])
+    lines = [line.split()[-1] for line in shown(table, 30)[2:]]
+    assert lines == ["hotel-inform(price_", "range=moderately_", "priced)"]
+
+
+def test_a_column_that_is_left_out_is_named_with_its_group_and_its_note_goes() -> None:
+    table = Table("", ["domain", Column("P", drop=2, group="I-GCDF1"), Column("P", drop=1, group="R-GCDF1"), "F1"])
+    table.add("restaurant", 0.5, 0.25, 0.75)
+    table.explain("P: precision.", "P")
+    table.explain("F1: the harmonic mean.", "F1")
+    assert shown(table, 25)[-2:] == [
+        "F1: the harmonic mean.",
+        "Left out to fit 25 columns: I-GCDF1 P, R-GCDF1 P (--wide shows all).",
+    ]
+    assert "P: precision." in shown(table, 31) and "P: precision." in table.notes_in_full
+
+
+def test_a_signature_is_one_line_and_files_have_all_of_it() -> None:
+    parts = "profile:canon@1-75ba0b9a|slots:30|coverage:intersection|dialogues:1000|gold:dd3746b992ba|version:0.1.0"
+    long = f"{parts} + {parts.replace('75ba0b9a', '11112222')}"
+    lines = shown(Table("", ["a"], [["b"]], signature=long), 80)
+    assert lines[-1].startswith("Signature: sig:") and len(lines[-1]) <= 80
+    assert "|d:1000|" in lines[-1] and "canon" not in lines[-1]
+    other = shown(Table("", ["a"], [["b"]], signature=long.replace("1111", "3333")), 80)
+    assert other[-1] != lines[-1]
+    assert f"Signature: {long}" in Table("", ["a"], [["b"]], signature=long).notes_in_full
 
 
 def test_long_texts_fold_at_spaces_before_a_column_goes() -> None:
@@ -205,3 +261,10 @@ def test_narrow_characters_take_one_place() -> None:
     assert len(narrow) > 1000
     assert all(cell_len(character) == 1 for character in narrow)
     assert [places(character) for character in characters] == [cell_len(character) for character in characters]
+
+
+def test_a_long_part_of_a_signature_costs_no_column() -> None:
+    value = "conditions:" + ",".join(f"drop={rate}" for rate in range(40)) + "|version:0.1.0"
+    lines = shown(Table("", ["field", Column("value", exact=True)], [["signature", value]]), 80)
+    assert "".join(line.split()[-1] for line in lines[2:]) == value
+    assert max(map(len, lines)) <= 80

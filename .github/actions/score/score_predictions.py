@@ -25,6 +25,8 @@ from dialgauge.runs import Run
 from dialgauge.tracking import Results, system_names
 
 BASELINE = "baseline"
+#: One number for scores and comparisons, so that a score has one interval.
+_RESAMPLES = 10_000
 #: GitHub refuses longer comments; the rest is for the sentence that says so.
 _LONGEST = 65_000
 _PAGE = 100
@@ -89,7 +91,7 @@ def judge(settings: Settings) -> Verdict:
     if settings.baseline:
         base = _baseline(settings)
         for run in results.runs:
-            comparison = dialgauge.compare_runs([base, run], measures=settings.measures)
+            comparison = dialgauge.compare_runs([base, run], measures=settings.measures, resamples=_RESAMPLES)
             old, new = comparison.systems
             found = [comparison.difference(new, old, measure) for measure in comparison.measures]
             tables.append(_drop_table(run, comparison, found))
@@ -105,6 +107,7 @@ def _scored(settings: Settings, predictions: Mapping[str, str]) -> Results:
         measures=list(settings.measures),
         profile=settings.profile,
         coverage=settings.coverage,
+        resamples=_RESAMPLES,
     )
 
 
@@ -135,7 +138,7 @@ def _drop_table(run: Run, comparison: dialgauge.Comparison, found: list[Differen
 def _sentence(run: Run, one: Difference) -> str:
     look = score_column("", run.scores[one.measure])
     scale = 100 if look.percent else 1
-    size = f"{scale * abs(one.difference):.{look.digits}f}"
+    size = f"{scale * abs(one.difference):.{look.digits}f}{' points' if look.percent else ''}"
     return f"{run.name}: {one.measure} is {size} worse than the {BASELINE}'s (p = {one.adjusted:.4f})"
 
 

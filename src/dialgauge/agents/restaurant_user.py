@@ -18,6 +18,23 @@ from dialgauge.worlds.restaurant import FIELDS, BotKind, Heard, Phrases, UserPla
 _COMPLETED = Reply(turn=None, done=True, end_reason=USER_DONE, success=True)
 
 
+#: What a bot may say, in words.
+_REPLIES: dict[BotKind, str] = {
+    "greet": "a greeting",
+    "on_it": "a confirmation",
+    "ask": "a question",
+    "look": "a search",
+    "api": "an API call",
+    "more": "a question for further changes",
+    "option": "an offer",
+    "other": "a search for another option",
+    "reserve": "a reservation",
+    "info": "the information asked for",
+    "anything": "an offer of further help",
+    "welcome": "a goodbye",
+}
+
+
 class RestaurantUser:
     """A user who follows the :class:`UserPlan` of its context."""
 
@@ -62,7 +79,8 @@ class RestaurantUser:
         text = turn.text.strip()
         heard = self._phrases.read(text)
         if heard.kind not in self._expected:
-            return _failed(f"'{text}' has no place here; expected: {', '.join(sorted(self._expected))}")
+            wanted = " or ".join(_REPLIES[kind] for kind in sorted(self._expected))
+            return _failed(f"'{text}': unexpected reply; expected {wanted}")
         return self._reactions[heard.kind](heard)
 
     def _say(self, text: str, acts: list[Act], *expected: BotKind) -> Reply:

@@ -68,11 +68,11 @@ def models(json: JsonOption = None, table: TableOption = None, wide: WideOption 
     """List the available models, and what the others need."""
     out.wide = wide
     from dialgauge.rankers import ranker_listing
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
 
     check_table(table)
     listing = ranker_listing()
-    made = Table("Models", ["name", "what it is", "seeds matter", "settings"])
+    made = Table("Models", [Column("name", exact=True), "what it is", "seeds matter", "settings"])
     for entry in listing:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))

@@ -44,11 +44,11 @@ def profile(
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
     out.wide = wide
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
     from dialgauge.values import profile_listing, profile_named
 
     if name is None:
-        listing = Table("Profiles", ["name", "what it is"])
+        listing = Table("Profiles", [Column("name", exact=True), "what it is"])
         for entry in profile_listing():
             listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
         _present([listing], table, json)
@@ -97,7 +97,7 @@ def behaviours(
     With a name, only those that it matches. 'explain behaviour' is the same.
     """
     out.wide = wide
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
     from dialgauge.users import LABELS, REASONS
 
     listed = {"Behaviours": LABELS, "Reasons for lost points": REASONS}
@@ -106,7 +106,8 @@ def behaviours(
         if not any(listed.values()):
             known = {one.rpartition("/")[2] for one in (*LABELS, *REASONS)}
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
-    tables = [Table(title, ["name", "meaning"], list(items.items())) for title, items in listed.items() if items]
+    columns: list[str | Column] = [Column("name", exact=True), "meaning"]
+    tables = [Table(title, columns, list(items.items())) for title, items in listed.items() if items]
     _present(tables, table, json)
 
 
@@ -150,9 +151,9 @@ def _card_table(card: Card[Any]) -> Table:
 
 def _measures_of(family: str) -> Table:
     from dialgauge.measures import card_listing
-    from dialgauge.report import Table
+    from dialgauge.report import Column, Table
 
-    table = Table(f"Measures: {family}", ["name", "parameters", "formula", "meaning"])
+    table = Table(f"Measures: {family}", [Column("name", exact=True), "parameters", "formula", "meaning"])
     for entry in card_listing(family):
         card = entry.content
         if card is None:

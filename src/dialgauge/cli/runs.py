@@ -234,14 +234,15 @@ def _say(message: object) -> None:
 
 def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) -> Table:
     tagged = any(annotated[manifest.id].tags for manifest in manifests)
-    columns: list[str | Column] = [Column("run", whole=True), "name", Column("scored", drop=2), "scores"]
-    table = Table(f"Runs in {store.folder}", [*columns, *([Column("tags", drop=1)] if tagged else [])])
+    columns = [Column("run", whole=True, exact=True), Column("name", drop=2), Column("scored", drop=3)]
+    columns += [Column("score", exact=True), Column("more scores", exact=True, drop=4)]
+    columns += [Column("tags", drop=1)] if tagged else []
+    table = Table(f"Runs in {store.folder}", columns)
     for manifest in manifests:
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
-        more = ", ..." if len(numbers) > _SCORES_IN_LIST else ""
-        scores = ", ".join(numbers[:_SCORES_IN_LIST]) + more
+        more = ", ".join([*numbers[1:_SCORES_IN_LIST], *(["..."] if len(numbers) > _SCORES_IN_LIST else [])])
         tags = [", ".join(annotated[manifest.id].tags) or None] if tagged else []
-        table.add(manifest.id, manifest.name, _scored(manifest.coverage), scores, *tags)
+        table.add(manifest.id, manifest.name, _scored(manifest.coverage), next(iter(numbers), ""), more, *tags)
     return table
 
 

@@ -27,6 +27,7 @@ from dialgauge.cli.common import (
     kept_for_good,
     on_screen,
     place_from,
+    print_tables,
     working_store,
     write_document,
 )
@@ -318,8 +319,7 @@ def _present(
     if on_screen(json) or table:
         tables = results.tables(views, faults=faults)
         if on_screen(json):
-            for one in tables:
-                out.print(one.render("terminal"))
+            print_tables(tables)
             if worst and ranking:
                 _print_worst(results, worst, ranking)
         if table:

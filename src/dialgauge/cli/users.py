@@ -179,6 +179,7 @@ def figures(
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     out.wide = wide
+    from dialgauge.measures import Signature
     from dialgauge.users import (
         confusion_table,
         draw,
@@ -195,6 +196,9 @@ def figures(
     presented = fresh_or_stored(conversations, from_run, store, options, workers)
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
+    if tables:
+        # Nothing here has an interval, so how a stored run made its own is no part of it.
+        tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
         tables += [slot_table(figure) for figure in analyses if figure.slots]
     tables += [confusion_table(presented, most), loop_table(presented, most)]

@@ -10,7 +10,7 @@ import numpy as np
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import TurnDivergence
-from dialgauge.report import Column, Table, score_column
+from dialgauge.report import SHARE, Column, Table, score_column
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,12 @@ def divergence_tables(comparison: Comparison, first: str, second: str, measure: 
     parts = divergences(comparison, first, second, measure, most)
     located = any(part.turn for part in parts)
     score = comparison.scores.run_score(measure)
+    shares = score is not None and score.unit == SHARE
     columns = [
         Column("dialogue"),
         score_column(first, score),
         score_column(second, score),
-        score_column("share of the difference", score, signed=True),
+        score_column("points of the difference" if shares else "part of the difference", score, signed=True),
     ]
     table = Table(
         f"Where {first} and {second} diverge: {measure}",

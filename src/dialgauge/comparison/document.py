@@ -74,7 +74,7 @@ def screen_tables(comparison: Comparison, options: ComparisonOptions | None = No
 
 def _more_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Table]:
     tables = [floor_table(comparison), spread_table(comparison)]
-    if len(comparison.systems) > 2:
+    if len(comparison.systems) > 2 and len(comparison.measures) > 1:
         tables.append(rank_table(comparison))
     for kind in chosen.correlations:
         tables += _correlation_tables(comparison, kind)

@@ -10,12 +10,15 @@ from dialgauge.comparison.missing import missing_sentences
 from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
-from dialgauge.report import SHARE, Cell, Column, Table, mark_best, score_column
+from dialgauge.report import INTERVALS, SHARE, Cell, Column, Table, mark_best, score_column
 from dialgauge.stats import discriminative_power
 from dialgauge.text import counted
 
 #: Discriminative power is, by its definition, about tests at this level without correction.
 POWER_ALPHA = 0.05
+
+#: Up to so many systems stand beside each other where there are more measures than systems.
+_BESIDE = 3
 
 #: How many contradicting pairs of measures are named.
 _CONTRARY = 5
@@ -28,19 +31,46 @@ def standing_tables(comparison: Comparison) -> list[Table]:
     """The systems, best first, by measures, with letters; then the ranks the tests leave them."""
     standing = standings(comparison)
     scores = [_score_cells(comparison, place, _aligned(one)) for place, one in enumerate(standing)]
-    tables = [_by_measures(comparison, "Systems by measures, best first", scores)]
-    tables[0].notes += _score_notes(comparison)
+    beside = _stand_beside(comparison)
+    title = "Scores, best system first" if beside else "Systems by measures, best first"
+    tables = [_by_measures(comparison, title, scores)]
+    _add_score_notes(tables[0], comparison)
     tables[0].signature = comparison.signature
     if len(comparison.systems) > 2:
         ranks = [[Cell(one.ranks(system)) for system in range(len(comparison.systems))] for one in standing]
         tables.append(_by_measures(comparison, "Possible ranks", ranks))
-        tables[-1].notes.append(
-            "2-4: one system is significantly better, and three others are not significantly worse."
-        )
+        tables[-1].notes += _range_note(standing)
     return tables
 
 
+def _stand_beside(comparison: Comparison) -> bool:
+    """Whether a screen has a column for each system, so that all measures and their intervals find room."""
+    return len(comparison.systems) <= _BESIDE and len(comparison.measures) > len(comparison.systems)
+
+
+def _range_note(standing: list[Standing]) -> list[str]:
+    """What a range of ranks says, by the example of the first that occurs."""
+    ranges = [
+        (one.ranks(system), one.best[system] - 1, one.worst[system] - 1)
+        for one in standing
+        for system in range(len(one.best))
+        if one.best[system] < one.worst[system]
+    ]
+    if not ranges:
+        return []
+    shown, better, not_worse = ranges[0]
+    leading = f"{better or 'no'} {'system is' if better < 2 else 'systems are'}"
+    others = f"{not_worse} other {'system is' if not_worse == 1 else 'systems are'}"
+    return [f"{shown}: {leading} significantly better, and {others} not significantly worse."]
+
+
 def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) -> Table:
+    if _stand_beside(comparison):
+        rows = order(comparison)
+        table = Table(title, ["measure", *(Column(comparison.systems[row], align="right") for row in rows)])
+        for measure, cells in zip(comparison.measures, columns, strict=True):
+            table.add(measure, *(cells[row] for row in rows))
+        return table
     heads = [Column(measure, align="right") for measure in comparison.measures]
     table = Table(title, [Column("system"), *heads])
     for row in order(comparison):
@@ -57,7 +87,8 @@ def score_table(comparison: Comparison) -> Table:
     table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
-    table.notes += [*(f"{told}." for told in missing_sentences(comparison)), *_score_notes(comparison)]
+    table.notes += [f"{told}." for told in missing_sentences(comparison)]
+    _add_score_notes(table, comparison)
     return table
 
 
@@ -99,11 +130,12 @@ def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[C
     return mark_best(look, cells)
 
 
-def _score_notes(comparison: Comparison) -> list[str]:
+def _add_score_notes(table: Table, comparison: Comparison) -> None:
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
-    return [
-        f"Systems that share a letter cannot be told apart: {_test(comparison)}.",
-        f"{comparison.basis}. Bold: best.",
+    table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
+    table.explain(f"{comparison.basis}.", INTERVALS)
+    table.notes += [
+        "Bold: best.",
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
@@ -146,12 +178,19 @@ def pair_table(comparison: Comparison) -> Table:
             verdict(difference),
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
-    table.notes += [
-        f"Verdicts: {_test(comparison)}. Intervals are at {100 * comparison.level:g}%{together}; "
-        "they exclude 0 exactly where the verdict names a system.",
+    table.notes.append(f"Verdicts: {_test(comparison)}.")
+    table.explain(
+        f"Intervals are at {100 * comparison.level:g}%{together}; they exclude 0 exactly where the verdict names a "
+        "system.",
+        INTERVALS,
+    )
+    table.explain(
         f"Wins, ties and losses: {comparison.view.unit}s on which the first system scores better than the second, "
         "equal, or worse.",
-    ]
+        "wins",
+        "ties",
+        "losses",
+    )
     if comparison.too_few:
         table.notes.append(
             f"No intervals: {counted(len(comparison.dialogues), comparison.view.unit)} are too few for one at "

@@ -321,6 +321,7 @@ def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     """The verdicts on task, tracker and user, and whose fault failures were; with ``detail`` also how conversations
     went and what was misheard."""
     verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
+    verdicts[0].signature = run.signature
     return [*verdicts, *report_tables(run), *cost_tables(run)]
 
 

@@ -149,14 +149,14 @@ def study_tables(run: Run) -> list[Table]:
         [
             "measure",
             Column("AUC", digits=3),
-            Column("behind", digits=3),
+            Column("gap", digits=3),
             Column("within", digits=3),
             Column("tau", digits=2),
             Column("error", digits=1, percent=True),
         ],
         notes=[
-            "AUC: how often a conversation that succeeds scores above one that fails (0.5: guessing); behind: the "
-            "best measure, paired; within: the AUC within conditions.",
+            "AUC: how often a conversation that succeeds scores above one that fails (0.5: guessing); gap: "
+            "to the best measure, on the same conversations; within: the AUC within conditions.",
             "tau: rank correlation of conditions with their rate of success; error: how far off, in points, a line "
             "through the other conditions predicts it. 95% intervals resample goals.",
         ],
@@ -174,8 +174,19 @@ def study_tables(run: Run) -> list[Table]:
         notes=[f"{counted(len(run.manifest.config['conditions']), 'condition')}, the same goals in each."],
     )
     for row in run.table("conditions").iter_rows(named=True):
-        conditions.add(row["condition"], row["success"], *(row[name] for name in shown))
+        conditions.add(_condition_words(row["condition"]), row["success"], *(row[name] for name in shown))
+    best.signature = run.signature
     return [best, conditions]
+
+
+def _condition_words(name: str) -> str:
+    """``drop=0.05`` in words; what is no such code as it is.
+
+    >>> _condition_words("drop=0.05")
+    '5% of acts are lost'
+    """
+    kind, equals, rate = name.partition("=")
+    return f"{100 * float(rate):g}% of {_MISHEARD[kind]}" if equals and kind in _MISHEARD else name
 
 
 def _cell(row: dict[str, Any], what: str) -> Cell:

@@ -9,7 +9,8 @@ form has one letter for each key that is well known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from urllib.parse import unquote
 
 from dialgauge._version import __version__
@@ -113,6 +114,52 @@ def short_form(text: str) -> str:
         return " + ".join(Signature.parse(one).short() for one in text.split(" + "))
     except DialgaugeError:
         return text
+
+
+#: Parts that tell a program more than a reader: the first to go from a screen.
+_FOR_PROGRAMS = frozenset(
+    {"gold", "roles", "interval", "intervals", "test", "resamples", "seed", "correction", "libraries", "python"}
+)
+
+
+def screen_form(text: str, width: int | None) -> str:
+    """A signature in its short form, on one line of a screen.
+
+    What does not fit is replaced by ``sig:`` and a digest of the whole, which differs wherever any part does.
+    """
+    short = short_form(text)
+    if width is None or len(short) <= width:
+        return short
+    digest = f"sig:{_digest(text)}"
+    try:
+        agreed = _agreed([Signature.parse(one) for one in text.split(" + ")])
+    except DialgaugeError:
+        return digest
+    kept = {VERSION} & agreed.keys()
+    for key in sorted(agreed, key=lambda key: key in _FOR_PROGRAMS):
+        if len(_short_parts(digest, agreed, kept | {key})) <= width:
+            kept.add(key)
+    return _short_parts(digest, agreed, kept)
+
+
+def _agreed(signatures: Sequence[Signature]) -> dict[str, str]:
+    """The parts of several signatures in which all agree that have them, the version last."""
+    values: dict[str, set[str]] = {}
+    for signature in signatures:
+        for key, value in signature.items():
+            values.setdefault(key, set()).add(value)
+    order = [*(key for key in values if key != VERSION), VERSION]
+    return {key: next(iter(values[key])) for key in order if len(values[key]) == 1}
+
+
+def _short_parts(digest: str, parts: Mapping[str, str], keys: Collection[str]) -> str:
+    shown = (f"{_SHORT.get(key, key)}:{_escaped(value)}" for key, value in parts.items() if key in keys)
+    return "|".join([digest, *shown])
+
+
+def _digest(text: str) -> str:
+    """Eight hexadecimal digits of the SHA-256 of a signature's long form."""
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 def _escaped(value: str) -> str:

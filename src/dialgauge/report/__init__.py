@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
+        INTERVALS,
         Cell,
         Column,
         Table,
@@ -55,6 +56,7 @@ __all__ = [
     "ENDINGS",
     "FORMATS",
     "INK",
+    "INTERVALS",
     "LINES",
     "PAPER",
     "RISING",

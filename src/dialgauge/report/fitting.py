@@ -1,9 +1,10 @@
 """A table in so many places: which columns stay, how wide each is, and the lines of a text in a narrow column.
 
-Texts fold at spaces, never inside a word. Long names lose their middle, all of a table alike and so that they still
-differ. What then does not fit loses columns, in the order the table declares (``Column.drop``), then from the right;
-the first column stays. Only a word that is longer than the whole line ends in an ellipsis.
-docs/decisions/eighty-columns.md says why.
+Texts fold at spaces, never inside a word. Names that somebody asked for (``Column.exact``) stay whole: in the first
+column a long one has a line of its own, elsewhere it folds between its parts. Other long names lose their middle, all
+of a table alike and so that they still differ. What then does not fit loses columns, in the order the table declares
+(``Column.drop``), then from the right; the first column stays. Only a word that is longer than
+the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ _LONG, _FOLDED = 32, 20
 _NAME, _SHORTEST = 20, 12
 #: Letters that are kept before the first that differs, where only the middles of names do.
 _BEFORE = 3
+#: A name of the first column that is longer than this has a line of its own where the table is too wide otherwise;
+#: the second number is for names that people copy, before which other columns go.
+_HANGING, _COPIED = 28, 52
+#: Where an exact name may fold: after these signs, and before a bracket.
+_JOINT = re.compile(r"(?<=[/_=,|-])(?=[^/_=,|-])|(?<=.)(?=\()")
 
 
 class ColumnNeeds(Struct, frozen=True):
@@ -97,13 +103,16 @@ class LongNames(Struct, frozen=True):
 class AskingColumn(Struct, frozen=True):
     """A column before it is fitted: title, cells, how early it goes, and whether its names stay whole till others went.
 
-    A cell is a text and whether it stays on one line, as numbers do.
+    A cell is a text and whether it stays on one line, as numbers do. ``exact`` names are never shortened; ``hanging``
+    ones, of the first column, have a line of their own where they are longer than the column.
     """
 
     title: str
     cells: Sequence[tuple[str, bool]]
     drop: int = 0
     whole: bool = False
+    exact: bool = False
+    hanging: bool = False
 
 
 def needs(columns: Sequence[AskingColumn], names: LongNames) -> list[ColumnNeeds]:
@@ -114,6 +123,8 @@ def needs(columns: Sequence[AskingColumn], names: LongNames) -> list[ColumnNeeds
 
 def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: int) -> ColumnNeeds:
     widest = max((places(text) for text, _ in column.cells), default=0)
+    if column.hanging:
+        return _hanging_needs(column, widest)
     longest, word = _narrowed(column, names, readable)
     full = max(places(column.title), widest)
     folded = min(full, max(word, _FOLDED) if longest > _LONG else max(word, longest))
@@ -127,8 +138,21 @@ def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: 
     )
 
 
+def _hanging_needs(column: AskingColumn, widest: int) -> ColumnNeeds:
+    """Wide enough for the names that are not so long that they get a line of their own."""
+    longest = _COPIED if column.whole else _HANGING
+    short = max((places(text) for text, _ in column.cells if places(text) <= longest), default=0)
+    least = max(short, longest_word(column.title))
+    full = max(places(column.title), widest)
+    return ColumnNeeds(full=full, cells=least, copyable=least, readable=least, tight=least, drop=column.drop)
+
+
 def _narrowed(column: AskingColumn, names: LongNames, width: int) -> tuple[int, int]:
     """The places of the longest cell, and of the longest word in title and cells, with long names in a width."""
+    if column.exact:
+        pieces = [part for text, _ in column.cells for word in text.split(" ") for part in parts_of_name(word)]
+        longest = max((places(text) for text, _ in column.cells), default=0)
+        return longest, max([longest_word(column.title), *map(places, pieces)])
     cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in column.cells]
     words = (places(text) if solid else longest_word(text) for text, solid in cut)
     longest = max((places(text) for text, _ in cut), default=0)
@@ -168,15 +192,24 @@ def _kept(columns: Sequence[ColumnNeeds], asked: Sequence[int], width: int) -> l
     return kept
 
 
-def fold(text: str, width: int) -> list[str]:
-    """The text in lines of at most this width.
+def parts_of_name(word: str) -> list[str]:
+    """The parts between which a name may fold.
+
+    >>> parts_of_name("hotel-inform(price_range=cheap)")
+    ['hotel-', 'inform', '(price_', 'range=', 'cheap)']
+    """
+    return _JOINT.split(word)
+
+
+def fold(text: str, width: int, *, joints: bool = False) -> list[str]:
+    """The text in lines of at most this width; with ``joints``, a long name folds between its parts.
 
     >>> fold("folds at spaces, never inside words", 16)
     ['folds at spaces,', 'never inside', 'words']
     >>> fold("unbreakable", 6)
     ['unbre…']
     """
-    return [shortened(line, width) for line in _folded(text, width)]
+    return [shortened(line, width) for line in _folded(text, width, joints=joints)]
 
 
 def fold_sentence(text: str, width: int) -> list[str]:
@@ -189,11 +222,11 @@ def fold_sentence(text: str, width: int) -> list[str]:
     return [f"{indent}{line}" for line in _folded(text[len(indent) :], width - len(indent))]
 
 
-def _folded(text: str, width: int) -> list[str]:
+def _folded(text: str, width: int, *, joints: bool = False) -> list[str]:
     if places(text) <= width:
         return [text]
     lines = [""]
-    for piece in _pieces(text, width):
+    for piece in _pieces(text, width, joints=joints):
         if lines[-1] and places(f"{lines[-1]}{piece}".rstrip()) > width:
             lines.append(piece.lstrip())
         else:
@@ -234,11 +267,14 @@ def places(text: str) -> int:
     return cell_len(text)
 
 
-def _pieces(text: str, width: int) -> Iterator[str]:
-    """Words with the spaces after them; a signature that no line can hold in its parts."""
+def _pieces(text: str, width: int, *, joints: bool = False) -> Iterator[str]:
+    """Words with the spaces after them; a signature, or with ``joints`` a name, that no line can hold in its parts."""
     for word in re.findall(r" *[^ ]+ *", text):
         if places(word.strip()) > width and "|" in word:
-            yield from re.findall(r"[^|]*\|?", word)
+            for part in re.findall(r"[^|]*\|?", word):
+                yield from parts_of_name(part) if joints and places(part.strip()) > width else [part]
+        elif places(word.strip()) > width and joints:
+            yield from parts_of_name(word)
         else:
             yield word
 

@@ -54,7 +54,7 @@ def score_tables(run: Run) -> list[Table]:
     """The scores of a run with interval, unit and direction; and what one was computed from that others were not."""
     if not run.scores:
         return []
-    table = Table("Scores", ["measure", Column("score", align="right"), "unit", "better"])
+    table = Table("Scores", [Column("measure", exact=True), Column("score", align="right"), "unit", "better"])
     for name, score in run.scores.items():
         cell = Cell(score.value, score.low, score.high, like=score_column(name, score))
         table.add(name, cell, "percent" if score.unit == SHARE else score.unit, _direction(score))
@@ -110,7 +110,7 @@ def _source(item: Any) -> str:
 
 
 def _fields(title: str, rows: Sequence[tuple[str, Value]]) -> Table:
-    return Table(title, ["field", "value"], rows)
+    return Table(title, ["field", Column("value", exact=True)], rows)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:

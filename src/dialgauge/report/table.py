@@ -10,7 +10,7 @@ Every command prints through this, so a table in a paper and the one on the scre
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -52,6 +52,7 @@ class Table:
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature
+        self._explained: dict[str, frozenset[str]] = {}
         self._rows: list[list[Cell]] = []
         for row in rows:
             self.add(*row)
@@ -62,6 +63,15 @@ class Table:
             raise ValueError(f"a row of {len(row)} cells in a table of {len(self.columns)} columns")
         self._rows.append([cell if isinstance(cell, Cell) else Cell(cell) for cell in row])
         self.__dict__.pop("cells", None)
+
+    def explain(self, note: str, *columns: str) -> None:
+        """Add a note about columns, or about ``INTERVALS``: a screen that leaves all of them out leaves it out too."""
+        self.notes.append(note)
+        self._explained[note] = frozenset(columns)
+
+    def notes_for(self, shown: Collection[str]) -> list[str]:
+        """The notes but for those about columns of which none is shown."""
+        return [note for note in self.notes if note not in self._explained or self._explained[note] & set(shown)]
 
     @cached_property
     def cells(self) -> list[list[Cell]]:
@@ -196,6 +206,9 @@ Value: TypeAlias = str | int | float | bool | None
 
 UNDEFINED = "–"
 
+#: The name of all intervals of a table among its columns, for :meth:`Table.explain`.
+INTERVALS = "intervals"
+
 
 class Column(Struct, frozen=True):
     """A column's title and how its numbers look.
@@ -203,7 +216,8 @@ class Column(Struct, frozen=True):
     ``percent`` prints 0.1234 as 12.34; ``best`` says which number is printed in bold; ``signed`` prints a plus sign.
     ``drop`` says how early the column goes where a screen is too narrow: the highest number first, and 0 only when
     nothing else helps. Files hold every column. ``whole``: it holds names to copy, such as ids of runs, which are
-    shortened only when no column is left to go before them.
+    shortened only when no column is left to go before them. ``exact``: its names are what the table is about, and are
+    never shortened. ``group``: what several columns of one title belong to, for the sentence about those left out.
     """
 
     title: str
@@ -214,6 +228,8 @@ class Column(Struct, frozen=True):
     align: Literal["left", "right"] | None = None
     drop: int = 0
     whole: bool = False
+    exact: bool = False
+    group: str = ""
 
     def text(self, value: Value) -> str:
         """The value as people read it.

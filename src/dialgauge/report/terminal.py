@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from dialgauge.measures import short_form
+from dialgauge.measures import screen_form
 from dialgauge.report.fitting import (
     GAP,
     AskingColumn,
@@ -24,7 +24,7 @@ from dialgauge.report.fitting import (
     places,
     with_short_names,
 )
-from dialgauge.report.table import Cell, Column, is_number
+from dialgauge.report.table import INTERVALS, Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ SCREEN = 80
 #: A line in pieces: text, and the style it has on a terminal.
 Line = list[tuple[str, str]]
 _EMPTY: list[Line] = [[]]
-_SHORTENED = "Long names are shortened (--wide shows them whole)."
+_SHORTENED = "Some names are shortened (…); --wide shows them whole."
+_SHORTENED_IDS = "Shortened ids (…) can be typed as shown; --wide shows them whole."
 
 
 class TerminalTable:
@@ -77,21 +78,42 @@ class TerminalTable:
 
     @property
     def _notes(self) -> list[str]:
-        chosen = self._layout.fit.places
-        left_out = [column.title for place, column in enumerate(self.table.columns) if place not in chosen]
-        left_out += ["intervals"] if self._layout.bare else []
-        signature = [f"Signature: {short_form(self.table.signature)}"] if self.table.signature else []
-        told = [*_left_out(left_out, self.width), *([_SHORTENED] if self._layout.shortened else [])]
-        return [*map(plain, [*self.table.notes, *signature]), *told]
+        columns, layout = self.table.columns, self._layout
+        left_out = [_full_title(column) for place, column in enumerate(columns) if place not in layout.fit.places]
+        left_out += [INTERVALS] if layout.bare else []
+        shown = [columns[place].title for place in layout.fit.places] + ([] if layout.bare else [INTERVALS])
+        ids = any(columns[place].whole for place in layout.fit.places)
+        cut = [_SHORTENED_IDS if ids else _SHORTENED] if layout.shortened else []
+        notes = [*self.table.notes_for(shown), *self._signature]
+        return [*map(plain, notes), *_left_out(left_out, self.width), *cut]
+
+    @property
+    def _signature(self) -> list[str]:
+        """On one line: files have all of it."""
+        if not self.table.signature:
+            return []
+        label = "Signature: "
+        room = self.width - len(label) if self.width else None
+        return [f"{label}{screen_form(self.table.signature, room)}"]
 
     @cached_property
     def _layout(self) -> _Layout:
-        """With intervals, unless they would cost whole columns."""
+        """With intervals, unless they would cost whole columns: then below their scores, or not at all."""
         columns = self.table.columns
-        rows = [[_cell_text(*pair) for pair in zip(columns, row, strict=True)] for row in self.table.cells]
+        rows = [
+            [
+                _cell_text(column, cell, first=not place)
+                for place, (column, cell) in enumerate(zip(columns, row, strict=True))
+            ]
+            for row in self.table.cells
+        ]
         whole = _Layout.of(columns, rows, self.width)
         if not whole.fit.forced or not any(cell.tail for row in rows for cell in row):
             return whole
+        below = [[cell._replace(below=bool(cell.tail)) for cell in row] for row in rows]
+        stacked = _Layout.of(columns, below, self.width)
+        if not stacked.fit.forced:
+            return stacked
         bare = [[cell._replace(tail="") for cell in row] for row in rows]
         return _Layout.of(columns, bare, self.width)._replace(bare=True)
 
@@ -102,8 +124,10 @@ class TerminalTable:
             [row[place].lines(width) for place, width in zip(fit.places, fit.widths, strict=True)]
             for row in self._layout.rows
         )
+        body = [part for row in body for part in _hung(row, fit.widths[0])]
         widths = [
-            max(places(_joined(line)) for lines in column for line in lines) for column in zip(head, *body, strict=True)
+            max(places(_joined(line)) for lines in column for line in lines if places(_joined(line)) <= width)
+            for column, width in zip(zip(head, *body, strict=True), fit.widths, strict=True)
         ]
         if not sum(widths):
             return
@@ -130,12 +154,18 @@ class _Layout(NamedTuple):
     def of(cls, columns: Sequence[Column], rows: list[list[_CellText]], width: int | None) -> _Layout:
         titles = [_CellText(plain(column.title), "", "bold") for column in columns]
         whole = [titles, *rows]
-        names = LongNames.of(cell.text for row in whole for cell in row if not cell.solid) if width else LongNames()
+        nameable = (cell.text for row in whole for cell in row if not cell.solid and not cell.exact)
+        names = LongNames.of(nameable) if width else LongNames()
         asked = [
             AskingColumn(
-                title.text, [(f"{cell.text}{cell.tail}", cell.solid) for cell in cells], column.drop, column.whole
+                title.text,
+                [(text, cell.solid) for cell in cells for text in cell.texts()],
+                column.drop,
+                column.whole,
+                column.exact,
+                hanging=column.exact and not place,
             )
-            for column, (title, *cells) in zip(columns, zip(*whole, strict=True), strict=True)
+            for place, (column, (title, *cells)) in enumerate(zip(columns, zip(*whole, strict=True), strict=True))
         ]
         chosen = fit(needs(asked, names), width)
         shown = _with_short_names(whole, chosen, names)
@@ -143,18 +173,34 @@ class _Layout(NamedTuple):
 
 
 class _CellText(NamedTuple):
-    """A cell's text and its interval; a ``solid`` one stays on one line: a number with its mark and its interval."""
+    """A cell's text and its interval; a ``solid`` one stays on one line: a number with its mark and its interval.
+
+    ``below``: the interval stands on a line of its own; ``exact``: the names in it are never shortened; ``hanging``:
+    it is not folded either, but stands above its row where it is too long.
+    """
 
     text: str
     tail: str
     style: str
     solid: bool = False
+    below: bool = False
+    exact: bool = False
+    hanging: bool = False
+
+    def texts(self) -> list[str]:
+        """What has to fit on a line each."""
+        return [self.text, self.tail.strip()] if self.below else [f"{self.text}{self.tail}"]
 
     def lines(self, width: int) -> list[Line]:
+        if self.hanging:
+            return [[(self.text, self.style)]]
+        if self.below:
+            interval = [[(line, "dim")] for line in fold(self.tail.strip(), width)]
+            return [*([(line, self.style)] for line in fold(self.text, width)), *interval]
         whole = f"{self.text}{self.tail}"
         if self.tail and places(whole) <= width:
             return [[(self.text, self.style), (self.tail, "dim")]]
-        return [[(line, self.style)] for line in fold(whole, width)]
+        return [[(line, self.style)] for line in fold(whole, width, joints=self.exact)]
 
 
 def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -> list[list[_CellText]]:
@@ -164,7 +210,10 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
         widths[place]
         for row in rows
         for place, cell in enumerate(row)
-        if place in widths and not cell.solid and any(places(word) > widths[place] for word in cell.text.split(" "))
+        if place in widths
+        and not cell.solid
+        and not cell.exact
+        and any(places(word) > widths[place] for word in cell.text.split(" "))
     ]
     if not names.words or not tight:
         return rows
@@ -172,7 +221,7 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
     return [
         [
             cell
-            if cell.solid or place not in widths
+            if cell.solid or cell.exact or place not in widths
             else cell._replace(text=with_short_names(cell.text, widths[place], shorter))
             for place, cell in enumerate(row)
         ]
@@ -180,10 +229,20 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
     ]
 
 
-def _cell_text(column: Column, cell: Cell) -> _CellText:
+def _cell_text(column: Column, cell: Cell, *, first: bool) -> _CellText:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
     text = f"{plain(cell.text(column))}{plain(cell.mark)}"
-    return _CellText(text, interval, "bold" if cell.bold else "", bool(interval) or is_number(cell.value))
+    solid = bool(interval) or is_number(cell.value)
+    exact = column.exact and not solid
+    return _CellText(text, interval, "bold" if cell.bold else "", solid, exact=exact, hanging=exact and first)
+
+
+def _hung(row: list[list[Line]], width: int) -> list[list[list[Line]]]:
+    """A row whose first cell is longer than its column as two: that cell, and the others."""
+    first, *others = row
+    if all(places(_joined(line)) <= width for line in first):
+        return [row]
+    return [[first, *([_EMPTY] * len(others))], [_EMPTY, *others]]
 
 
 def _row(cells: Sequence[list[Line]], widths: Sequence[int], right: Sequence[bool]) -> Iterator[Line]:
@@ -204,6 +263,10 @@ def _spaced(pieces: Sequence[Line], widths: Sequence[int], right: Sequence[bool]
             owed = 0
         owed += GAP + (0 if shown and at_the_right else free)
     return line
+
+
+def _full_title(column: Column) -> str:
+    return f"{column.group} {column.title}" if column.group else column.title
 
 
 def _joined(line: Line) -> str:

@@ -272,7 +272,10 @@ def _shown(item: Comparand) -> tuple[str, str | None, str | None]:
 def summary(reproduction: Reproduction) -> str:
     """How it went, in one sentence."""
     counts = [f"{count} {verdict}" for verdict, count in reproduction.tally().items() if count]
-    left_out = f" {reproduction.uncounted} more are not counted: 0 beside 0, or a setting that was taken over."
+    left_out = (
+        f" {reproduction.uncounted} more are shown but not counted, as they agree whatever is computed: both sides are "
+        "0, or the number is a setting copied from the paper."
+    )
     counted = len(reproduction.items) - reproduction.uncounted
     told = left_out if reproduction.uncounted else ""
     return f"{counted} lines: {', '.join(counts)}.{told} dialgauge {__version__}."

@@ -11,8 +11,8 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
+from dialgauge.report import INTERVALS, Column, Table, score_column
 from dialgauge.report import Cell as TableCell
-from dialgauge.report import Column, Table, score_column
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released
@@ -45,13 +45,11 @@ def results_table(runs: Iterable[Run]) -> Table:
             Column("top ties", drop=5),
             Column("unanswered", drop=4),
         ],
-        notes=[
-            "Intervals: 95%, from resampling dialogs. Several seeds: means; the spread is the standard deviation "
-            "of per-response.",
-            *_notes_on_paper(groups),
-        ],
         signature=_shared_signature(shown),
     )
+    table.explain("Intervals: 95%, from resampling dialogs.", INTERVALS)
+    table.explain("Several seeds: means; the spread is the standard deviation of per-response.", "spread", "seeds")
+    table.notes += _notes_on_paper(groups)
     for key, group in groups.items():
         reached = _values(group, PER_RESPONSE)
         table.add(

@@ -161,14 +161,14 @@ def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDi
             if word in mentions(turn.response).classes:
                 reasons.setdefault(why(word, domain, number, each, town), []).append(2 * number + 1)
         told = "; ".join(f"turn {', '.join(map(str, turns))}: {reason}" for reason, turns in reasons.items())
-        sentences.append(f"told where it does not count: {_told([word])} ({told})")
+        sentences.append(f"given in the wrong place: {_told([word])} ({told})")
     return "; ".join(sentences)
 
 
 def _why_not_mwzeval(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> str:
     active = each.active[number] if number < len(each.active) else ()
     if domain not in active:
-        return f"the talk is taken to be about {', '.join(active) or 'no domain'}"
+        return f"treated as the {', '.join(active)} domain" if active else "treated as no domain"
     return "nothing was booked yet by the human wizard"
 
 

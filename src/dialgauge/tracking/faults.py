@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
@@ -179,10 +180,10 @@ class Faults:
 
     def confusions(self, most: int | None = None) -> list[tuple[Pair, str, str, int]]:
         """(slot, gold value, predicted value, turns), most frequent first; an absent slot is an empty string."""
-        counted = self._errors.group_by("domain", "slot", "gold", "predicted").len()
+        groups = self._errors.group_by("domain", "slot", "gold", "predicted").len()
         listed = [
             ((domain, slot), gold or "", predicted or "", int(turns))
-            for domain, slot, gold, predicted, turns in counted.iter_rows()
+            for domain, slot, gold, predicted, turns in groups.iter_rows()
         ]
         return sorted(listed, key=lambda entry: (-entry[3], entry[:3]))[:most]
 
@@ -245,11 +246,13 @@ def _first_error_table(system: SystemScores, faults: Faults) -> Table:
     from dialgauge.report import Table
 
     first, slots = faults.first_errors(), slots_per_dialogue(system.counts)
+    back = len(first.recovering)
     table = Table(
-        f"{system.name}: position of the first error in dialogues that end wrong ({system.profile})",
+        f"{system.name}: position of the first error in dialogues that end with a wrong state ({system.profile})",
         ["part of the dialogue", "dialogues"],
         notes=[
-            f"{first.dialogues} dialogues end wrong; {len(first.recovering)} of them were exact again in between.",
+            f"{counted(first.dialogues, 'dialogue')} {'ends' if first.dialogues == 1 else 'end'} with a wrong state; "
+            f"{back:,} of them {'was' if back == 1 else 'were'} exact again in between.",
             f"Gold slots per dialogue: at most {int(slots.max())}; "
             f"{float((slots < 12).mean()):.1%} of the dialogues have fewer than 12.",
         ],

@@ -247,7 +247,7 @@ class Results:
         for name, share in self._shares.items():
             score = self._score(name)
             columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
-        table = Table(self._title, [*lead, *columns], notes=self.notes(), signature=self.signature.long())
+        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature.long()))
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
             cells = [_cell(system.scores.get(name)) for name in self._shares]
@@ -259,11 +259,20 @@ class Results:
 
         titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
         columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
-        table = Table(self._title, columns, notes=self.notes(), signature=self.signature.long())
+        table = self._noted(Table(self._title, columns, signature=self.signature.long()))
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
             best = self._best(name, scores) if self._ranked else None
             table.add(name, *(_cell(score, best) for score in scores))
+        return table
+
+    def _noted(self, table: Table) -> Table:
+        """The table with all notes; those about intervals only where it shows some."""
+        from dialgauge.report import INTERVALS
+
+        for note in self.interval_notes():
+            table.explain(note, INTERVALS)
+        table.notes += self.notes()
         return table
 
     @property
@@ -286,14 +295,16 @@ class Results:
         known = Scores(dialogues=(), sums={}, scores={measure: self._score(measure)})
         return known.best(measure, (score.value for score in scores if score))
 
+    def interval_notes(self) -> list[str]:
+        """The meaning of intervals, where there are any."""
+        if not self.resampling:
+            return []
+        how = f"{self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues"
+        return [f"Intervals: {how}, seed {self.resampling.seed}."]
+
     def notes(self) -> list[str]:
-        """The meaning of intervals, and what was not scored."""
+        """What was not scored, and what limits the scores."""
         notes = []
-        if self.resampling:
-            notes.append(
-                f"Intervals: {self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues, "
-                f"seed {self.resampling.seed}."
-            )
         scored_on = {(system.profile, system.signature.get("gold")) for system in self.systems}
         if len(scored_on) > len({system.profile for system in self.systems}):
             notes.append(

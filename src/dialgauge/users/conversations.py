@@ -108,7 +108,7 @@ def _goal(run: Run, dialogue: str) -> Table:
         table.add(domain, part, wanted)
     if facts["requests_removed"]:
         removed = facts["requests_removed"]
-        table.notes.append(f"a search that failed made the requests of {removed} pointless; they do not count")
+        table.notes.append(f"the search failed, so {removed} requests are not scored")
     table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
 
@@ -136,12 +136,10 @@ class _Mention(NamedTuple):
 def _verdicts(
     run: Run, dialogue: str, measure: MeasureName, scores: list[dict[str, Any]], loops: list[dict[str, Any]]
 ) -> Table:
-    columns: list[str | Column] = [
-        "domain",
-        Column("turns", align="left"),
-        "constraint" if measure == "I-GCDF1" else "request",
-    ]
-    columns += ["verdict", Column("TP", drop=1), Column("FP", drop=2), Column("FN", drop=3), "fault", "because"]
+    columns: list[str | Column] = ["domain", Column("turns", align="left")]
+    columns.append(Column("constraint" if measure == "I-GCDF1" else "request", exact=True))
+    columns += [Column("verdict", exact=True), "because", "fault"]
+    columns += [Column(name, drop=place) for place, name in enumerate(("TP", "FP", "FN"), start=1)]
     table = Table(f"{measure} of {dialogue}", columns)
     verdicts = [row for row in _rows(run, "verdicts", dialogue) if row["measure"] == measure]
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
@@ -149,7 +147,7 @@ def _verdicts(
         places = [row["turn"] for row in group if row["turn"] is not None]
         reason = because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
         item, fault = mention.item.replace(EQUALS, "="), mention.fault or ""
-        table.add(mention.domain, _turns(places), item, mention.verdict, *counts, fault, reason)
+        table.add(mention.domain, _turns(places), item, mention.verdict, reason, fault, *counts)
     for row in scores:
         aspects = [("F1", row["f1"]), ("precision", row["precision"]), ("recall", row["recall"])]
         shown = ", ".join(f"{name} {value:.1%}" for name, value in aspects if value is not None)
@@ -206,7 +204,10 @@ def _turns(turns: list[int]) -> str:
 
 
 def _loops(loops: list[dict[str, Any]]) -> Table:
-    table = Table("Loops: the same user acts three or more times in a row", ["turns", "times", "acts", "cause"])
+    table = Table(
+        "Loops: the same user acts three or more times in a row",
+        ["turns", "times", Column("acts", exact=True), "cause"],
+    )
     for loop in loops:
         table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], loop_cause(loop))
     return table

@@ -289,7 +289,8 @@ def confusion_table(run: Run, most: int = 15) -> Table:
     ):
         counts[speaker, fault, said, heard] += count
         dialogues[speaker, fault, said, heard] += 1
-    table = Table("What was said against what was heard", ["speaker", "fault", "said", "heard", "times", "dialogues"])
+    columns = ["speaker", "fault", Column("said", exact=True), Column("heard", exact=True), "times"]
+    table = Table("What was said against what was heard", [*columns, Column("dialogues", drop=1)])
     ranked = sorted(counts, key=lambda each: (-counts[each], each[2], each[3], each[0]))
     for confusion in ranked[:most]:
         speaker, fault, said, heard = confusion
@@ -305,7 +306,7 @@ def loop_table(run: Run, most: int = 15) -> Table:
     for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").drop_nulls().iter_rows():
         domains, cause, detail = group
         groups.setdefault((domains, cause, detail), []).append(repeats)
-    columns: list[str | Column] = ["domain", "cause", "main confusion", "loops", "longest"]
+    columns: list[str | Column] = ["domain", "cause", Column("main confusion", exact=True), "loops", "longest"]
     columns.append(Column("mean length", digits=1))
     table = Table("Loops: the same user acts three or more times in a row", columns)
     ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -41,7 +41,7 @@ def score_tables(run: Run) -> list[Table]:
     columns = [Column("domain")]
     for measure in MEASURES:
         columns += [_column(of, aspect, shown) for of, aspect in shown if of == measure]
-        columns.append(Column("dialogues", drop=1))
+        columns.append(Column("dialogues", drop=1, group=measure))
     title = f"{run.name}: how the user expresses its goals{_which_goals(run)} (percent)"
     table = Table(title, columns, signature=run.signature)
     for domain in domains:
@@ -75,7 +75,7 @@ def _column(measure: MeasureName, aspect: str, shown: Sequence[tuple[MeasureName
     """F1 goes by the measure's name and the others by a letter, unless they stand alone."""
     if aspect == "f1" or (measure, "f1") not in shown:
         return Column(score_name(measure, aspect), digits=2, percent=True)
-    return Column(aspect[0].upper(), digits=2, percent=True, drop=2)
+    return Column(aspect[0].upper(), digits=2, percent=True, drop=2, group=measure)
 
 
 def _which_goals(run: Run) -> str:

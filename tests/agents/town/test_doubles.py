@@ -71,7 +71,7 @@ def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
     [held] = hold_conversations(town, [goal("SNG1")], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by) == ("system_quit", "system")
-    assert held.outcome.details[EXPLANATION] == "the recorded system says no more after 1 turns"
+    assert held.outcome.details[EXPLANATION] == "the recorded system says no more after 1 turn"
 
 
 def test_a_dialogue_that_nobody_recorded_is_an_error_of_its_own_conversation(corpus: str) -> None:

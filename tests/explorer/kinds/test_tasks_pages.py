@@ -85,7 +85,7 @@ def test_what_was_told_in_vain_is_not_called_untold(tmp_path: Path) -> None:
     run = Store(tmp_path / "runs").add(evaluation.score(predictions_from("mine", dialogues)).run)
     library = library_of(run)
     rows = PAGES.dialogue(library, run, library.dialogue(run, "mul0001")).overview.domains["hotel"]
-    assert rows[0].reason.startswith("never told: reference; told where it does not count: phone (")
+    assert rows[0].reason.startswith("never told: reference; given in the wrong place: phone (")
     assert rows[0].asked == (("phone", "told in vain"), ("reference", "not told"))
 
 
@@ -181,8 +181,8 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
         (["the state is not the goal"], "the state at the last offer, in turn 1, does not say what the goal says: x=y"),
         (["an offer does not fit"], "in turn 3 the state led to 1 row, 1 of which does not fit the goal, such as a: b"),
         (["never told"], "never told: phone"),
-        (["told where it does not count"], "told where it does not count: phone (turn 3: it belongs to hotel)"),
-        (["never told", "told where it does not count"], "never told: phone; told where it does not count: post (t)"),
+        (["given in the wrong place"], "given in the wrong place: phone (turn 3: it belongs to hotel)"),
+        (["never told", "given in the wrong place"], "never told: phone; given in the wrong place: post (t)"),
         (["another domain failed"], "under mwzeval a domain cannot succeed while another fails (hotel)"),
         ([OTHER], "something new"),
         ([], None),

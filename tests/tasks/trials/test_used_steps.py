@@ -74,5 +74,5 @@ def test_real_conversations_at_the_limit_agree_with_their_labels(shared_data: Pa
     for run in runs:
         assert run.table("trials").filter(run.table("trials")["end"] != "limit")["steps_used_by"].null_count() > 0
     shown = "\n".join(table.render("markdown") for table in trial_tables(runs))
-    assert "| max_steps | failed at a limit, the user used up the steps | 1 | 0 |" in shown.replace("\\_", "_")
-    assert "| max_steps | failed at a limit, the agent used up the steps | 5 | 0 |" in shown.replace("\\_", "_")
+    assert "| step limit reached | failed at a limit, the user used up the steps | 1 | 0 |" in shown
+    assert "| step limit reached | failed at a limit, the agent used up the steps | 5 | 0 |" in shown

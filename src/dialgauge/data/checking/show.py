@@ -151,7 +151,7 @@ def _cut(title: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
 def _coverage(sets: Sequence[GoldCoverage]) -> Table:
     """A row for each set, and below what keeps it from covering the gold file."""
     titles: list[str | Column] = [
-        "set", "dialogues expected", Column("dialogues read", drop=1), "dialogues matched",
+        Column("set", exact=True), "dialogues expected", Column("dialogues read", drop=1), "dialogues matched",
         "user turns expected", Column("user turns read", drop=2), "user turns matched",
     ]  # fmt: skip
     table = Table(f"Coverage of {short(sets[0].gold)}", titles)

@@ -193,7 +193,7 @@ def _onset_chart(run: Run) -> Any:
     from dialgauge.tracking import SystemScores
 
     counts = SystemScores(run).faults.first_errors().histogram()
-    return error_onset(counts, note=f"{sum(counts):,} of them end wrong")
+    return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")
 
 
 PAGES = TrackingPages()

@@ -302,7 +302,7 @@ def _notes(facts: Row) -> Iterator[str]:
     if facts.get("goal_source") == "derived":
         yield "the goal is derived from the conversation's own states"
     if removed := facts.get("requests_removed"):
-        yield f"a search that failed made the requests of {removed} pointless; they do not count"
+        yield f"the search failed, so {removed} requests are not scored"
     try:
         yield from msgspec.json.decode(facts.get("warnings") or "[]", type=list[str])
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -27,7 +27,9 @@ def blame_tables(run: Run) -> list[Table]:
     """Whose fault the failures were, and who erred at all; nothing where nothing failed or blame is not kept."""
     if BLAME_SIDES not in run.tables or BLAME not in run.tables or not run.table(BLAME).height:
         return []
-    return [_causes(run), _sides(run)]
+    causes, sides = _causes(run), _sides(run)
+    causes.signature = run.signature
+    return [causes, sides]
 
 
 def _causes(run: Run) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.measures import Score, Signature
-from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.report import SHARE, Cell, Column, Table, score_column
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -61,8 +61,8 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
     done = [name for name in names if name.startswith((f"{PASS}^", MEAN_REWARD, FLIPS, NOISE))]
     took = [name for name in names if name.startswith((COST, TURNS, TOOL_CALLS))]
     tables = [
-        _side_by_side("Was the job done, and every time?", runs, sorted(done, key=_order)),
-        _side_by_side("What a conversation took", runs, took),
+        _side_by_side("Success and consistency", runs, sorted(done, key=_order)),
+        _side_by_side("Cost and length", runs, took),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
     tables[0].notes += _legend(runs, done)
@@ -76,9 +76,15 @@ def _order(name: str) -> int:
 
 
 def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
-    table = Table(title, ["measure", *(Column(_head(run), align="right") for run in runs)])
-    for name in names:
-        table.add(_TITLES.get(name, name), *(_cell(run.scores.get(name)) for run in runs))
+    units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
+    shares = bool(units) and set(units.values()) == {SHARE}
+    heading = f"{title} (percent)" if shares else f"{title} (mean per conversation)"
+    table = Table(heading, ["measure", *(Column(_head(run), align="right") for run in runs)])
+    for name, unit in units.items():
+        told = "" if shares else f" ({'percent' if unit == SHARE else unit})"
+        table.add(f"{_TITLES.get(name, name)}{told}", *(_cell(run.scores.get(name)) for run in runs))
+    if "dollars" in units.values():
+        table.notes.append("Costs are as the file gives them, taken to be US dollars.")
     return table
 
 
@@ -126,7 +132,8 @@ def _ends(run: Run, *, several: bool) -> Table:
     grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
     for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
         used = _USED.get(row[STEPS], "")
-        table.add(row["reason"] or "not recorded", f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
+        reason = _REASONS.get(row["reason"], row["reason"]) or "not recorded"
+        table.add(reason, f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
     return table
 
 
@@ -134,6 +141,16 @@ _USED = {
     "agent": ", the agent used up the steps",
     "user": ", the user used up the steps",
     "unclear": ", unclear who used up the steps",
+}
+#: The codes of tau-bench and tau2-bench in words; the run's table has the codes.
+_REASONS = {
+    "user_stop": "the user ended it",
+    "agent_stop": "the agent ended it",
+    "max_steps": "step limit reached",
+    "too_many_errors": "too many errors",
+    "agent_error": "the agent failed",
+    "user_error": "the user failed",
+    "infrastructure_error": "infrastructure failed",
 }
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
 

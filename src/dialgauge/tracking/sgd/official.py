@@ -7,7 +7,7 @@ service over the slots of a schema instead of state by state under a profile.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -234,6 +234,8 @@ def sgd_table(runs: Iterable[Run]) -> Table:
     kept = {run.name: sgd for run in runs if (sgd := tracking_details(run).sgd)}
     present = {name for sgd in kept.values() for name in sgd.scores.get(ALL, ())}
     measures = {name: official for name, official in OFFICIAL_NAMES.items() if official in present}
+    if len(kept) == 1:
+        return _one_system_table(*next(iter(kept.items())), measures)
     table = Table(
         "SGD's official scores (percent)",
         ["system", "services", *(Column(measure, digits=2, percent=True) for measure in measures)],
@@ -243,6 +245,18 @@ def sgd_table(runs: Iterable[Run]) -> Table:
             if frames:
                 table.add(name, group, *(sgd.scores.get(group, {}).get(official) for official in measures.values()))
         table.notes += _notes(name, sgd)
+    return table
+
+
+def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, str]) -> Table:
+    """The scores of one system, by groups of services."""
+    from dialgauge.report import Column, Table
+
+    groups = [group for group, frames in sgd.frames.items() if frames]
+    columns = [Column(f"{group} services", digits=2, percent=True) for group in groups]
+    table = Table(f"{name}: SGD's official scores (percent)", ["measure", *columns], notes=_notes(name, sgd))
+    for measure, official in measures.items():
+        table.add(measure, *(sgd.scores.get(group, {}).get(official) for group in groups))
     return table
 
 

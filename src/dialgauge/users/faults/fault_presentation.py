@@ -64,7 +64,8 @@ def _shares(run: Run) -> Table:
         score = run.scores.get(f"{USER_FAULT}[{kind}]")
         cell = Cell(score.value, score.low, score.high) if score else None
         found_in = looked.filter(looked["faults"] > 0).height
-        table.add(kind, meaning, f"{found_in} of {looked.height}" if looked.height else "not checked", cell)
+        table.add(_words(kind), meaning, f"{found_in} of {looked.height}" if looked.height else "not checked", cell)
+    table.signature = run.signature
     found = run.scores.get(NO_FAULT_FOUND)
     if found and found.value is not None:
         every = counted(run.coverage["dialogues"].scored or 0, "conversation")
@@ -83,10 +84,15 @@ def _conversations(run: Run, most: int) -> Table:
     table = Table("Where", ["conversation", "kind", *_PLACE, "why", *(["by"] if several else [])])
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []
-        table.add(row["dialogue"], row["kind"], row["message"], row["turn"], fault_words(row), *by)
+        table.add(row["dialogue"], _words(row["kind"]), row["message"], row["turn"], fault_words(row), *by)
     if frame.height > most:
         table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --most shows more, --json all.")
     return table
+
+
+def _words(kind: str) -> str:
+    """A kind of fault as people read it; files and runs have the code."""
+    return kind.replace("_", " ")
 
 
 def _unchecked(run: Run) -> Table:
@@ -102,7 +108,7 @@ def _unchecked(run: Run) -> Table:
     order = {kind: place for place, kind in enumerate(KINDS)}
     rows = sorted(grouped.iter_rows(named=True), key=lambda row: (order[row["kind"]], -row["count"], row["scope"]))
     for row in rows:
-        table.add(row["kind"], row["count"], _FULL[row["checked"]], row["scope"])
+        table.add(_words(row["kind"]), row["count"], _FULL[row["checked"]], row["scope"])
     return table
 
 
@@ -117,11 +123,11 @@ def record_table() -> Table:
             "all": record.overall[kind],
         }
         if not parts["all"].recall.n and not parts["all"].precision.n:
-            table.add(kind, "all", "never reported", "never labelled")
+            table.add(_words(kind), "all", "never reported", "never labelled")
             continue
         for place, (name, one) in enumerate(parts.items()):
             table.add(
-                kind if not place else "", name,
+                _words(kind) if not place else "", name,
                 _share(one.precision) or "nothing reported", _share(one.recall) or "never labelled",
             )  # fmt: skip
     table.notes += _record_notes(record)
