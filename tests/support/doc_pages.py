@@ -6,7 +6,9 @@ with a title is a file, which is there from the start. A comment right before a 
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
-    <!-- not run: reason -->    it cannot be run here
+    <!-- slow: how slow -->     it is run by ``make docs-blocks`` only
+    <!-- serves: what -->       its last command is a server: it runs until the page is done, then gets Ctrl-C
+    <!-- not run: reason -->    it is never run; the reason begins with one of NEVER
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,8 +32,12 @@ _FENCE = re.compile(
     r"```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
-_MARKER = re.compile(r"<!--\s*(exit|needs|not run):\s*(.*?)\s*-->")
+_MARKER = re.compile(r"<!--\s*(exit|needs|slow|serves|not run):\s*(.*?)\s*-->")
 _TITLE = re.compile(r'title="([^"]+)"')
+#: What a block may need that no test has.
+NEVER = ("network", "install", "cluster", "key", "keyboard")
+#: Set by ``make docs-blocks``.
+SLOW_TOO = "DIALGAUGE_SLOW_BLOCKS"
 #: Kinds of blocks that a reader could run.
 RUN = frozenset({"console", "bash", "sh", "shell", "python", "pycon"})
 
@@ -96,9 +103,11 @@ class Sandbox:
     def __init__(self, folder: Path, data: Path | None) -> None:
         self.folder, self.data = folder, data
         shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
-        (folder / "docs").symlink_to(DOCS)
+        for name in ("docs", "tools", "benchmarks"):
+            (folder / name).symlink_to(ROOT / name)
         if data:
             _link_data(folder, data)
+            (folder / "DATA").symlink_to(data)
         programs = folder / ".bin"
         programs.mkdir()
         for name, words in {"dialgauge": "-m dialgauge", "python": ""}.items():
@@ -113,6 +122,7 @@ class Sandbox:
             "HOME": str(folder),
         }
         self._names: dict[str, Any] = {"__name__": "__page__"}
+        self._servers: list[tuple[str, subprocess.Popen[str]]] = []
 
     def run(self, block: Block) -> str:
         """Run a block; what it printed. An assertion fails where its exit code is not the announced one."""
@@ -120,6 +130,8 @@ class Sandbox:
             return self._python(block)
         printed = ""
         commands = block.commands
+        if "serves" in block.markers:
+            self._serve(commands.pop())
         for number, command in enumerate(commands):
             done = subprocess.run(
                 ["bash", "-c", command],
@@ -137,6 +149,33 @@ class Sandbox:
                 f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
         return printed
+
+    def _serve(self, command: str) -> None:
+        """Start a server, and wait until it names its address."""
+        started = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"],
+            cwd=self.folder,
+            env=self.environment | {"PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert started.stdout
+        printed = ""
+        while "http://" not in printed:
+            line = started.stdout.readline()
+            assert line, f"'{command}' ended before it served anything:\n{printed}"
+            printed += line
+        self._servers.append((command, started))
+
+    def close(self) -> None:
+        """Stop the servers as Ctrl-C does. An assertion fails where one does not end well."""
+        while self._servers:
+            command, started = self._servers.pop()
+            started.send_signal(signal.SIGINT)
+            printed, _ = started.communicate()
+            assert started.returncode in (0, 130), f"'{command}' ended with {started.returncode}:\n{printed}"
 
     def _python(self, block: Block) -> str:
         before = Path.cwd()
