@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from support.shared import shared_folder
 
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent"))
+_STORE = re.compile(r"--store (\S+)")
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]
 
 
@@ -73,3 +75,21 @@ def test_a_server_runs_until_the_page_is_done(tmp_path: Path) -> None:
     assert started.poll() is None
     with pytest.raises(AssertionError, match="KeyboardInterrupt"):
         sandbox.close()
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "tutorials").glob("*.md")), ids=lambda page: page.stem)
+def test_a_tutorial_reads_only_what_it_stored_itself(page: Path) -> None:
+    commands = [command for block in blocks(page) for command in block.commands if block.kind == "console"]
+    stored = {found for command in commands if " --run " in f"{command} " for found in _STORE.findall(command)}
+    stored |= {
+        found for command in commands if command.startswith("dialgauge lab run") for found in _STORE.findall(command)
+    }
+    for command in commands:
+        if re.search(r"\$\(ls |dialgauge sql| --run\b|dialgauge lab (run|study|blame)", command):
+            [store] = _STORE.findall(command)
+            assert store in stored, f"{page.name}: {command}"
+
+
+def test_what_a_block_must_print_is_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="no 'b' in what it prints"):
+        Sandbox(tmp_path, None).run(Block("console", "$ echo a\n", 1, markers={"prints": "b"}))

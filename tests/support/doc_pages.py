@@ -6,6 +6,7 @@ with a title is a file, which is there from the start. A comment right before a 
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
+    <!-- prints: pattern -->    what it prints has this regular expression in it
     <!-- slow: how slow -->     it is run by ``make docs-blocks`` only
     <!-- serves: what -->       its last command is a server: it runs until the page is done, then gets Ctrl-C
     <!-- not run: reason -->    it is never run; the reason begins with one of NEVER
@@ -32,7 +33,7 @@ _FENCE = re.compile(
     r"```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
-_MARKER = re.compile(r"<!--\s*(exit|needs|slow|serves|not run):\s*(.*?)\s*-->")
+_MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run):\s*(.*?)\s*-->")
 _TITLE = re.compile(r'title="([^"]+)"')
 #: What a block may need that no test has.
 NEVER = ("network", "install", "cluster", "key", "keyboard")
@@ -148,6 +149,8 @@ class Sandbox:
                 f"line {block.line}: '{command}' ended with {done.returncode}, not {expected}:\n"
                 f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
+        pattern = block.markers.get("prints", "")
+        assert re.search(pattern, printed), f"line {block.line}: no '{pattern}' in what it prints:\n{printed[-2000:]}"
         return printed
 
     def _serve(self, command: str) -> None:
