@@ -92,8 +92,8 @@ def interact(
     check_table(table)
     if data is None and folder is None and model is None and url is None:
         raise DialgaugeError(
-            "give --load FOLDER (a trained model) or --data FOLDER (dialogs to train --model on), or an agent: --model "
-            "rules, for example, or --url"
+            "give --load FOLDER (a trained model) or --data FOLDER (dialogues to train --model on), or an agent: "
+            "--model rules, for example, or --url"
         )
     number = _task(folder, task)
     system = system_named(
@@ -166,7 +166,7 @@ def system_named(
         return make_agent(name, options)
     data = task()
     if data is None:
-        raise DialgaugeError(f"give --data FOLDER (dialogs to train {name} on) or --load FOLDER (a trained model)")
+        raise DialgaugeError(f"give --data FOLDER (dialogues to train {name} on) or --load FOLDER (a trained model)")
     return fitted_ranker(data, name, None, seed, options)
 
 
