@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ _MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run):\s*(.*?)\s
 _TITLE = re.compile(r'title="([^"]+)"')
 #: What a block may need that no test has.
 NEVER = ("network", "install", "cluster", "key", "keyboard")
+#: Where servers of the pages listen.
+PORT = "8765"
 #: Set by ``make docs-blocks``.
 SLOW_TOO = "DIALGAUGE_SLOW_BLOCKS"
 #: Kinds of blocks that a reader could run.
@@ -121,8 +124,12 @@ class Sandbox:
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "HOME": str(folder),
+            "BROWSER": "true",  # the command, which opens nothing
         }
         self._names: dict[str, Any] = {"__name__": "__page__"}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = str(free.getsockname()[1])
         self._servers: list[tuple[str, subprocess.Popen[str]]] = []
 
     def run(self, block: Block) -> str:
@@ -130,7 +137,7 @@ class Sandbox:
         if block.kind in ("python", "pycon"):
             return self._python(block)
         printed = ""
-        commands = block.commands
+        commands = [self._free(command) for command in block.commands]
         if "serves" in block.markers:
             self._serve(commands.pop())
         for number, command in enumerate(commands):
@@ -189,9 +196,13 @@ class Sandbox:
             os.chdir(before)
         return ""
 
+    def _free(self, text: str) -> str:
+        """The port of the pages' servers becomes one that is free: tests run side by side."""
+        return text.replace(PORT, self._port)
+
     def write(self, block: Block) -> None:
         """Write a block that is a file."""
         assert block.title
         path = self.folder / block.title
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.body, encoding="utf-8")
+        path.write_text(self._free(block.body), encoding="utf-8")
