@@ -107,7 +107,7 @@ class Sandbox:
     def __init__(self, folder: Path, data: Path | None) -> None:
         self.folder, self.data = folder, data
         shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
-        for name in ("docs", "tools", "benchmarks"):
+        for name in ("docs", "tools"):
             (folder / name).symlink_to(ROOT / name)
         if data:
             _link_data(folder, data)
