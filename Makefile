@@ -20,7 +20,7 @@ SECONDS ?= 3600
 SEED ?= 0
 TARGET ?=
 
-.PHONY: help demo test bare pythons browser properties fuzz lint bench screenshots docs lock clean
+.PHONY: help demo test bare pythons browser properties fuzz lint bench screenshots docs docs-blocks lock clean
 
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench   the benchmarks, as ratios measured in one run"
 	@echo "make screenshots  the pictures of the explorer, for the documentation"
 	@echo "make docs    the documentation site, into site/"
+	@echo "make docs-blocks  every code block of the documentation, also the slow ones (make test leaves those out)"
 	@echo "make lock    renew requirements.lock and requirements-demo.lock from pyproject.toml"
 	@echo "make clean   remove what was built"
 
@@ -89,6 +90,9 @@ screenshots: $(READY) browser
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --site-dir site
+
+docs-blocks: $(READY)
+	DIALGAUGE_SLOW_BLOCKS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/docs/test_blocks_run.py
 
 lock:
 	$(BIN)/pip-compile $(LOCK_OPTIONS) $(EXTRAS) --output-file requirements.lock pyproject.toml

@@ -19,7 +19,7 @@ SHOWN = [
     "<caption>State-tracking scores (percent)</caption>",
     "<caption>Differences, first minus second</caption>",
     "<th>predicted state</th>",
-    "<caption>tracking latest word</caption>",
+    "<caption>tracking updating</caption>",
 ]
 
 

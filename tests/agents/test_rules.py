@@ -67,7 +67,7 @@ def test_an_agent_without_overrule_cannot_follow_a_record() -> None:
             return Reply(turn=turn)
 
     context = SystemContext(dialogue_id="d", database=FactDatabase([]))
-    with pytest.raises(DialgaugeError, match=r"the agent parrot cannot be evaluated on recorded dialogs.*overrule"):
+    with pytest.raises(DialgaugeError, match=r"the agent parrot cannot be evaluated on recorded dialogues.*overrule"):
         AgentReplier(Parrot(), context)
 
 

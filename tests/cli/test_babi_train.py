@@ -204,7 +204,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--dialog", "99"), "has 12 dialogs, so no dialog 99"),
+        (("--dialog", "99"), "has 12 dialogues, so no dialogue 99"),
         (("--turn", "99"), "so no reply 99"),
         (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
         (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),

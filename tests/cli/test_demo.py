@@ -26,7 +26,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     assert [line for line in lines if line.endswith("?")] == [
         "What is there to work with?",
         "Which tracker is better?",
-        "Which bot gets a whole dialog right?",
+        "Which bot gets a whole dialogue right?",
         "Which of them can hold a conversation?",
         "What does a whole system get done?",
     ]

@@ -51,3 +51,21 @@ def test_stiff_phrases_do_not_come_back(page: Path) -> None:
 
 def test_stiff_phrases_are_found_in_prose_only() -> None:
     assert len(stiff_phrases("The state stands in the file, one turn a line.\n\n```text\nwhoever\n```\n`mend`")) == 2
+
+
+#: Names of others, which keep their spelling.
+_NAMES = r"bAbI dialog tasks?|dialog bAbI|Goal-Oriented Dialog|dialog state tracking challenge"
+
+
+def _short_spellings(text: str) -> list[str]:
+    prose = re.sub(_NAMES, " ", re.sub(r"\]\([^)]*\)", " ", _BLOCKS.sub(" ", text)))
+    return re.findall(r"(?<![\w-])[Dd]ialogs?(?![\w-])", prose)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_dialogue_is_spelt_in_one_way(page: Path) -> None:
+    assert _short_spellings(page.read_text("utf-8")) == []
+
+
+def test_the_other_spelling_is_found() -> None:
+    assert _short_spellings("Dialogs of the bAbI dialog tasks, per-dialog, `dialogs`, [x](dialog.md)") == ["Dialogs"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
@@ -19,7 +20,8 @@ from tools.reference.worked import EXAMPLES, forms
 import dialgauge
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.parse import typer_command
-from dialgauge.measures import cards
+from dialgauge.measures import FAMILIES, cards
+from dialgauge.tracking.counts import SYMBOLS
 
 
 @cache
@@ -126,3 +128,52 @@ def test_every_table_of_the_examples_says_what_a_row_is() -> None:
     assert stored - set(table_notes()) == set()
     page = dict(list_pages())["reference/tables.md"]
     assert all(f"`{table}`" in page for table in stored)
+
+
+@pytest.mark.parametrize("name", sorted(cards()))
+def test_letters_of_a_formula_are_defined_on_its_page(name: str) -> None:
+    card = cards()[name]
+    page = measures()[page_path(name)]
+    parameters = {one.name for one in (*card.parameters, *([card.cutoff] if card.cutoff else []))}
+    defined = " ".join([*card.symbols, *parameters])
+    letters = re.findall(r"(?<![A-Za-z'-])(?:[A-Z]{1,2}|[b-z])(?=_|\b)(?![A-Za-z'-])", card.formula)
+    assert [one for one in letters if not re.search(rf"(?<![A-Za-z]){one}(?![A-Za-z])", defined)] == []
+    assert all(f"`{letter}`: {meaning}" in page for letter, meaning in card.symbols.items())
+    if "| C | V | D | W |" in page:
+        assert all(f"`{letter}`: {SYMBOLS[letter]}" in page for letter in "CVDW")
+
+
+def test_letters_mean_one_thing_in_a_family() -> None:
+    for family in FAMILIES:
+        seen: dict[str, str] = {}
+        for card in cards(family).values():
+            for letter, meaning in card.symbols.items():
+                assert seen.setdefault(letter, meaning) == meaning, f"{card.name}: {letter}"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("JGA", "Over all 13 turns of the example: `JGA` is **69.23%** = 9 / 13."),
+        ("AGA", "Over the 12 turns of the example that have a score, of 13: `AGA`"),
+        ("FinalJGA", "Over the 3 dialogues of the example, with one score each: `FinalJGA` is **66.67%** = 2 / 3."),
+        ("DialogueExact", "Over the 3 dialogues of the example, with one score each: `DialogueExact`"),
+        ("pass", "| task | numerator | denominator |\n| --- | --- | --- |\n| `0` | 0.75 | 1 |"),
+    ],
+)
+def test_a_worked_example_names_what_it_is_taken_over(name: str, said: str) -> None:
+    assert said in measures()[page_path(name)]
+
+
+def test_a_worked_example_says_where_its_files_come_from() -> None:
+    made = (
+        "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks\ndialgauge users score talks/"
+    )
+    assert made in measures()[page_path("I-GCDF1")]
+    assert "The command needs no files." in measures()[page_path("RefusedThenFixed")]
+    assert "The command reads `gold.jsonl`, `careful.jsonl` of" in measures()[page_path("JGA")]
+
+
+def test_other_forms_are_other_forms() -> None:
+    assert "Other forms" not in measures()[page_path("JGA")]
+    assert "| `AGA(form=jaccard)` | 85.36% |" in measures()[page_path("AGA")]

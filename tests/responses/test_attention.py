@@ -38,7 +38,7 @@ def test_only_the_weightiest_in_the_dialogs_order() -> None:
 
 def test_a_dialog_that_has_just_begun() -> None:
     seen = Attention.of(point(utterance="hi", reply="hello"), "hello", [])
-    assert "The dialog has no memories yet." in attention_table(seen).notes
+    assert "The dialogue has no memories yet." in attention_table(seen).notes
     assert attention_frame([seen], [1]).height == 0
 
 

@@ -258,7 +258,7 @@ def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: P
     rows = {(row["model"], row["split"]): row for row in shown.records()}
     assert rows["rules", "tst"]["per-response"] == 1.0
     assert not any("paper" in column or column == "difference" for row in shown.records() for column in row)
-    assert "on other dialogs than the released ones" in shown.notes[-1]
+    assert "on other dialogues than the released ones" in shown.notes[-1]
     statistics = statistics_table([load_task(data, 1)])
     assert not any("paper" in column for column in statistics.records()[0])
     classes = class_table(found).records()

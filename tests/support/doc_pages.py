@@ -6,7 +6,10 @@ with a title is a file, which is there from the start. A comment right before a 
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
-    <!-- not run: reason -->    it cannot be run here
+    <!-- prints: pattern -->    what it prints has this regular expression in it
+    <!-- slow: how slow -->     it is run by ``make docs-blocks`` only
+    <!-- serves: what -->       its last command is a server: it runs until the page is done, then gets Ctrl-C
+    <!-- not run: reason -->    it is never run; the reason begins with one of NEVER
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,8 +34,14 @@ _FENCE = re.compile(
     r"```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
-_MARKER = re.compile(r"<!--\s*(exit|needs|not run):\s*(.*?)\s*-->")
+_MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run):\s*(.*?)\s*-->")
 _TITLE = re.compile(r'title="([^"]+)"')
+#: What a block may need that no test has.
+NEVER = ("network", "install", "cluster", "key", "keyboard")
+#: Where servers of the pages listen.
+PORT = "8765"
+#: Set by ``make docs-blocks``.
+SLOW_TOO = "DIALGAUGE_SLOW_BLOCKS"
 #: Kinds of blocks that a reader could run.
 RUN = frozenset({"console", "bash", "sh", "shell", "python", "pycon"})
 
@@ -96,9 +107,11 @@ class Sandbox:
     def __init__(self, folder: Path, data: Path | None) -> None:
         self.folder, self.data = folder, data
         shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
-        (folder / "docs").symlink_to(DOCS)
+        for name in ("docs", "tools"):
+            (folder / name).symlink_to(ROOT / name)
         if data:
             _link_data(folder, data)
+            (folder / "DATA").symlink_to(data)
         programs = folder / ".bin"
         programs.mkdir()
         for name, words in {"dialgauge": "-m dialgauge", "python": ""}.items():
@@ -111,15 +124,22 @@ class Sandbox:
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "HOME": str(folder),
+            "BROWSER": "true",  # the command, which opens nothing
         }
         self._names: dict[str, Any] = {"__name__": "__page__"}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = str(free.getsockname()[1])
+        self._servers: list[tuple[str, subprocess.Popen[str]]] = []
 
     def run(self, block: Block) -> str:
         """Run a block; what it printed. An assertion fails where its exit code is not the announced one."""
         if block.kind in ("python", "pycon"):
             return self._python(block)
         printed = ""
-        commands = block.commands
+        commands = [self._free(command) for command in block.commands]
+        if "serves" in block.markers:
+            self._serve(commands.pop())
         for number, command in enumerate(commands):
             done = subprocess.run(
                 ["bash", "-c", command],
@@ -136,7 +156,36 @@ class Sandbox:
                 f"line {block.line}: '{command}' ended with {done.returncode}, not {expected}:\n"
                 f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
+        pattern = block.markers.get("prints", "")
+        assert re.search(pattern, printed), f"line {block.line}: no '{pattern}' in what it prints:\n{printed[-2000:]}"
         return printed
+
+    def _serve(self, command: str) -> None:
+        """Start a server, and wait until it names its address."""
+        started = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"],
+            cwd=self.folder,
+            env=self.environment | {"PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert started.stdout
+        printed = ""
+        while "http://" not in printed:
+            line = started.stdout.readline()
+            assert line, f"'{command}' ended before it served anything:\n{printed}"
+            printed += line
+        self._servers.append((command, started))
+
+    def close(self) -> None:
+        """Stop the servers as Ctrl-C does. An assertion fails where one does not end well."""
+        while self._servers:
+            command, started = self._servers.pop()
+            started.send_signal(signal.SIGINT)
+            printed, _ = started.communicate()
+            assert started.returncode in (0, 130), f"'{command}' ended with {started.returncode}:\n{printed}"
 
     def _python(self, block: Block) -> str:
         before = Path.cwd()
@@ -147,9 +196,13 @@ class Sandbox:
             os.chdir(before)
         return ""
 
+    def _free(self, text: str) -> str:
+        """The port of the pages' servers becomes one that is free: tests run side by side."""
+        return text.replace(PORT, self._port)
+
     def write(self, block: Block) -> None:
         """Write a block that is a file."""
         assert block.title
         path = self.folder / block.title
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.body, encoding="utf-8")
+        path.write_text(self._free(block.body), encoding="utf-8")

@@ -20,6 +20,6 @@ def test_touching_and_equal_lines_are_no_crossing() -> None:
 
 def test_table_says_who_passes_whom() -> None:
     table = sweep_table(Sweep((0.0, 1.0), {"a": [0.5, 0.6], "b": [0.4, 0.7]}))
-    assert table.notes == ["In percent; files have fractions.", "b passes a at λ = 0.50."]
+    assert table.notes == ["In percent; CSV and JSON have fractions.", "b passes a at λ = 0.50."]
     assert [column.title for column in table.columns] == ["system", "λ = 0", "λ = 1"]
     assert "No two systems" in sweep_table(Sweep((0.0, 1.0), {"a": [0.5, 0.6], "b": [0.4, 0.5]})).notes[1]

@@ -11,14 +11,17 @@ from typing import Any
 
 import yaml
 from tools.reference.markdown import code, sections, slug, table
-from tools.reference.worked import Form, forms
+from tools.reference.worked import Example, Form, forms
 
 from dialgauge.measures import FAMILIES, Card, Parameter, Score, cards
+from dialgauge.tracking.counts import SYMBOLS
 
 NOTES = Path(__file__).parents[2] / "docs" / "reference" / "measure_notes.yaml"
 FOLDER = "reference/measures"
 #: Rows of a worked example that a page shows.
 _SHOWN = 6
+#: The letters of the counts of a turn, and their columns in the table ``turn_scores``.
+_COUNTS = {"C": "correct", "V": "wrong_value", "D": "missed", "W": "spurious"}
 _FAMILY_TITLES = {
     "tracking": "State tracking",
     "responses": "Responses",
@@ -99,6 +102,8 @@ def _written(card: Card[Any]) -> str:
 
 def _facts(card: Card[Any]) -> Iterator[tuple[str, str]]:
     yield "Formula", code(card.formula)
+    if card.symbols:
+        yield "where", _defined(card.symbols)
     yield "Unit", "share, shown as percent" if card.unit == "share" else card.unit
     yield "Bounds", f"{_bound(card.lower, card.unit)} to {_bound(card.upper, card.unit)}"
     yield "Better", {True: "higher", False: "lower", None: "neither"}[card.higher_is_better]
@@ -111,6 +116,10 @@ def _facts(card: Card[Any]) -> Iterator[tuple[str, str]]:
             "Made",
             f"as a ratio of sums; as a mean with {code(card.grouped_by[0])} {', '.join(card.grouped_by[1])}",
         )
+
+
+def _defined(symbols: Mapping[str, str]) -> str:
+    return "; ".join(f"{code(letter)}: {meaning}" for letter, meaning in symbols.items())
 
 
 def _bound(bound: float, unit: str) -> str:
@@ -140,11 +149,22 @@ def _worked(card: Card[Any]) -> Iterator[str]:
     if not found:
         raise LookupError(f"no worked example computes {card.name}: add a command to tools/reference/worked.py")
     first = _telling(found)
-    yield f"```{{.text .command}}\n{first.example.command}\n```\n\nwith the files of [docs/examples]({_EXAMPLES}):"
-    yield _turns(first) or _sums(first)
-    others = [(code(form.name), code(form.example.name), value_text(form.score)) for form in found if form != first]
+    yield "```{.text .command}\n" + "\n".join(first.example.commands) + "\n```"
+    yield _where_files_are(first.example)
+    yield _turns(first, card) or _sums(first, card)
+    others = {form.name: form for form in reversed(found) if form.name != first.name and form.example == first.example}
     if others:
-        yield "Other forms in the examples:\n\n" + table(("form", "example", "value"), others[: 2 * _SHOWN])
+        rows = [(code(name), value_text(form.score)) for name, form in reversed(others.items())]
+        yield "Other forms, by the same command:\n\n" + table(("form", "value"), rows[: 2 * _SHOWN])
+
+
+def _where_files_are(example: Example) -> str:
+    files = ", ".join(map(code, example.files))
+    if files:
+        return f"The command reads {files} of [docs/examples]({_EXAMPLES})."
+    if example.made_by:
+        return "The first command makes the files that the second one reads."
+    return "The command needs no files."
 
 
 _EXAMPLES = "../../examples/README.md"
@@ -160,7 +180,7 @@ def _telling(found: list[Form]) -> Form:
     return min(own or found, key=dull)
 
 
-def _turns(form: Form) -> str:
+def _turns(form: Form, card: Card[Any]) -> str:
     """Turn by turn, where the run has that and the measure a column in it."""
     run = form.example.run
     if "turn_scores" not in run.tables:
@@ -169,30 +189,46 @@ def _turns(form: Form) -> str:
     if form.name not in frame.columns:
         return ""
     head = frame.filter(frame["dialogue"] == "HOTEL1") if "HOTEL1" in frame["dialogue"] else frame
-    counts = ("correct", "wrong_value", "missed", "spurious")
     rows = [
-        (row["user_turn"], *(row[count] for count in counts), _number(row[form.name]))
+        (row["user_turn"], *(row[count] for count in _COUNTS.values()), _number(row[form.name]))
         for row in head.sort("turn").to_dicts()
     ]
-    shown = table(("turn of HOTEL1", "C", "V", "D", "W", code(form.name)), rows)
-    return f"{shown}\nOver all {frame.height} turns of the example {code(form.name)} is **{value_text(form.score)}**."
+    shown = table(("turn of HOTEL1", *_COUNTS, code(form.name)), rows)
+    undefined = {letter: SYMBOLS[letter] for letter in _COUNTS if letter not in card.symbols}
+    legend = f"\n{_defined(undefined)}.\n" if undefined else ""
+    where = _extent(frame.drop_nulls(form.name).height, frame.height, frame["dialogue"].n_unique())
+    return f"{shown}{legend}\n{where}: {_made(form)}."
 
 
-def _sums(form: Form) -> str:
-    rows = form.sums
+def _extent(scored: int, turns: int, dialogues: int) -> str:
+    """What a value is taken over: turns, those of them that have a score, or dialogues."""
+    if scored == turns:
+        return f"Over all {turns} turns of the example"
+    if scored == dialogues:
+        return f"Over the {dialogues} dialogues of the example, with one score each"
+    return f"Over the {scored} turns of the example that have a score, of {turns}"
+
+
+def _made(form: Form) -> str:
+    """The value, as the quotient of its sums where it is that."""
     value = f"{code(form.name)} is **{value_text(form.score)}**"
+    above, below = sum(row[1] for row in form.sums), sum(row[2] for row in form.sums)
+    return f"{value} = {_number(above)} / {_number(below)}" if form.sums and _ratio(form, above, below) else value
+
+
+def _sums(form: Form, card: Card[Any]) -> str:
+    unit = "task" if card.formula.startswith("mean over tasks") else "dialogue"
+    # A task is stored under its first trial.
+    rows = [(name.partition("#")[0] if unit == "task" else name, num, den) for name, num, den in form.sums]
     if not rows:
-        return (
-            f"{value}, computed over all dialogues at once: no dialogue has a numerator and a denominator of its own."
-        )
+        return f"{_made(form)}, computed over the whole example at once, not dialogue by dialogue."
     above, below = sum(row[1] for row in rows), sum(row[2] for row in rows)
     shown = [(code(name), _number(num), _number(den)) for name, num, den in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         rest = rows[_SHOWN:]
         shown.append((f"{len(rest)} more", _number(sum(r[1] for r in rest)), _number(sum(r[2] for r in rest))))
     shown.append(("sum", _number(above), _number(below)))
-    made = f"{value} = {_number(above)} / {_number(below)}." if _ratio(form, above, below) else f"{value}."
-    return table(("dialogue", "numerator", "denominator"), shown) + "\n" + made
+    return table((unit, "numerator", "denominator"), shown) + f"\n{_made(form)}."
 
 
 def _ratio(form: Form, above: float, below: float) -> bool:

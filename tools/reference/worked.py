@@ -21,29 +21,42 @@ from dialgauge.measures import Score, parse_measure
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
-_LOST = ("user NLU", "user policy", "system")
-_USERS = ",".join(["default", *(f"{measure} lost to {side}" for measure in ("I-GCDF1", "R-GCDF1") for side in _LOST)])
-#: Name of the example and command, in the order they are run. What has no name only prepares files.
+#: Name of the example, command, and the command before it that makes its files, in the order they are run. What has no
+#: name only makes files.
+_TALK = "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks"
+_WORLD = "babi simulate --tasks 5 --splits trn,tst --dialogs 6 --out world"
 COMMANDS = (
-    ("tracking", "score gold.jsonl careful.jsonl -m all --run"),
-    ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run"),
-    ("tasks", "tasks score town/gold.json town/terse.json -m all --run"),
-    ("trials", "tasks score tau.json --run"),
-    ("faults", "users faults tau.json --run"),
-    ("lab", "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks"),
-    ("users", f"users score talks/gcdf1 --run -m '{_USERS}'"),
-    ("", "babi simulate --tasks 5 --splits trn,tst --dialogs 6 --out world"),
-    ("responses", "babi evaluate --data world --task 5 --model nearest --split tst"),
-    ("interaction", "babi interact --data world --task 5 --model nearest --dialogs 4 --half A"),
+    ("tracking", "score gold.jsonl careful.jsonl -m all --run", ""),
+    ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run", ""),
+    ("tasks", "tasks score town/gold.json town/terse.json -m all --run", ""),
+    ("trials", "tasks score tau.json --run", ""),
+    ("faults", "users faults tau.json --run", ""),
+    ("lab", _TALK, ""),
+    ("users", "users score talks/gcdf1 -m all --run", _TALK),
+    ("", _WORLD, ""),
+    ("responses", "babi evaluate --data world --task 5 --model nearest --split tst", _WORLD),
+    ("interaction", "babi interact --data world --task 5 --model nearest --dialogs 4 --half A", _WORLD),
 )
 
 
 class Example(NamedTuple):
-    """A command, and the run that it stored."""
+    """A command, the one before it that makes its files, if any, and the run that it stored."""
 
     name: str
     command: str
+    made_by: str
     run: Run
+
+    @property
+    def commands(self) -> list[str]:
+        """What to type, in order."""
+        return [f"dialgauge {one}" for one in (self.made_by, self.command) if one]
+
+    @property
+    def files(self) -> list[str]:
+        """The files of ``docs/examples`` that the commands read."""
+        words = dict.fromkeys(word for one in self.commands for word in shlex.split(one))
+        return [word for word in words if (EXAMPLES / word).is_file()]
 
 
 class Form(NamedTuple):
@@ -67,13 +80,13 @@ def worked_examples() -> tuple[Example, ...]:
     folder = Path(tempfile.mkdtemp(prefix="dialgauge-worked-"))
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     made = []
-    for name, command in COMMANDS:
+    for name, command, made_by in COMMANDS:
         before = set(_stored(folder))
         _run(command, folder)
         new = sorted(set(_stored(folder)) - before)
         if name:
             [only] = new
-            made.append(Example(name, f"dialgauge {command}", Store(folder / "runs").open(only)))
+            made.append(Example(name, command, made_by, Store(folder / "runs").open(only)))
     return tuple(made)
 
 

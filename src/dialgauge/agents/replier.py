@@ -19,8 +19,8 @@ class AgentReplier:
     def __init__(self, agent: Agent, context: SystemContext) -> None:
         if not isinstance(agent, Overrulable):
             raise DialgaugeError(
-                f"the agent {agent.name} cannot be evaluated on recorded dialogs: it has no method overrule(turn), by "
-                "which it learns what was said instead of its reply"
+                f"the agent {agent.name} cannot be evaluated on recorded dialogues: it has no method overrule(turn), "
+                "by which it learns what was said instead of its reply"
             )
         self.name = agent.name
         self.options: dict[str, str] = {}

@@ -41,7 +41,7 @@ class RuleAgent:
         if not real_calls and not context.database.facts:
             raise DialgaugeError(
                 "the model rules takes its words from a knowledge base, and there is none; put dialog-babi-kb-all.txt "
-                "beside the dialogs, or choose another model"
+                "beside the dialogues, or choose another model"
             )
         if real_calls not in self._bots:
             self._bots[real_calls] = Dstc2Bot() if real_calls else RuleBot(load_world(self._world).phrases)

@@ -43,14 +43,16 @@ def simulate(
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
     splits: Annotated[str, Option(help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.")] = "",
-    dialogs: Annotated[int, Option(min=1, help="Dialogs per task and split.")] = 1000,
+    dialogs: Annotated[int, Option(min=1, help="Dialogues per task and split.")] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
-    info: Annotated[str, Option(help="Shares of dialogs asking for phone only, address only, both.")] = "0.25,0.25,0.5",
+    info: Annotated[
+        str, Option(help="Shares of dialogues asking for phone only, address only, both.")
+    ] = "0.25,0.25,0.5",
     to: Annotated[
         Literal["babi", "native", "both"],
         Option("--to", help="Output format. babi: as released; native: JSONL with acts and belief states."),

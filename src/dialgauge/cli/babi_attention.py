@@ -50,7 +50,7 @@ def attention(
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    dialog: Annotated[int, Option(min=1, help="Dialog number within the split, from 1.")] = 1,
+    dialog: Annotated[int, Option(min=1, help="Dialogue number within the split, from 1.")] = 1,
     turn: Annotated[int | None, Option(min=1, help="Reply number, from 1. Default: all.")] = None,
     split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
     most: Annotated[int | None, Option(min=1, help="Show at most this many memories per reply.")] = None,
@@ -93,7 +93,7 @@ def attention(
 def _dialog(task: RankingTask, split: str, dialog: int) -> Episode:
     dialogs = task.split(split)
     if dialog > len(dialogs):
-        raise DialgaugeError(f"the split '{split}' has {counted(len(dialogs), 'dialog')}, so no dialog {dialog}")
+        raise DialgaugeError(f"the split '{split}' has {counted(len(dialogs), 'dialogue')}, so no dialogue {dialog}")
     return dialogs[dialog - 1]
 
 
@@ -103,5 +103,5 @@ def _replies(dialog: Episode, turn: int | None) -> list[int]:
     if turn is None:
         return list(range(count))
     if turn > count:
-        raise DialgaugeError(f"the dialog has {counted(count, 'reply', 'replies')}, so no reply {turn}")
+        raise DialgaugeError(f"the dialogue has {counted(count, 'reply', 'replies')}, so no reply {turn}")
     return [turn - 1]

@@ -78,7 +78,7 @@ def chat(
         limits=Limits(exchanges=_ENDLESS),
     )
     person = KeyboardUser(line_reader("you> "), out.print, raw=raw)
-    tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialog; 'exit': quit.")
+    tell(f"{system.name}, task {loaded.number}. Empty line: silence; 'restart': new dialogue; 'exit': quit.")
     reason = RESTART
     while reason == RESTART:
         outcome = converse(person, system, scenario).outcome

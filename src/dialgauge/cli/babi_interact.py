@@ -161,7 +161,7 @@ def system_named(
         return make_agent(name, options)
     data = task()
     if data is None:
-        raise DialgaugeError(f"give --data FOLDER (dialogs to train {name} on) or --load FOLDER (a trained model)")
+        raise DialgaugeError(f"give --data FOLDER (dialogues to train {name} on) or --load FOLDER (a trained model)")
     return fitted_ranker(data, name, None, seed, options)
 
 

@@ -101,9 +101,9 @@ def evaluate(
     ] = False,
     world: Annotated[
         str | None,
-        Option(help="Instead of --data, simulate dialogs: restaurant, bakery, or a world file (YAML)."),
+        Option(help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
     ] = None,
-    dialogs: Annotated[int, Option(min=1, help="With --world: dialogs per split.")] = 200,
+    dialogs: Annotated[int, Option(min=1, help="With --world: dialogues per split.")] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
     save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
     given: SetOption = None,
@@ -121,7 +121,7 @@ def evaluate(
         ),
     ] = None,
     attention: Annotated[
-        int, Option(min=0, help="Also store a memory network's attention for the first N dialogs.")
+        int, Option(min=0, help="Also store a memory network's attention for the first N dialogues.")
     ] = 0,
     json: JsonOption = None,
     report: TableOption = None,
@@ -184,7 +184,7 @@ def evaluate(
         runs = measuring.runs(agent_replier(make_agent(model, options), loaded, options))
     else:
         if world is not None:
-            raise DialgaugeError("--world has no training dialogs; give --load FOLDER (a trained model) or an agent")
+            raise DialgaugeError("--world has no training dialogues; give --load FOLDER (a trained model) or an agent")
         runs = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)

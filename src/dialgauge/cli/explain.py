@@ -141,6 +141,7 @@ def _card_table(card: Card[Any]) -> Table:
     rows = {
         "meaning": card.summary,
         "formula": card.formula,
+        **({"where": "; ".join(f"{one}: {meaning}" for one, meaning in card.symbols.items())} if card.symbols else {}),
         "parameters": "; ".join(settings) or "none",
         "unit": "percent" if card.unit == "share" else card.unit,
         "better": better,
@@ -154,6 +155,7 @@ def _measures_of(family: str) -> Table:
     from dialgauge.report import Column, Table
 
     table = Table(f"Measures: {family}", [Column("name", exact=True), "parameters", "formula", "meaning"])
+    letters: dict[str, str] = {}
     for entry in card_listing(family):
         card = entry.content
         if card is None:
@@ -162,6 +164,8 @@ def _measures_of(family: str) -> Table:
         parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
         parameters += [f"{one.name}={'|'.join(one.choices)}" for one in card.parameters]
         table.add(card.name, " ".join(parameters), card.formula, card.summary)
+        letters.update(card.symbols)
+    table.notes += [f"{one}: {meaning}" for one, meaning in letters.items()]
     return table
 
 

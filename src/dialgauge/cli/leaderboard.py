@@ -45,7 +45,10 @@ def leaderboard(
         err.print(f"left out: {problem}")
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     if not runs:
-        raise DialgaugeError(f"this store holds no {kind + ' ' if kind else ''}runs", file=str(place.folder))
+        wanted = f"{kind} runs" if kind else "runs"
+        raise DialgaugeError(
+            f"this store holds no {wanted}; most commands store one with --run", file=str(place.folder)
+        )
     with err.status("comparing runs"):
         write_leaderboard(html, runs, title=title)
     out.print(f"Open {html.resolve().as_uri()}")

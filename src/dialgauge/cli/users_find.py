@@ -140,5 +140,5 @@ def _shown(found: Table) -> Table:
     columns = [
         _COLUMNS.get(one.title) or Column(one.title, digits=2, percent="GCDF1" in one.title) for one in found.columns
     ]
-    notes = ["Scores in percent; files have fractions."] if any(one.percent for one in columns) else []
+    notes = ["Scores in percent; CSV and JSON have fractions."] if any(one.percent for one in columns) else []
     return Table(found.title, columns, found.cells, notes)

@@ -71,7 +71,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def simulate_world(demo: Demo) -> Answer:
     """Simulate the restaurant world and say what came out."""
-    demo.tell(f"simulating {demo.dialogs} dialogs per task and split")
+    demo.tell(f"simulating {demo.dialogs} dialogues per task and split")
     written = write_release(
         load_world("restaurant"),
         demo.corpus,
@@ -85,8 +85,8 @@ def simulate_world(demo: Demo) -> Answer:
     dialogs, turns = (sum(getattr(one, name) for one in official) for name in ("dialogs", "turns"))
     return Answer(
         question="What is there to work with?",
-        sentence=f"{dialogs:,} simulated dialogs about restaurants, with {turns:,} exchanges; half of the test dialogs "
-        "name towns and cuisines that training never shows.",
+        sentence=f"{dialogs:,} simulated dialogues about restaurants, with {turns:,} exchanges; half of the test "
+        "dialogues name towns and cuisines that training never shows.",
     )
 
 
@@ -120,9 +120,9 @@ def answer_turns(demo: Demo) -> Answer:
     full = [run for run in runs if run.manifest.config["task"] == 5 and run.manifest.config["split"] == "tst"]
     best, nearest = (next(run for run in full if _system(run) == name) for name in ("rules", "nearest"))
     return Answer(
-        question="Which bot gets a whole dialog right?",
+        question="Which bot gets a whole dialogue right?",
         runs=tuple(full),
-        sentence=f"rules, in {_percent(best, 'per-dialog')} of the dialogs; nearest in "
+        sentence=f"rules, in {_percent(best, 'per-dialog')} of the dialogues; nearest in "
         f"{_percent(nearest, 'per-dialog')}, although {_percent(nearest, 'per-response')} of its replies are right.",
     )
 

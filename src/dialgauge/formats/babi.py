@@ -142,7 +142,7 @@ def _blocks(part: Part) -> Iterator[list[tuple[int, str]]]:
             block = []
         if number != len(block) + 1:
             raise DialgaugeError(
-                f"lines of a dialog are numbered 1, 2, 3, …; expected {len(block) + 1}, found {number}",
+                f"lines of a dialogue are numbered 1, 2, 3, …; expected {len(block) + 1}, found {number}",
                 file=part.name,
                 line=line,
             )
@@ -172,7 +172,7 @@ def _dialogue(identifier: str, lines: list[tuple[int, str]], part: Part) -> Dial
         results, facts = None, []
     if facts or results is not None:
         raise DialgaugeError(
-            "the dialog ends with an answer of the knowledge base; a turn must follow it",
+            "the dialogue ends with an answer of the knowledge base; a turn must follow it",
             file=part.name,
             line=lines[-1][0],
         )

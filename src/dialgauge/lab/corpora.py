@@ -54,7 +54,7 @@ def simulate(
     if split not in SPLITS:
         raise DialgaugeError(f"there is no split '{split}'.{nearest(split, SPLITS)}")
     if count < 1:
-        raise DialgaugeError(f"the number of dialogs must be at least 1, not {count}")
+        raise DialgaugeError(f"the number of dialogues must be at least 1, not {count}")
     return _dialogs(prepare(world, task, split, parameters or Parameters(), knowledge=knowledge), count, start)
 
 
@@ -65,7 +65,7 @@ def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
         if outcome is None or not outcome.success:
             why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""
             raise DialgaugeError(
-                f"the rule bot cannot complete this dialog ({why}); the world's phrases may be ambiguous",
+                f"the rule bot cannot complete this dialogue ({why}); the world's phrases may be ambiguous",
                 dialogue=dialogue.id,
             )
         yield replace(dialogue, outcome=None)

@@ -87,6 +87,8 @@ class Card(Generic[E]):
     summary: str
     formula: str
     source: str
+    #: What the letters of the formula mean, such as ``{"T": "slots of the inventory"}``.
+    symbols: Mapping[str, str] = field(default_factory=dict, hash=False)
     rows: Callable[[E, Settings], Rows] = field(repr=False)
     #: For values that are means over groups, such as slots: numerators and denominators as (groups, dialogues).
     groups: Callable[[E, Settings], Rows] | None = field(default=None, repr=False)

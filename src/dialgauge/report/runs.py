@@ -60,7 +60,7 @@ def score_tables(run: Run) -> list[Table]:
         table.add(name, cell, "percent" if score.unit == SHARE else score.unit, _direction(score))
     own = list(_own_parts(run))
     if any(score.unit == SHARE for score in run.scores.values()):
-        table.notes.append("Shares in percent; files have fractions.")
+        table.notes.append("Shares in percent; CSV and JSON have fractions.")
     return [table, _fields("Settings of each score beyond the run's signature", own)] if own else [table]
 
 

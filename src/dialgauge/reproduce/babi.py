@@ -264,8 +264,8 @@ def _hyperparameters(record: Reproduction) -> None:
 
 _ROUNDED_UP = "ours, rounded up, is the printed number"
 _ADDED = "the printed number is the sum of the printed, rounded parts"
-_SHORTER = "the released dialogs have one utterance of the user and one of the bot fewer than printed"
-_LONGER = "the released training dialogs are longer than printed"
+_SHORTER = "the released dialogues have one utterance of the user and one of the bot fewer than printed"
+_LONGER = "the released training dialogues are longer than printed"
 
 #: Line of Table 1 to the reason.
 _TABLE_1 = {
@@ -284,7 +284,7 @@ _TABLE_1 = {
     "T1-T5: vocabulary": "perhaps a null or unknown word counts in the paper",
     "T6: vocabulary": (
         "the paper does not say what it counts; ours are lower-cased words between white space "
-        "in dialogs, candidates and knowledge base"
+        "in dialogues, candidates and knowledge base"
     ),
     "T6: candidates": "the printed number is that of line breaks; the last line of the file has none",
 }

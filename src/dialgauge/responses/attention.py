@@ -78,7 +78,7 @@ def attention_table(seen: Attention, most: int | None = None) -> Table:
             f"user says: {seen.utterance}",
             f"bot says: {seen.chosen} ({verdict})",
             *([f"{left_out} memories with less weight are left out."] if left_out else []),
-            *([] if seen.hops else ["The dialog has no memories yet."]),
+            *([] if seen.hops else ["The dialogue has no memories yet."]),
         ],
     )
     for place in shown:

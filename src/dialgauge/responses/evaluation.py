@@ -152,7 +152,7 @@ def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingRes
     """An evaluation from the answers to every reply, in the dialogues' order."""
     ids = {name: number for number, name in enumerate(dict.fromkeys(one.id for one in dialogs if one.prompts))}
     if not ids:
-        raise DialgaugeError("there is no reply to predict: the list of dialogs is empty")
+        raise DialgaugeError("there is no reply to predict: the list of dialogues is empty")
     rows = np.array(list(answers), dtype=np.int64)
     return RankingResult(
         ids=tuple(ids),

@@ -47,7 +47,7 @@ def results_table(runs: Iterable[Run]) -> Table:
         ],
         signature=_shared_signature(shown),
     )
-    table.explain("Intervals: 95%, from resampling dialogs.", INTERVALS)
+    table.explain("Intervals: 95%, from resampling dialogues.", INTERVALS)
     table.explain("Several seeds: means; the spread is the standard deviation of per-response.", "spread", "seeds")
     table.notes += _notes_on_paper(groups)
     for key, group in groups.items():
@@ -98,10 +98,10 @@ def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
     if not tested:
         return []
     if not any(tested):
-        return ["Fitted or tested on other dialogs than the released ones: not comparable with the paper's numbers."]
+        return ["Fitted or tested on other dialogues than the released ones: not comparable with the paper's numbers."]
     told = ["Difference: per-response, ours minus the paper's."]
     if not all(tested):
-        told.append("The paper's numbers are shown only beside results on the released dialogs.")
+        told.append("The paper's numbers are shown only beside results on the released dialogues.")
     return told
 
 
@@ -157,8 +157,8 @@ def statistics_table(tasks: Sequence[RankingTask], split: str = "trn") -> Table:
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
         notes=[
             "User utterances without silences. Ours are counted on these files, not adjusted to match the paper's.",
-            "Vocabulary: different words between white space, lower-cased, in all dialogs, candidates and facts of the "
-            "knowledge base.",
+            "Vocabulary: different words between white space, lower-cased, in all dialogues, candidates and facts of "
+            "the knowledge base.",
         ],
     )
     for task, of_paper in zip(tasks, released, strict=True):

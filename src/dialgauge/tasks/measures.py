@@ -156,6 +156,23 @@ _UNITS = {
     "MSTTR-50": ("share", "mean share of different words in windows of fifty", "mean of distinct / 50"),
 }
 
+_SYMBOLS = {
+    "u": "the word two before",
+    "v": "the word before",
+    "w": "a word",
+    "p(w)": "the share of the words that are w",
+    "c(v, w)": "how often w follows v",
+    "c(v)": "how often v occurs",
+    "T": "words in all",
+}
+_LETTERS = {
+    "unigrams": ("w",),
+    "bigrams": ("v", "w"),
+    "trigrams": ("u", "v", "w"),
+    "entropy": ("w", "p(w)"),
+    "conditional entropy": ("v", "w", "c(v, w)", "c(v)", "T"),
+}
+
 CARDS: tuple[Card[Any], ...] = (
     _share(
         INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
@@ -170,7 +187,9 @@ CARDS: tuple[Card[Any], ...] = (
     Card(
         name=BLEU, family="tasks", title="BLEU", unit="points", upper=100.0, source="Papineni et al. 2002; sacreBLEU",
         summary="How much of their wording responses share with the human ones, values replaced by classes.",
-        formula="BP exp(mean of log precisions of 1- to 4-grams)", rows=_nothing, statistics=_bleu_sums,
+        formula="BP exp(mean of log precisions of 1- to 4-grams)",
+        symbols={"BP": "brevity penalty, below 1 if the responses are shorter than the human ones"},
+        rows=_nothing, statistics=_bleu_sums,
         of_sums=bleu_of, obstacle=_no_references,
     ),
     Card(
@@ -202,7 +221,8 @@ CARDS: tuple[Card[Any], ...] = (
         Card(
             name=name, family="tasks", title=title, summary=f"Richness: {title}.", formula=formula, unit=unit,
             upper=1.0 if unit == "share" else float("inf"), source=_STANDARD, rows=_nothing,
-            value=partial(_richness, name), higher_is_better=None, obstacle=_whole,
+            symbols={letter: _SYMBOLS[letter] for letter in _LETTERS.get(name, ())}, value=partial(_richness, name),
+            higher_is_better=None, obstacle=_whole,
         )
         for name, (unit, title, formula) in _UNITS.items()
     ),

@@ -180,7 +180,7 @@ def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.
     table = Table("Flexible goal accuracy by strictness", columns)
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[place]) for place in places))
-    table.notes.append("In percent; files have fractions.")
+    table.notes.append("In percent; CSV and JSON have fractions.")
     swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
     table.notes.append(
         ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."

@@ -20,6 +20,14 @@ from dialgauge.values import Pair
 
 #: What happened to one slot in one turn; 0 is "filled on neither side".
 CORRECT, WRONG, MISSED, SPURIOUS = 1, 2, 3, 4
+#: The letters of formulas: what is counted in one turn.
+SYMBOLS = {
+    "C": "right slots, in both states with the same value",
+    "V": "slots in both states with different values",
+    "D": "slots of the gold state that were not predicted",
+    "W": "predicted slots that the gold state does not have",
+    "T": "slots of the inventory",
+}
 
 
 class TurnCounts(Struct, frozen=True, eq=False):

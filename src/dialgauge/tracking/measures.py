@@ -26,7 +26,7 @@ from dialgauge.measures import (
     cards,
     parse_measures,
 )
-from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.counts import SYMBOLS, Counts
 from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
 from dialgauge.tracking.sgd.cards import SGD_CARDS
@@ -47,6 +47,17 @@ _SGD = "Rastogi et al., Towards scalable multi-domain conversational agents, AAA
 
 RULE = Parameter("rule", "auto", RULES, "which wrong turns are type 1: as the authors' code, the paper, or error sets")
 LAMBDA = Parameter("lambda", 0.5, (), "forgetting rate")
+
+
+_EXACT = {
+    "exact": "the predicted state is the gold state",
+    "type 1": "a wrong turn that makes an error of its own",
+    "type 2": "a wrong turn whose errors were all made in earlier turns",
+}
+
+
+def _letters(used: str) -> dict[str, str]:
+    return {letter: SYMBOLS[letter] for letter in used}
 
 
 def needing(*needs: Need) -> dict[str, Any]:
@@ -189,6 +200,7 @@ JGA = Card(
     title="Joint goal accuracy",
     summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
     formula="1 if V + D + W = 0 else 0",
+    symbols=_letters("VDW"),
     source=_DSTC2,
     rows=_jga,
     parameters=(OVER,),
@@ -200,6 +212,7 @@ SA = Card(
     title="Slot accuracy",
     summary="Share of all slots of the inventory that are right, empty ones included; high even for empty predictions.",
     formula="(T - V - D - W) / T",
+    symbols=_letters("VDWT"),
     source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
     rows=_sa,
     parameters=(OVER,),
@@ -212,6 +225,7 @@ AGA = Card(
     title="Average goal accuracy",
     summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard also counts spurious.",
     formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
+    symbols=_letters("CVDW"),
     source=f"{_SGD}; {_FGA}, section 2.3",
     rows=_aga,
     parameters=(
@@ -226,6 +240,7 @@ RSA = Card(
     title="Relative slot accuracy",
     summary="Share of the slots of either state that are right.",
     formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
+    symbols=_letters("CVDW"),
     source=f"{_RSA}, eq. 3",
     rows=_rsa,
     parameters=(Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states"), OVER),
@@ -237,6 +252,7 @@ F1 = Card(
     title="Slot F1",
     summary="Harmonic mean of precision and recall of slot values: over all turns, per turn, slot or domain.",
     formula="2C / (2C + 2V + D + W)",
+    symbols=_letters("CVDW"),
     source=f"{_TRADE}; {_RSA}",
     rows=_f1,
     groups=_f1_groups,
@@ -259,6 +275,7 @@ PRECISION = Card(
     title="Slot precision (micro)",
     summary="Share of predicted slots that are right.",
     formula="C / (C + V + W)",
+    symbols=_letters("CVW"),
     source=_TRADE,
     rows=_precision,
     parameters=(OVER,),
@@ -270,6 +287,7 @@ RECALL = Card(
     title="Slot recall (micro)",
     summary="Share of gold slots that are right.",
     formula="C / (C + V + D)",
+    symbols=_letters("CVD"),
     source=_TRADE,
     rows=_recall,
     parameters=(OVER,),
@@ -281,6 +299,7 @@ FGA = Card(
     title="Flexible goal accuracy",
     summary="JGA that forgives old mistakes: a turn wrong only through an error x turns ago scores 1 - exp(-lambda x).",
     formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
+    symbols={**_EXACT, "x": "user turns since the last turn with an error of its own", "lambda": "the forgetting rate"},
     source=f"{_FGA}, Algorithm 1",
     rows=_fga,
     cutoff=LAMBDA,
@@ -295,6 +314,7 @@ TURN_MATCH = Card(
     title="Turn-level match (M2)",
     summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
     formula="1 if exact or type 2 else 0",
+    symbols={name: _EXACT[name] for name in ("exact", "type 2")},
     source=f"{_FGA}, Table 1",
     rows=_turn_match,
     parameters=(RULE, OVER),
@@ -307,6 +327,7 @@ TURN_LABEL = Card(
     title="Turn-label accuracy",
     summary="Share of turns where gold and prediction added and changed exactly the same slots.",
     formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
+    symbols={"B_t": "the gold state after turn t", "B'_t": "the predicted state after turn t"},
     source=f"{_FGA}, section 3",
     rows=_turn_label,
     parameters=(OVER,),
@@ -328,6 +349,7 @@ DIALOGUE_EXACT = Card(
     title="Exact dialogues",
     summary="Share of dialogues all of whose turns are exact.",
     formula="1 if all turns have V + D + W = 0 else 0",
+    symbols=_letters("VDW"),
     source=_DSTC2,
     rows=_dialogue_exact,
     **needing("history"),

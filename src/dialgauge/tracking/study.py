@@ -63,7 +63,7 @@ def score(
     ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
     pandas, Hugging Face datasets, or lists of dialogues; ``predictions`` may also be several files, or a mapping of
     names to any of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as
-    ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` says when two values are the same. Intervals are 95%, from
+    ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules. Intervals are 95%, from
     resampling dialogues.
 
     >>> from dialgauge import Dialogue, Turn, score

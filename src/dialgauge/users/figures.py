@@ -118,6 +118,8 @@ class PaperFigure(Struct, frozen=True):
     totals: Mapping[str, int] = {}
     #: Bar to domain to slot to dialogues, where the paper's text quotes such numbers.
     slots: Mapping[str, Mapping[str, Mapping[str, int]]] = {}
+    #: Domain to the dialogues whose goal has it.
+    goals: Mapping[str, int] = {}
     #: Whose conversations these are, and how many.
     source: str = ""
     dialogues: int = 0
@@ -135,7 +137,8 @@ class PaperFigure(Struct, frozen=True):
 
 def paper_figures(run: Run) -> list[PaperFigure]:
     """All figures, in the paper's order."""
-    own = {"source": run.name, "dialogues": run.coverage["dialogues"].scored or 0}
+    goals = Counter(domain for _, domains in _goals(run) for domain in domains)
+    own = {"source": run.name, "dialogues": run.coverage["dialogues"].scored or 0, "goals": dict(sorted(goals.items()))}
     return [msgspec.structs.replace(figure, **own) for figure in _figures(run)]
 
 
@@ -289,8 +292,11 @@ def confusion_table(run: Run, most: int = 15) -> Table:
     ):
         counts[speaker, fault, said, heard] += count
         dialogues[speaker, fault, said, heard] += 1
-    columns = ["speaker", "fault", Column("said", exact=True), Column("heard", exact=True), "times"]
-    table = Table("What was said against what was heard", [*columns, Column("dialogues", drop=1)])
+    said_and_heard = [Column("said", exact=True), Column("heard", exact=True)]
+    table = Table(
+        "What was said against what was heard",
+        ["speaker", "fault", *said_and_heard, "times", Column("dialogues", drop=1)],
+    )
     ranked = sorted(counts, key=lambda each: (-counts[each], each[2], each[3], each[0]))
     for confusion in ranked[:most]:
         speaker, fault, said, heard = confusion
@@ -347,11 +353,11 @@ def draw(figure: PaperFigure) -> Any:
     """A figure as a chart, in one hue: domains stand beside each other, behaviours below each other.
 
     A figure with a single bar for each domain needs no panels: there the domains stand below each other. Percentages
-    have Wilson's 95% intervals, and their axis ends at 100.
+    have Wilson's 95% intervals, and their axis ends at 100. A bar of height 0 has its label and its interval too.
     """
     alt = altair()
-    shown = [bar for bar, heights in figure.bars.items() if any(heights.values())]
-    rows = [_bar(figure, bar, domain) for bar in shown for domain in figure.domains if figure.bars[bar].get(domain)]
+    shown = [bar for bar, heights in figure.bars.items() if any(heights.values())] or list(figure.bars)
+    rows = [_bar(figure, bar, domain) for bar in shown for domain in figure.domains]
     shares = figure.unit == "percent"
     largest = max((row["value"] for row in rows), default=1.0)
     single = len(shown) == 1
@@ -373,12 +379,12 @@ def draw(figure: PaperFigure) -> Any:
     header = alt.Header(labelFontSize=11)
     drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=domains, header=header))
     note = f"{figure.source}: {counted(figure.dialogues, 'dialogue')}" if figure.source else ""
-    told = "; 95% intervals" if shares and note else ""
-    return styled(drawn, title=figure.title, note=f"{note}{told}")
+    told = {"percent": "; 95% intervals", "dialogues": "; n: dialogues with the domain in the goal", "goals": ""}
+    return styled(drawn, title=figure.title, note=f"{note}{told[figure.unit] if note else ''}")
 
 
 def _bar(figure: PaperFigure, bar: str, domain: str) -> dict[str, Any]:
-    height = figure.bars[bar][domain]
+    height = figure.bars[bar].get(domain, 0.0)
     row = {"domain": _label(figure, domain), "bar": BAR_WORDS[bar], "value": height}
     if figure.unit != "percent":
         return {**row, "low": height, "high": height, "text": f"{height:.0f}"}
@@ -387,4 +393,7 @@ def _bar(figure: PaperFigure, bar: str, domain: str) -> dict[str, Any]:
 
 
 def _label(figure: PaperFigure, domain: str) -> str:
-    return f"{domain} (n = {figure.totals[domain]:,})" if domain in figure.totals else domain
+    """A domain with the number of cases behind its bars; where the bars are that number, the domain alone."""
+    if figure.unit == "goals":
+        return domain
+    return f"{domain} (n = {(figure.totals or figure.goals).get(domain, 0):,})"

@@ -37,12 +37,20 @@ _TITLES = {
     "I-GCDF1": "goal- and context-driven F1 of informing",
     "R-GCDF1": "goal- and context-driven F1 of requesting",
 }
-_FORMULAS = {"f1": "2 P R / (P + R)", "precision": "P = TP / (TP + FP)", "recall": "R = TP / (TP + FN)"}
+_FORMULAS = {"f1": "2 P R / (P + R)", "precision": "TP / (TP + FP)", "recall": "TP / (TP + FN)"}
+_SYMBOLS = {
+    "P": "precision, TP / (TP + FP)",
+    "R": "recall, TP / (TP + FN)",
+    "TP": "parts of the goal (constraints or requests) that the user expresses",
+    "FP": "what the user expresses and neither its goal nor the context warrants",
+    "FN": "parts of the goal that the user never expresses",
+}
+_USED = {"f1": ("P", "R", "TP", "FP", "FN"), "precision": ("TP", "FP"), "recall": ("TP", "FN")}
 _WHOSE = {"user NLU": "the user's understanding", "user policy": "the user's policy", "system": "the system"}
 _SUMMARIES = {
-    "f1": "does the user express all {what} of its goal and no others, repetitions excused by the context?",
-    "precision": "which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
-    "recall": "which share of the {what} of its goal does the user express?",
+    "f1": "Does the user express all {what} of its goal and no others, repetitions excused by the context?",
+    "precision": "Which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
+    "recall": "Which share of the {what} of its goal does the user express?",
 }
 
 
@@ -166,6 +174,10 @@ def _obstacle(measure: MeasureName, aspect: str, evidence: UserEvidence, setting
     return None if domain == COMBINED else f"no conversation has a score in the domain '{domain}'"
 
 
+def _symbols(*used: str) -> dict[str, str]:
+    return {letter: _SYMBOLS[letter] for letter in used}
+
+
 def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
     return Card(
         name=measure if aspect == "f1" else f"{measure} {aspect}",
@@ -173,6 +185,7 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         title=_TITLES[measure] if aspect == "f1" else f"{aspect} of {measure}",
         summary=_SUMMARIES[aspect].format(what=_WHAT[measure]),
         formula=f"mean over dialogues of {_FORMULAS[aspect]}",
+        symbols=_symbols(*_USED[aspect]),
         source=_SOURCE,
         rows=partial(_rows, measure, aspect),
         value=partial(_mean, measure, aspect),
@@ -185,8 +198,9 @@ def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
         name=f"{measure} lost to {fault}",
         family="users",
         title=f"what {measure} loses to {_WHOSE[fault]}",
-        summary=f"how much of {measure} is lost to {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
+        summary=f"How much of {measure} is lost to {_WHOSE[fault]}? With {measure}, the three losses sum to 1.",
         formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
+        symbols=_symbols("TP", "FP", "FN"),
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
         rows=partial(_lost_rows, measure, fault),
         obstacle=partial(_obstacle, measure, "f1"),

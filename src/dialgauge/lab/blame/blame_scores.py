@@ -126,7 +126,7 @@ ERRED_CARD = Card(
     family="lab",
     title="who erred",
     summary="Share of all conversations, failed or not, in which the user, the system, both or neither broke a link "
-    "that was never mended, as Erred[user_only]; without one, either of them.",
+    "that was never repaired, as Erred[user_only]; without one, either of them.",
     formula="conversations of the cell / conversations whose record tells",
     source=_SOURCE,
     rows=_erred,

@@ -76,7 +76,7 @@ class Templates(Ranker):
         self.model = Model.fitted(dialogs, inventory, belongs, change, penalties)
         sizes = " and ".join(f"{size:,.0f}" for size in belongs.sum(axis=0))
         cues, templates = len(self.model.experts.vocabulary.cues), len(inventory.templates)
-        tell(f"learned {cues:,} cues for {templates} templates from systems of {sizes} dialogs")
+        tell(f"learned {cues:,} cues for {templates} templates from systems of {sizes} dialogues")
 
     def _systems(
         self, dialogs: Sequence[Episode], besides: Sequence[Episode], inventory: Inventory

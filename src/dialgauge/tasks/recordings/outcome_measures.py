@@ -219,9 +219,9 @@ def _card(name: str, title: str, summary: str, formula: str, count: _Count, **mo
     )
 
 
-def _by_rules(*arguments: Any) -> Card[Any]:
+def _by_rules(*arguments: Any, **more: Any) -> Card[Any]:
     return _card(
-        *arguments, source=f"{_CONVLAB} (compat); {_OURS} (strict)", parameters=(RULE_SET,), obstacle=_no_rules
+        *arguments, source=f"{_CONVLAB} (compat); {_OURS} (strict)", parameters=(RULE_SET,), obstacle=_no_rules, **more
     )
 
 
@@ -266,10 +266,13 @@ CARDS: tuple[Card[Any], ...] = (
         "InformPrecision", "precision of what was told",
         "Mean share of what a dialogue's system told that is true (strict), or that was asked for (compat).",
         "strict: mean of true / asserted; compat: mean of TP / (TP + FP)", partial(_informed, "precision"),
+        symbols={"TP": "requested facts that were told", "FP": "facts told that were not requested"},
     ),
     _by_rules(
-        "InformF1", "F1 of what was told", "Mean over dialogues of the harmonic mean of the two.",
-        "mean of 2PR / (P + R)", partial(_informed, "f1"),
+        "InformF1", "F1 of what was told",
+        "Mean over dialogues of the harmonic mean of InformPrecision and InformRecall.",
+        "mean of 2 P R / (P + R)", partial(_informed, "f1"),
+        symbols={"P": "InformPrecision of the dialogue", "R": "InformRecall of the dialogue"},
     ),
     _by_rules(
         "Book", "bookings",

@@ -124,23 +124,29 @@ def _too_few(evidence: Any, settings: Settings) -> str | None:
     return None if most >= needed else f"no {evidence.tried} was tried {times(needed)}"
 
 
+_TRIED = {"c": "successful trials of a task", "n": "trials of that task"}
+_CHOICES = {"C(m, k)": "the number of ways to choose k of m things"}
+
 CARDS: tuple[Card[Any], ...] = (
     Card(
         name=PASS, family=FAMILY, title="pass^k", source=_TAU,
         summary="The chance that k trials of one task (goal), drawn without replacement, all succeed; mean over tasks.",
-        formula="mean over tasks of C(successes, k) / C(trials, k)", rows=_pass, parameters=(TRIAL_RULES,), mark="^",
+        formula="mean over tasks of C(successes, k) / C(trials, k)", symbols=_CHOICES,
+        rows=_pass, parameters=(TRIAL_RULES,), mark="^",
         cutoff=Parameter("k", 1, summary="how many trials must all succeed", whole=True), obstacle=_too_few,
     ),
     Card(
         name=FLIPS, family=FAMILY, title="flip rate", source=_OURS, higher_is_better=False,
         summary="The chance that a second trial of the same task changes the verdict; mean over tasks.",
-        formula="mean over tasks of 2c(n - c) / (n(n - 1))", rows=_flips, parameters=(TRIAL_RULES,), obstacle=_too_few,
+        formula="mean over tasks of 2c(n - c) / (n(n - 1))", symbols=_TRIED,
+        rows=_flips, parameters=(TRIAL_RULES,), obstacle=_too_few,
     ),
     Card(
         name=NOISE, family=FAMILY, title="noise floor over trials", source=_OURS, higher_is_better=False,
         summary="The difference in pass^1 that two runs of the same agent on the same tasks, with as many trials, stay "
         "below 95% of the time: anything smaller may be chance.",
-        formula="1.96 sqrt(2 sum of c(n - c) / (n^2 (n - 1))) / tasks", rows=_no_rows, parameters=(TRIAL_RULES,),
+        formula="1.96 sqrt(2 sum of c(n - c) / (n^2 (n - 1))) / tasks", symbols=_TRIED,
+        rows=_no_rows, parameters=(TRIAL_RULES,),
         statistics=_noise_sums, of_sums=_noise, obstacle=_too_few,
     ),
 )  # fmt: skip

@@ -6,7 +6,9 @@ A part of such a measure is a group of services, a domain or a service: ``SGD-JG
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 ALL, SEEN, UNSEEN = "#ALL_SERVICES", "#SEEN_SERVICES", "#UNSEEN_SERVICES"
 
 _SOURCE = "Rastogi et al. 2020, Schema-Guided Dialogue State Tracking Task at DSTC8"
+
+_PR = {"P": "precision, shared / predicted", "R": "recall, shared / in the reference"}
 
 MATCHING = Parameter("matching", "auto", MATCHINGS, "how values of non-categorical slots are compared")
 JOINT = Parameter("joint", "auto", ("frame", "turn"), "joint scores of each frame, or multiplied over a turn's frames")
@@ -58,13 +62,16 @@ def _obstacle(name: str, frames: Any, settings: Settings) -> str | None:
     return "no frame records it on both sides" if np.isnan(columns[name]).all() else None
 
 
-def _card(name: str, title: str, formula: str, *, joint: bool = False) -> Card[SgdFrames]:
+def _card(
+    name: str, title: str, formula: str, *, joint: bool = False, symbols: Mapping[str, str] = MappingProxyType({})
+) -> Card[SgdFrames]:
     return Card(
         name=name,
         family="tracking",
         title=f"SGD's official {title}",
         summary=f"{title[0].upper()}{title[1:]}, by frames as in SGD's official evaluation.",
         formula=formula,
+        symbols=symbols,
         source=_SOURCE,
         rows=partial(_rows, name, joint),
         parameters=(MATCHING, JOINT),
@@ -94,7 +101,7 @@ def _goals(part: str, suffix: str) -> tuple[Card[SgdFrames], Card[SgdFrames]]:
 def _f1(name: str, of: str) -> tuple[Card[SgdFrames], Card[SgdFrames], Card[SgdFrames]]:
     """F1, precision and recall of two multisets in a frame."""
     return (
-        _card(f"{name}-F1", f"F1 of {of}", "2PR / (P + R), 0 if P = R = 0"),
+        _card(f"{name}-F1", f"F1 of {of}", "2 P R / (P + R), 0 if P = R = 0", symbols=_PR),
         _card(f"{name}-P", f"precision of {of}", "shared / predicted, 1 if nothing is predicted"),
         _card(f"{name}-R", f"recall of {of}", "shared / in the reference, 1 if the reference has none"),
     )
