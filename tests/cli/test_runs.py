@@ -13,6 +13,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Annotations, Store, new_run
+from support.agent_results import tau2_file
 from support.commands import Outcome, dialgauge
 from support.forgery import forge
 
@@ -400,3 +401,12 @@ def test_files_have_long_texts_whole(place: Place, tmp_path: Path) -> None:
     written = (tmp_path / "run.csv").read_text()
     assert ("a table, please " * 9).strip() in written and "…" not in written
     assert str(place.store.folder / id_) in written
+
+
+def test_a_run_that_is_not_whole_never_shows_a_plain_number(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tau2_file(tmp_path / "cut.json", {"a": ("airline", [1.0, None]), "b": ("airline", [None, None])}, 2)
+    dialgauge(capsys, "tasks", "score", file, "--run", "--store", place.store.folder)
+    (row,) = [line for line in place.run("runs", "list").out.splitlines() if "trials" in line]
+    assert "pass^1 100.00% (1 of 4)" in row

@@ -242,8 +242,15 @@ def _list_table(store: Store, manifests: list[Manifest], annotated: _Annotated) 
         numbers = [_score(name, score) for name, score in manifest.scores.items() if score.value is not None]
         more = ", ".join([*numbers[1:_SCORES_IN_LIST], *(["..."] if len(numbers) > _SCORES_IN_LIST else [])])
         tags = [", ".join(annotated[manifest.id].tags) or None] if tagged else []
-        table.add(manifest.id, manifest.name, _scored(manifest.coverage), next(iter(numbers), ""), more, *tags)
+        first = f"{next(iter(numbers), '')} {_incomplete(manifest.coverage)}".strip()
+        table.add(manifest.id, manifest.name, _scored(manifest.coverage), first, more, *tags)
     return table
+
+
+def _incomplete(coverage: Coverage) -> str:
+    """``(14 of 200)`` beside the number of a run that is not whole, however narrow the screen; else nothing."""
+    lacking = (count for count in coverage.units.values() if count.expected and not count.complete)
+    return next((f"({count.scored or 0:,} of {count.expected:,})" for count in lacking), "")
 
 
 def _score(name: str, score: Score) -> str:
