@@ -85,7 +85,7 @@ def test_listing_shows_scores_and_coverage(place: Place) -> None:
     lines = [line for line in outcome.out.splitlines() if line.startswith("2")]
     assert [line.split()[0] for line in lines] == [tracker, bot]
     assert "2 of 3 dialogues" in lines[0]
-    assert re.search(r"JGA 66.67% +SA 90.00%, length 6.5000 turns", lines[0])
+    assert re.search(r"JGA 66.67% \(2 of 3\) +SA 90.00%, length 6.5000 turns", lines[0])
     assert place.run("runs", "list", "--kind", "responses").out.count("memory") == 2
 
 
