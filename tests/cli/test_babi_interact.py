@@ -73,7 +73,7 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
         (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
         (("--accept", "7", "--data", "DATA", "--task", "1"), "--accept must be between 0 and 1 (got 7.0)"),
         (("--model", "rulez"), "unknown model or agent 'rulez'. Did you mean 'rules'"),
-        (("--model", "nearest"), "give --data FOLDER (dialogs to train nearest on)"),
+        (("--model", "nearest"), "give --data FOLDER (dialogues to train nearest on)"),
         (("--model", "rules", "--set", "dim=3"), "there is no setting 'dim' of rules"),
         (("--model", "rules", "--url", "http://x"), "--url names the bot; drop --model, --load"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def test_evaluate_prints_and_stores(capsys: pytest.CaptureFixture[str], data: Pa
     outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
     assert outcome.code == 0, outcome.err
     assert "100.00" in outcome.out
-    assert "Signature: model:rules|task:1|" in outcome.out
+    assert re.search(r"^Signature: (sig:[0-9a-f]{8}\|)?model:rules\|task:1", outcome.out, re.MULTILINE)
     assert (
         "model:rules|task:1|split:tst-OOV" in cells_of(tmp_path / "out.json")[-1]["scores"]["per-response"]["signature"]
     )
@@ -368,7 +369,7 @@ def test_transfer_needs_a_model_and_one_place(
 
 def test_a_world_has_nothing_to_fit_a_model_on(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "babi", "evaluate", "--world", "bakery", "--dialogs", 2, "--model", "tfidf")
-    assert (outcome.code, "--world has no training dialogs" in outcome.err) == (2, True)
+    assert (outcome.code, "--world has no training dialogues" in outcome.err) == (2, True)
 
 
 def test_a_table_has_one_short_signature_and_files_the_long_one(

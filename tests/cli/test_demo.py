@@ -31,7 +31,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         "What does a whole system get done?",
     ]
     asked = lines.index("Which tracker is better?")
-    answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialog right?")])
+    answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialogue right?")])
     assert re.fullmatch(
         r"latest \(it follows changes of mind\) beats stubborn \(it does not\), by every measure; by JGA [\d.]+ points "
         r"\(95% interval [\d.]+ to [\d.]+\)\.",

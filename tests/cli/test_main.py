@@ -343,7 +343,7 @@ def test_scores_load_only_what_they_need(pair: list[Path], tmp_path: Path) -> No
 def test_a_terminal_shows_the_same_table_with_styles(pair: list[Path], tmp_path: Path) -> None:
     command = [*PROGRAM, "score", *map(str, pair)]
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    environment |= {"TERM": "xterm-256color", "COLUMNS": "200"}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "80"}
     piped = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=tmp_path).stdout
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, cwd=tmp_path) as process:

@@ -75,7 +75,7 @@ def test_what_cannot_be_ranked_is_a_sentence(tmp_path: Path, capsys: pytest.Capt
     assert "does not exist" in dialgauge(capsys, "leaderboard", "--store", tmp_path / "none").err
     (tmp_path / "empty").mkdir()
     empty = dialgauge(capsys, "leaderboard", "--store", tmp_path / "empty", "--out", tmp_path / "a.html")
-    assert empty.code == 2 and "holds no runs; most commands store one with --run" in empty.err
+    assert empty.code == 2 and "holds no runs; 'dialgauge score GOLD PRED --run' stores one" in empty.err
     assert not (tmp_path / "a.html").exists()
     outcome = dialgauge(
         capsys, "leaderboard", "--store", tmp_path / "empty", "--kind", "lab", "-o", tmp_path / "b.html"

@@ -84,7 +84,7 @@ def test_statistics_and_the_joint_vocabulary(shared_data: Path) -> None:
     tasks = [task_of(shared_data, number) for number in range(1, 7)]
     table = statistics_table(tasks)
     assert "Vocabulary of T1 to T5 together: 3,746 (paper 3,747)." in table.notes
-    counted = "in all dialogs, candidates and facts of the knowledge base."
+    counted = "in all dialogues, candidates and facts of the knowledge base."
     assert any(note.startswith("Vocabulary: different words") and note.endswith(counted) for note in table.notes)
     # 1,224 lower-cased words, those that stand in the knowledge base alone left out.
     assert any("T6 without what only the knowledge base has: 1,224 (paper 1,229;" in note for note in table.notes)

@@ -47,7 +47,7 @@ def leaderboard(
     if not runs:
         wanted = f"{kind} runs" if kind else "runs"
         raise DialgaugeError(
-            f"this store holds no {wanted}; most commands store one with --run", file=str(place.folder)
+            f"this store holds no {wanted}; 'dialgauge score GOLD PRED --run' stores one", file=str(place.folder)
         )
     with err.status("comparing runs"):
         write_leaderboard(html, runs, title=title)

@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "lab-speech.md").read_text(encoding
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return re.findall(rf"```{language}[^\n]*\n(.*?)```", PAGE, re.DOTALL)
 
 
 def run(code: str) -> dict[str, Any]:
