@@ -10,6 +10,7 @@ from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.kept import kept_to_the_end
 from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
@@ -37,11 +38,12 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         if project_file and name not in _OWN_DEFAULTS:
             rest = _with_defaults(group, name, rest)
         call = quick_call(group, rest)
-        if call:
-            check_outputs(call.func, call.keywords)
-            outcome = call()
-        else:
-            outcome = _with_typer(group, name, rest, debug=debug)
+        with kept_to_the_end():
+            if call:
+                check_outputs(call.func, call.keywords)
+                outcome = call()
+            else:
+                outcome = _with_typer(group, name, rest, debug=debug)
     except SystemExit as stop:
         outcome = stop.code
     except DialgaugeError as error:

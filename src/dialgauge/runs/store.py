@@ -13,6 +13,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import probe
+from dialgauge.kept import until_the_end
 from dialgauge.measures import Signature
 from dialgauge.runs.annotations import (
     Annotations,
@@ -152,8 +153,9 @@ class Store:
     @contextmanager
     def kept_units(self, *, kind: str, name: str, config: Mapping[str, Any]) -> Iterator[Parts]:
         """The finished units of work whose result goes elsewhere: found again by the configuration and our own source,
-        kept when the block or the process fails, and deleted when the block ends."""
-        with self.workbench(kind=kind, name=name, config={**config, "code": own_source()}) as folder:
+        kept when the block or the process fails, and deleted when the block ends, in a command when that ends."""
+        bench = self.workbench(kind=kind, name=name, config={**config, "code": own_source()})
+        with until_the_end(bench) as folder:
             if folder is None:
                 raise DialgaugeError("another process is working on the same files; wait for it or stop it")
             yield Parts(folder / "units")

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.views import View
 
 KIND = "tracking"
+#: How a sentence begins that says how intervals were made.
+INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
 
@@ -205,8 +207,10 @@ class Results:
     def signature(self) -> Signature:
         """What all scores share; where systems differ in the turns or slots they were scored on, it is left open."""
         shared = Signature.shared(system.signature for system in self.systems)
-        profiles = "+".join(dict.fromkeys(system.signature.get("profile", "unknown") for system in self.systems))
-        interval = str(self.resampling) if self.resampling else ""
+        named = (system.signature.get("profile", "" if "roles" in shared else "unknown") for system in self.systems)
+        profiles = "+".join(filter(None, dict.fromkeys(named)))
+        made = Signature.shared(Signature.parse(system.run.signature) for system in self.systems).get("interval", "")
+        interval = str(self.resampling) if self.resampling else made
         return Signature(**({"profile": "", **shared} | {"profile": profiles})).with_(interval=interval)
 
     @property
@@ -298,9 +302,10 @@ class Results:
     def interval_notes(self) -> list[str]:
         """The meaning of intervals, where there are any."""
         if not self.resampling:
-            return []
+            made = (note for system in self.systems for note in system.run.notes if note.startswith(INTERVALS_MADE))
+            return list(dict.fromkeys(made))
         how = f"{self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues"
-        return [f"Intervals: {how}, seed {self.resampling.seed}."]
+        return [f"{INTERVALS_MADE} {how}, seed {self.resampling.seed}."]
 
     def notes(self) -> list[str]:
         """What was not scored, and what limits the scores."""

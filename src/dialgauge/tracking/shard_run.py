@@ -18,7 +18,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Bounds, Measure, Resampling, Score, Scores, Signature
 from dialgauge.runs import Input, TableParts, input_of_files, new_run
 from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.results import KIND, Results, SystemScores
+from dialgauge.tracking.results import INTERVALS_MADE, KIND, Results, SystemScores
 from dialgauge.tracking.shard_sums import (
     Floats,
     Moments,
@@ -72,16 +72,27 @@ class _Gathered:
         keys = np.sort(np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts]))
         if not (keys[1:] == keys[:-1]).any():
             return
+        self._refuse_twice([(part.shard, one) for part in self.parts for one in self.ids(part)])
+
+    def require_unscored_once(self) -> None:
+        """The same for dialogues that have no score: predictions that gold lacks, and gold that predictions lack."""
+        every = (*self.parts, *self.empty)
+        for field in ("unscored", "missing"):
+            without = [(part.shard, one) for part in every for one in _without_score(part, field)]
+            if without:
+                self._refuse_twice([*((part.shard, one) for part in self.parts for one in self.ids(part)), *without])
+
+    @staticmethod
+    def _refuse_twice(places: Iterable[tuple[str, str]]) -> None:
         seen: dict[str, str] = {}
-        for part in self.parts:
-            for one in self.ids(part):
-                if (key := dialogue_key(one)) in seen:
-                    raise DialgaugeError(
-                        f"the dialogue is in {seen[key]} and in {part.shard}, and would be counted twice (case and "
-                        ".json are ignored); remove it from one of them. The work on the other files is kept",
-                        dialogue=one,
-                    )
-                seen[key] = part.shard
+        for shard, one in places:
+            if seen.setdefault(dialogue_key(one), shard) != shard:
+                raise DialgaugeError(
+                    f"the dialogue is in {seen[dialogue_key(one)]} and in {shard}, and would be counted twice (case "
+                    "and .json are ignored); put all of it into one file, or remove it from one of them. The work on "
+                    "the other files is kept",
+                    dialogue=one,
+                )
 
     def rows(self, measures: Sequence[str]) -> tuple[Floats, Floats]:
         """Numerators and denominators of all dialogues, a row for each measure."""
@@ -96,6 +107,10 @@ class _Gathered:
             at = own["place"].to_numpy()
             above[row, at], below[row, at] = own["num"].to_numpy(), own["den"].to_numpy()
         return above, below
+
+
+def _without_score(part: ShardSums, field: str) -> Sequence[str]:
+    return part.facts.unscored if field == "unscored" else part.facts.coverage.missing_dialogues
 
 
 def combined(
@@ -119,6 +134,7 @@ def combined(
             "no turn of any file could be scored: check that gold and predictions are of the same data"
         )
     whole.require_each_once()
+    whole.require_unscored_once()
     facts = joined_facts([part.facts for part in (*whole.parts, *whole.empty)], whole.parts[0].facts)
     for measure, why in facts.left_out.items():
         if measure in required:
@@ -214,7 +230,8 @@ def _interval_note(made: str) -> list[str]:
     if not made.endswith(LINEARISED):
         return []
     level = float(made.split("-")[0])
-    return [f"Intervals: {level:.0%}, linearised from sums over dialogues, of which there are more than {RESAMPLED:,}."]
+    how = f"linearised from sums over dialogues, of which there are more than {RESAMPLED:,}"
+    return [f"{INTERVALS_MADE} {level:.0%}, {how}."]
 
 
 def _details(facts: ShardFacts, settings: Mapping[str, Any], files: int) -> dict[str, Any]:
