@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from dialgauge.kept import kept_to_the_end
 from dialgauge.runs.store import Store
 
 FACTS = {"kind": "training", "name": "memn2n", "config": {"seed": 0}}
@@ -62,3 +66,20 @@ def test_it_can_be_removed_by_its_name(store: Store) -> None:
     interrupted(store)
     store.remove(store.unfinished()[0])
     assert store.unfinished() == []
+
+
+def test_finished_units_are_kept_until_the_command_ends(tmp_path: Path) -> None:
+    """What comes of them is stored after they are done, and may fail."""
+    store = Store(tmp_path / "runs")
+    asked: dict[str, Any] = {"kind": "shards", "name": "one", "config": {"a": 1}}
+    with pytest.raises(KeyError), kept_to_the_end():
+        with store.kept_units(**asked) as done:
+            done["unit"] = b"done"
+        raise KeyError("no room for the run")
+    with kept_to_the_end():
+        with store.kept_units(**asked) as done:
+            assert dict(done) == {"unit": b"done"}
+        with store.kept_units(**asked | {"name": "other"}) as others:
+            assert dict(others) == {}
+    with store.kept_units(**asked) as done:
+        assert dict(done) == {}

@@ -366,3 +366,21 @@ def test_files_with_nothing_to_score_are_counted_and_spoil_nothing(files: Path, 
     assert (parts.coverage.gold_dialogues, parts.coverage.gold_turns) == (
         whole.coverage.gold_dialogues, whole.coverage.gold_turns,
     )  # fmt: skip
+
+
+def test_a_dialogue_without_a_score_is_in_one_file_too(tmp_path: Path) -> None:
+    """Predictions that gold lacks, and gold that predictions lack, would be counted twice in the coverage."""
+    gold, ours = tmp_path / "gold", tmp_path / "ours"
+    for folder in (gold, ours):
+        folder.mkdir()
+        for number in range(2):
+            write(TALKS[number:8:2], folder / f"{number}.jsonl", format="native")
+    (gold / "_SUCCESS").touch()
+    assert scored([ours], tmp_path / "a", gold=str(gold))[0].coverage.dialogues == 8
+    write([*TALKS[1:8:2], TALKS[0]], ours / "1.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
+        scored([ours], tmp_path / "b", gold=str(gold))
+    write(TALKS[1:8:2], ours / "1.jsonl", format="native")
+    write([*TALKS[1:8:2], TALKS[0]], gold / "1.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
+        scored([ours], tmp_path / "c", gold=str(gold))
