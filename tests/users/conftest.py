@@ -11,7 +11,8 @@ import pytest
 
 from dialgauge.runs import Run
 from dialgauge.users.results import users_run
-from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
+from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users.scoring import ScoredConversations, score_conversations
 
 
 def load_json(path: Path) -> Any:

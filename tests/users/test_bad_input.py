@@ -12,7 +12,8 @@ from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scoring import UserOptions, score_conversations
+from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users.scoring import score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import talk
 

@@ -14,7 +14,8 @@ from dialgauge.users.conversations import explanation
 from dialgauge.users.records import MEASURES, score
 from dialgauge.users.results import users_run
 from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scoring import ScoredConversations, ScorerSettings, UserOptions
+from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
+from dialgauge.users.scoring import ScoredConversations
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 

@@ -19,7 +19,8 @@ from dialgauge.users.presentation import SCORED
 from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
 from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
 from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations, UserOptions, score_conversations
+from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users.scoring import ScoredConversations, score_conversations
 from dialgauge.values.canonical_map import CanonicalMap
 from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up

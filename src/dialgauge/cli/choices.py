@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")
 
 
-class Choice(NamedTuple):
+class KnownNames(NamedTuple):
     """The names that are known; unless ``closed``, others may do, and ``check`` says whether one does."""
 
     names: Callable[[], Iterable[str]]
@@ -45,7 +45,7 @@ class Choice(NamedTuple):
         return None
 
 
-def choice_of(command: str, parameter: str) -> Choice | None:
+def choice_of(command: str, parameter: str) -> KnownNames | None:
     """The choice for an option (``--engine``) or an argument (``name``) of a command (``lab run``), if it is one."""
     group = command.split(" ")[0]
     return next((found for key in (f"{command} {parameter}", f"{group} {parameter}", parameter)
@@ -135,82 +135,84 @@ def _behaviours() -> list[str]:
     return [*LABELS, *REASONS]
 
 
-_FORMAT = Choice(_of("formats", "formats"), closed=False, check=_checked("formats", "format_named"))
-_PROFILE = Choice(_of("values", "profile_names"), closed=False, check=_checked("values", "profile_named"))
+_FORMAT = KnownNames(_of("formats", "formats"), closed=False, check=_checked("formats", "format_named"))
+_PROFILE = KnownNames(_of("values", "profile_names"), closed=False, check=_checked("values", "profile_named"))
 _TRACKING = _measures_of("tracking")
 _LAB = _measures_of("lab", "outcomes", "tracking", "users")
 _TASKS = _measures_of("tasks", "trials")
 _SPLITS = _words("dev tst tst-OOV")
 _KINDS = _words("tracking responses interaction attention training users faults tasks trials lab study")
-_AGENTS = Choice(_of("agents", "agent_names"), closed=False)
-_MODELS = Choice(_of("rankers", "ranker_names"), closed=False)
+_AGENTS = KnownNames(_of("agents", "agent_names"), closed=False)
+_MODELS = KnownNames(_of("rankers", "ranker_names"), closed=False)
 
 #: By command and parameter, by group and parameter, or by parameter alone where it means the same everywhere.
-_CHOICES: dict[str, Choice] = {
-    "--engine": Choice(_of("engine", "ENGINES")),
-    "--figure-format": Choice(_figure_formats, several=True),
+_CHOICES: dict[str, KnownNames] = {
+    "--engine": KnownNames(_of("engine", "ENGINES")),
+    "--figure-format": KnownNames(_figure_formats, several=True),
     "--format": _FORMAT,
     "--gold-format": _FORMAT,
     "--pred-format": _FORMAT,
-    "--coverage": Choice(_words("intersection empty")),
-    "--correlation": Choice(_correlations),
-    "--device": Choice(_words("cpu cuda auto"), closed=False),
-    "--preset": Choice(_words("default paper margin")),
-    "--channel": Choice(_words("clean mild paper2021"), closed=False),
-    "--failures": Choice(_words("live paper masked")),
-    "--level": Choice(_words("act text")),
-    "--mode": Choice(_words("reference recommended")),
-    "--world": Choice(_words("restaurant bakery"), closed=False),
-    "--kind": Choice(_KINDS, closed=False),
+    "--coverage": KnownNames(_words("intersection empty")),
+    "--correlation": KnownNames(_correlations),
+    "--device": KnownNames(_words("cpu cuda auto"), closed=False),
+    "--preset": KnownNames(_words("default paper margin")),
+    "--channel": KnownNames(_words("clean mild paper2021"), closed=False),
+    "--failures": KnownNames(_words("live paper masked")),
+    "--level": KnownNames(_words("act text")),
+    "--mode": KnownNames(_words("reference recommended")),
+    "--world": KnownNames(_words("restaurant bakery"), closed=False),
+    "--kind": KnownNames(_KINDS, closed=False),
     "--system": _AGENTS,
     "--user": _AGENTS,
     "score --profile": _PROFILE,
     "compare --profile": _PROFILE,
-    "users --profile": Choice(_words("multiwoz21 multiwoz21-people sgd"), closed=False),
-    "score --by": Choice(_words("domain service slot turn n-domains")),
-    "tasks --by": Choice(_words("domain")),
-    "score --sgd-matching": Choice(_of("tracking", "MATCHINGS")),
-    "score --measures": Choice(_TRACKING, closed=False, several=True, check=_is_measure("tracking", "all", "default")),
-    "score --worst-by": Choice(_TRACKING, closed=False, check=_is_measure("tracking")),
-    "score --fail-under": Choice(_TRACKING, closed=False, ending="="),
-    "compare --measures": Choice(_TRACKING, closed=False, several=True),
-    "compare --show-by": Choice(_TRACKING, closed=False),
-    "runs --measures": Choice(_TRACKING, closed=False, several=True),
-    "runs --show-by": Choice(_TRACKING, closed=False),
-    "tasks --measures": Choice(_TASKS, closed=False, several=True),
-    "tasks --fail-under": Choice(_TASKS, closed=False, ending="="),
-    "users --measures": Choice(_measures_of("users"), closed=False, several=True),
-    "users --measure": Choice(_measures_of("users"), closed=False),
-    "users --fail-under": Choice(_measures_of("users"), closed=False, ending="="),
-    "lab --fail-under": Choice(_LAB, closed=False, ending="="),
-    "babi --measures": Choice(
+    "users --profile": KnownNames(_words("multiwoz21 multiwoz21-people sgd"), closed=False),
+    "score --by": KnownNames(_words("domain service slot turn n-domains")),
+    "tasks --by": KnownNames(_words("domain")),
+    "score --sgd-matching": KnownNames(_of("tracking", "MATCHINGS")),
+    "score --measures": KnownNames(
+        _TRACKING, closed=False, several=True, check=_is_measure("tracking", "all", "default")
+    ),
+    "score --worst-by": KnownNames(_TRACKING, closed=False, check=_is_measure("tracking")),
+    "score --fail-under": KnownNames(_TRACKING, closed=False, ending="="),
+    "compare --measures": KnownNames(_TRACKING, closed=False, several=True),
+    "compare --show-by": KnownNames(_TRACKING, closed=False),
+    "runs --measures": KnownNames(_TRACKING, closed=False, several=True),
+    "runs --show-by": KnownNames(_TRACKING, closed=False),
+    "tasks --measures": KnownNames(_TASKS, closed=False, several=True),
+    "tasks --fail-under": KnownNames(_TASKS, closed=False, ending="="),
+    "users --measures": KnownNames(_measures_of("users"), closed=False, several=True),
+    "users --measure": KnownNames(_measures_of("users"), closed=False),
+    "users --fail-under": KnownNames(_measures_of("users"), closed=False, ending="="),
+    "lab --fail-under": KnownNames(_LAB, closed=False, ending="="),
+    "babi --measures": KnownNames(
         _measures_of("responses"), closed=False, several=True, check=_is_measure("responses", "default")
     ),
-    "babi --fail-under": Choice(_measures_of("responses"), closed=False, ending="="),
-    "compare --missing": Choice(_words("shared empty without refuse")),
-    "runs --missing": Choice(_words("shared empty without refuse")),
-    "tasks --missing": Choice(_words("skip fail")),
-    "tasks --domains": Choice(_words("file state placeholders")),
-    "tasks --references-are": Choice(_words("raw clean")),
-    "compare --to": Choice(_of("report", "FORMATS")),
-    "runs --to": Choice(_of("report", "FORMATS")),
-    "data --to": Choice(_writable),
+    "babi --fail-under": KnownNames(_measures_of("responses"), closed=False, ending="="),
+    "compare --missing": KnownNames(_words("shared empty without refuse")),
+    "runs --missing": KnownNames(_words("shared empty without refuse")),
+    "tasks --missing": KnownNames(_words("skip fail")),
+    "tasks --domains": KnownNames(_words("file state placeholders")),
+    "tasks --references-are": KnownNames(_words("raw clean")),
+    "compare --to": KnownNames(_of("report", "FORMATS")),
+    "runs --to": KnownNames(_of("report", "FORMATS")),
+    "data --to": KnownNames(_writable),
     "babi --model": _MODELS,
-    "babi --models": Choice(_of("rankers", "ranker_names"), closed=False, several=True),
-    "babi evaluate --split": Choice(_SPLITS),
-    "babi attention --split": Choice(_words("trn dev tst tst-OOV")),
-    "babi table --splits": Choice(_SPLITS, several=True),
-    "babi simulate --splits": Choice(_words("trn dev tst tst-OOV"), several=True),
-    "lab --errors": Choice(_words("drop value relabel insert"), several=True),
-    "users --behaviour": Choice(_behaviours, closed=False),
-    "users --end": Choice(_words("loop goodbye open")),
-    "users --verdict": Choice(_of("users", "VERDICTS")),
-    "users --fault": Choice(_of("users", "CAUSES")),
-    "users --cause": Choice(_of("users", "CAUSES")),
-    "data name": Choice(_datasets),
+    "babi --models": KnownNames(_of("rankers", "ranker_names"), closed=False, several=True),
+    "babi evaluate --split": KnownNames(_SPLITS),
+    "babi attention --split": KnownNames(_words("trn dev tst tst-OOV")),
+    "babi table --splits": KnownNames(_SPLITS, several=True),
+    "babi simulate --splits": KnownNames(_words("trn dev tst tst-OOV"), several=True),
+    "lab --errors": KnownNames(_words("drop value relabel insert"), several=True),
+    "users --behaviour": KnownNames(_behaviours, closed=False),
+    "users --end": KnownNames(_words("loop goodbye open")),
+    "users --verdict": KnownNames(_of("users", "VERDICTS")),
+    "users --fault": KnownNames(_of("users", "CAUSES")),
+    "users --cause": KnownNames(_of("users", "CAUSES")),
+    "data name": KnownNames(_datasets),
     "explain profile name": _PROFILE,
-    "explain measures name": Choice(_families_and_measures, closed=False),
-    "explain behaviours name": Choice(_behaviours, closed=False),
-    "reproduce paper": Choice(_of("reproduce", "PAPERS")),
-    "schema name": Choice(_schemas),
+    "explain measures name": KnownNames(_families_and_measures, closed=False),
+    "explain behaviours name": KnownNames(_behaviours, closed=False),
+    "reproduce paper": KnownNames(_of("reproduce", "PAPERS")),
+    "schema name": KnownNames(_schemas),
 }

@@ -10,7 +10,7 @@ from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.kept import kept_to_the_end
+from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1

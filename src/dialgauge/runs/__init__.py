@@ -11,6 +11,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.runs.annotations import Annotations, DialogueNote
+    from dialgauge.runs.kept import kept_to_the_end
     from dialgauge.runs.manifest import Input, Manifest, plain
     from dialgauge.runs.parcel import packed_run, unpacked_run
     from dialgauge.runs.provenance import input_of_files
@@ -38,6 +39,7 @@ __all__ = [
     "TableInfo",
     "TableParts",
     "input_of_files",
+    "kept_to_the_end",
     "new_run",
     "packed_run",
     "parquet_bytes",

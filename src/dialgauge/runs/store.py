@@ -13,7 +13,6 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import probe
-from dialgauge.kept import until_the_end
 from dialgauge.measures import Signature
 from dialgauge.runs.annotations import (
     Annotations,
@@ -24,6 +23,7 @@ from dialgauge.runs.annotations import (
     write_annotations,
 )
 from dialgauge.runs.corpora import Corpora
+from dialgauge.runs.kept import until_the_end
 from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
 from dialgauge.runs.provenance import Source, draft, with_origin
 from dialgauge.runs.resumable import PARTS, Parts, Resumable, folder_name, workbench_name

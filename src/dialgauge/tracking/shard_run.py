@@ -7,7 +7,7 @@ change nothing: the intervals are linearised (the residuals of the ratio over th
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,15 +72,18 @@ class _Gathered:
         keys = np.sort(np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts]))
         if not (keys[1:] == keys[:-1]).any():
             return
-        self._refuse_twice([(part.shard, one) for part in self.parts for one in self.ids(part)])
+        self._refuse_twice(self._scored())
 
     def require_unscored_once(self) -> None:
         """The same for dialogues that have no score: predictions that gold lacks, and gold that predictions lack."""
         every = (*self.parts, *self.empty)
-        for field in ("unscored", "missing"):
-            without = [(part.shard, one) for part in every for one in _without_score(part, field)]
-            if without:
-                self._refuse_twice([*((part.shard, one) for part in self.parts for one in self.ids(part)), *without])
+        unscored = [(part.shard, one) for part in every for one in part.facts.unscored]
+        missing = [(part.shard, one) for part in every for one in part.facts.coverage.missing_dialogues]
+        for without in filter(None, (unscored, missing)):
+            self._refuse_twice([*self._scored(), *without])
+
+    def _scored(self) -> Iterator[tuple[str, str]]:
+        return ((part.shard, one) for part in self.parts for one in self.ids(part))
 
     @staticmethod
     def _refuse_twice(places: Iterable[tuple[str, str]]) -> None:
@@ -107,10 +110,6 @@ class _Gathered:
             at = own["place"].to_numpy()
             above[row, at], below[row, at] = own["num"].to_numpy(), own["den"].to_numpy()
         return above, below
-
-
-def _without_score(part: ShardSums, field: str) -> Sequence[str]:
-    return part.facts.unscored if field == "unscored" else part.facts.coverage.missing_dialogues
 
 
 def combined(

@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.analyses import CAUSES, misheard
+    from dialgauge.users.conversation_files import conversation_named
     from dialgauge.users.conversations import (
         act_text,
         because,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from dialgauge.users.records import COMBINED, MEASURES, VERDICTS, DialogueScore, MeasureName
     from dialgauge.users.reference import reference_report
     from dialgauge.users.results import UserScores, score_users, users_scored
-    from dialgauge.users.scoring import UserOptions, conversation_named, load_map
+    from dialgauge.users.scorer_settings import UserOptions, load_map
     from dialgauge.users.turns import EQUALS
 
 __all__ = [

@@ -37,7 +37,8 @@ from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
 from dialgauge.users.records import MEASURES
-from dialgauge.users.scoring import Conversations, ScoredConversations, UserOptions, score_conversations
+from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
 from dialgauge.users.tables import run_tables
 
 if TYPE_CHECKING:

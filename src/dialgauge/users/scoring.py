@@ -6,13 +6,11 @@ read their files themselves, and send the dialogues back with the results.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import pickle
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,105 +22,30 @@ from msgspec import Struct
 from dialgauge import engine
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import Unit, Work, Workers, place_of
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     DEFAULT_LIMIT,
-    AnyFormat,
-    CanonicalMapFile,
     Corpus,
-    DialogueFormat,
     Notes,
     Part,
     bulk_load,
-    format_named,
-    list_shards,
-    recognise,
-    resolve,
     system_name,
 )
 from dialgauge.measures import Signature
 from dialgauge.runs import Run
-from dialgauge.users.config import GcdfConfig, load_config
-from dialgauge.users.goals import VenueDatabase, VenueRows, load_database
-from dialgauge.users.profile import DatasetProfile, load_profile
+from dialgauge.users.conversation_files import dialogue_parts, dialogue_reader, file_key, file_states, one_format
 from dialgauge.users.records import DialogueScore
-from dialgauge.users.schemas import DatasetSchema, load_schema
 from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.values import CanonicalMap
+from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
 
 #: Files by name, or dialogues: a corpus, a run, any iterable.
 Conversations: TypeAlias = str | Path | Corpus | Run | Iterable[Dialogue]
-
-#: Which profile goes with dialogues of a format, unless one is named.
-PROFILES = {"sgd": "sgd", "multiwoz": "multiwoz21-people"}
-DEFAULT_PROFILE = "multiwoz21"
 
 #: Some goals are recorded and some derived.
 MIXED = "recorded+derived"
 
 #: Dialogues in memory that make one unit of work.
 _BATCH = 32
-_DIGITS = re.compile(r"\d+")
-#: What the reference evaluator writes into the folder of the conversations, beside a file of scores of any name.
-_RESULTS = frozenset({"metrics_per_dialogue.json", "dialogues_and_metrics.json"})
-_SCORES = re.compile(rb'\s*\{\s*"(?:igcd|rgcd|rcgd)_\w+"\s*:')
-_HEAD = 256
-
-
-class UserOptions(Struct, frozen=True):
-    """What a user of dialgauge chooses; files are named, not yet read."""
-
-    canonical_map: str | Path | None = None
-    config: str | Path | None = None
-    overrides: tuple[str, ...] = ()
-    profile: str | None = None
-    database: str | Path | None = None
-    format: str | None = None
-    limit: int = DEFAULT_LIMIT
-    schema: str | Path | None = None
-
-
-class ScorerSettings(Struct, frozen=True):
-    """Everything a scorer is made of, read once, so that all processes score alike."""
-
-    config: GcdfConfig
-    profile: DatasetProfile
-    canonical_map: dict[str, Any]
-    database: VenueRows | None
-    schema: DatasetSchema | None = None
-
-    @classmethod
-    def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
-        """The settings that the options name, for dialogues of a format."""
-        profile = load_profile(options.profile or PROFILES.get(format, DEFAULT_PROFILE))
-        schema = None if options.schema is None else load_schema(options.schema)
-        if schema is not None:
-            profile = schema.described(profile)
-        return cls(
-            config=load_config(options.config, options.overrides, defaults=profile.defaults),
-            profile=profile,
-            canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
-            database=None if options.database is None else load_database(options.database),
-            schema=schema,
-        )
-
-    def scorer(self) -> Scorer:
-        """A fresh scorer."""
-        values = CanonicalMap(self.canonical_map) if self.canonical_map else None
-        database = VenueDatabase(self.database) if self.database is not None else None
-        return Scorer(self.config, self.profile, values, database, self.schema)
-
-    def signature(self) -> Signature:
-        """Everything here that could change a score."""
-        live = self.database is not None and self.config.prunes_failures
-        return Signature(
-            mode=self.config.mode,
-            profile=f"{self.profile.name}-{_digest(self.profile)}",
-            map=_digest(self.canonical_map) if self.canonical_map else "none",
-            failures="live" if live else "paper",
-            config=_digest(self.config, order="deterministic"),
-            schema="" if self.schema is None else _digest(self.schema, order="deterministic"),
-        )
 
 
 class PackedDialogue(Struct, array_like=True):
@@ -196,7 +119,7 @@ class _File(Struct):
 
     def read(self) -> tuple[list[Dialogue], Notes]:
         notes = Notes(tolerant=True)
-        return list(_reader(self.format).read(self.part, notes)), notes
+        return list(dialogue_reader(self.format).read(self.part, notes)), notes
 
     def portable(self) -> _File:
         """The same for another process: how to open it, or else (a member of an archive) its bytes."""
@@ -307,8 +230,8 @@ class _Gathering:
         notes = Notes()
         kind = ""
         if isinstance(source, str | Path):
-            self._files = [_File(*pair) for pair in _dialogue_parts(source, options, notes)]
-            kind = _one_format(source, [each.format for each in self._files], options)
+            self._files = [_File(*pair) for pair in dialogue_parts(source, options, notes)]
+            kind = one_format(source, [each.format for each in self._files], options)
             name = name or system_name(source)
         elif isinstance(source, Corpus):
             kind = source.format
@@ -331,14 +254,14 @@ class _Gathering:
     def units(self, *, elsewhere: bool, kept: bool = False) -> Iterator[Unit[_File | _Batch]]:
         """The work. Only where it is done elsewhere are files left to be read there; keys of what is kept change with
         the files."""
-        states = _states(self.scored.source) if kept else {}
+        states = file_states(self.scored.source) if kept else {}
         for number, (payload, notes) in enumerate(self._payloads(elsewhere)):
             key = str(number)
             if isinstance(payload, _Batch):
                 self._read[key] = (payload, notes)
             elif self._files is not None:
                 name = self._files[number].part.name
-                key = _unit_key(name, states)
+                key = file_key(name, states)
                 self._names[key] = name
             yield Unit(key, payload)
 
@@ -396,117 +319,7 @@ class _Gathering:
         return None
 
 
-def _states(source: str | None) -> dict[str, str]:
-    """What changes with each file, by its name; nothing where the conversations come from no file."""
-    return {} if source is None or source == "-" else {shard.name: shard.key for shard in list_shards([source])}
-
-
-def _unit_key(name: str, states: Mapping[str, str]) -> str:
-    """A text that changes with the file. A member of an archive changes with the archive."""
-    state = states.get(name) or states.get(name.partition("!")[0], "")
-    return hashlib.sha256(f"{name}\0{state}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-def conversation_named(
-    source: str | Path, dialogue: str, options: UserOptions | None = None
-) -> tuple[Dialogue, UserOptions]:
-    """One dialogue of a source, and the options with the profile that goes with its format."""
-    chosen = options or UserOptions()
-    key = dialogue_key(dialogue)
-    ids: list[str] = []
-    refused: DialgaugeError | None = None
-    for part, kind in _dialogue_parts(source, chosen):
-        notes = Notes(tolerant=True)
-        for each in _reader(kind).read(part, notes):
-            if dialogue_key(each.id) == key:
-                profile = chosen.profile or PROFILES.get(kind, DEFAULT_PROFILE)
-                return each, msgspec.structs.replace(chosen, profile=profile)
-            ids.append(each.id)
-        ids += [error.dialogue for error in notes.refused if error.dialogue]
-        refused = refused or next((error for error in notes.refused if dialogue_key(error.dialogue or "") == key), None)
-    if refused is not None:
-        raise DialgaugeError(
-            f"it could not be read, so it has no scores: {refused.message}",
-            file=refused.file,
-            dialogue=refused.dialogue,
-            turn=refused.turn,
-            line=refused.line,
-        )
-    raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest_id(dialogue, ids)}", file=os.fspath(source))
-
-
-def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
-    """The ids most like a wrong one; a corpus has too many to list."""
-    hint = nearest(dialogue, ids)
-    return hint if "Did you mean" in hint else ""
-
-
-def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
-    """The content of a canonical map."""
-    parts = resolve(source, limit=limit)
-    if len(parts) != 1:
-        raise DialgaugeError("a canonical map is one file", file=os.fspath(source))
-    return dict(CanonicalMapFile().load(parts[0], Notes()).values)
-
-
 def _in_memory(source: Conversations) -> Iterable[Dialogue]:
     if isinstance(source, str | Path):
         raise TypeError("files are not in memory")
     return source.dialogues() if isinstance(source, Run) else source
-
-
-def _reader(format: str) -> DialogueFormat:
-    """The format that :func:`_dialogue_parts` chose."""
-    reader = format_named(format)
-    if not isinstance(reader, DialogueFormat):
-        raise TypeError(f"the format {format} holds no dialogues")
-    return reader
-
-
-def _dialogue_parts(source: str | Path, options: UserOptions, notes: Notes | None = None) -> Iterator[tuple[Part, str]]:
-    """The files with conversations. Of files whose names differ in digits only, one is looked at for all.
-
-    The reference evaluator writes its results into the folder it reads; they are passed over there, and noted.
-    """
-    none = True
-    parts = resolve(source, limit=options.limit)
-    known: dict[str, AnyFormat | None] = {}
-    for part in parts:
-        alike = _DIGITS.sub("#", part.name)
-        if alike not in known:
-            known[alike] = None if len(parts) > 1 and _is_result(part) else _format(part, options)
-        chosen = known[alike]
-        if chosen is None and notes is not None:
-            notes.add(f"{part.stem} skipped: results of the reference evaluator, no conversations")
-        if isinstance(chosen, DialogueFormat):
-            none = False
-            yield part, chosen.name
-    if none:
-        raise DialgaugeError("it holds no conversations", file=os.fspath(source))
-
-
-def _format(part: Part, options: UserOptions) -> AnyFormat:
-    return format_named(options.format) if options.format else recognise(part)
-
-
-def _is_result(part: Part) -> bool:
-    """Is this one of the reference evaluator's output files: the scores, or the dialogues again with their metrics?"""
-    if part.stem in _RESULTS:
-        return True
-    return _SCORES.match(part.head(_HEAD)) is not None
-
-
-def _one_format(source: str | Path, formats: list[str], options: UserOptions) -> str:
-    """The format of the files; formats may differ where that leaves no doubt about the profile."""
-    profiles = {PROFILES.get(each, DEFAULT_PROFILE) for each in formats}
-    if len(profiles) > 1 and options.profile is None:
-        several = ", ".join(sorted(set(formats)))
-        raise DialgaugeError(
-            f"it holds conversations of several datasets (formats {several}); score them separately, or name a profile",
-            file=os.fspath(source),
-        )
-    return formats[0]
-
-
-def _digest(content: Any, order: Any = None) -> str:
-    return hashlib.sha256(msgspec.json.encode(content, order=order)).hexdigest()[:8]
