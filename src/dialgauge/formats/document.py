@@ -1,4 +1,4 @@
-"""Files that accompany data without being data: README, LICENSE, PROVENANCE, checksums, scripts.
+"""Files that accompany data without being data: README, LICENSE, PROVENANCE, checksums, scripts, marks of Spark.
 
 They are told by their name alone, before any format looks at their content, so that a folder as it was downloaded can
 be read whole: they are listed, and nothing is taken from them.
@@ -15,6 +15,7 @@ _NAMES = re.compile(
     r"""(?ix)  ^(?: (?:readme|licen[cs]e|copying|notice|provenance|changelog|changes|authors|citation)
                     (?:[._-][\w.-]*)?
                   | (?:sha\d+|md5)sums?(?:\.\w+)*
+                  | _(?:success|started_\w+|committed_\w+)  # what Spark leaves beside the files it wrote
                   | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
                   | slot_descriptions\.json  # sentences, in MultiWOZ, where its ontology has values
                 )$"""
@@ -38,7 +39,7 @@ class Document(ResourceFormat):
 def is_document(stem: str) -> bool:
     """Does a file of this name accompany data without being data?
 
-    >>> is_document("SHA256SUMS.uncompressed"), is_document("README.txt"), is_document("test.json")
-    (True, True, False)
+    >>> [is_document(name) for name in ("SHA256SUMS.uncompressed", "README.txt", "_SUCCESS", "test.json")]
+    [True, True, True, False]
     """
     return _NAMES.match(stem) is not None

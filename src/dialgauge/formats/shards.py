@@ -36,15 +36,10 @@ class Shard(Struct, frozen=True):
 def list_shards(sources: Iterable[str]) -> list[Shard]:
     """The files of some sources, each once, in the order of their names; documents (README, ...) are passed over."""
     named = {name for source in sources for name in expand(source)}
-    names = sorted(name for name in named if not _is_beside(name.replace(os.sep, "/").rsplit("/", 1)[-1]))
+    names = sorted(name for name in named if not is_document(name.replace(os.sep, "/").rsplit("/", 1)[-1]))
     if not names:
         raise DialgaugeError("there is nothing to score: name at least one file of predictions")
     return [_shard(name, inside) for name, inside in zip(names, _inside(names), strict=True)]
-
-
-def _is_beside(name: str) -> bool:
-    """Documents, and the marks of those who write many files (``_SUCCESS``)."""
-    return is_document(name) or (name.startswith("_") and "." not in name)
 
 
 def _shard(name: str, inside: str) -> Shard:
