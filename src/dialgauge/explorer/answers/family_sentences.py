@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dialgauge.agents import END_WORDS
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.answers.phrases import (
     Glossary,
@@ -289,17 +290,6 @@ def _doubts(run: Run) -> Iterator[str]:
 # Lab
 
 
-_ENDS = {
-    "user_done": "the user was done",
-    "user_gave_up": "the user gave up",
-    "system_quit": "the system quit",
-    "max_exchanges": "the limit of exchanges was reached",
-    "loop_guard": "both went round in a loop",
-    "time_budget": "time was up",
-    "agent_error": "an agent failed",
-}
-
-
 def _lab(run: Run, words: Glossary) -> Iterator[str]:
     strict, compat = known(run, "Success(rules=strict)"), known(run, "Success(rules=compat)")
     if strict is not None:
@@ -318,7 +308,8 @@ def _lab(run: Run, words: Glossary) -> Iterator[str]:
     frame = columns(run, "conversations", text=("reason",))
     if frame is not None and frame.height:
         ends = [
-            f"{_ENDS.get(end, plain(end))} ({percent(count, frame.height)})" for end, count in tallied(frame["reason"])
+            f"{END_WORDS.get(end, plain(end))} ({percent(count, frame.height)})"
+            for end, count in tallied(frame["reason"])
         ]
         if ends:
             yield f"Conversations ended because {listed(ends, 2 * _NAMED)}"
