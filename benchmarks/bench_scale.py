@@ -27,7 +27,7 @@ from dialgauge.formats import list_shards
 from dialgauge.measures import Resampling
 from dialgauge.runs import Store
 from dialgauge.tracking import DEFAULT_MEASURES, chosen_measures, score_shards
-from dialgauge.tracking.shards import ShardSettings, ShardTask, ShardWork
+from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 
 SLOTS, TURNS = 30, 10
 #: Turns of one file.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         parse_measures,
     )
     from dialgauge.measures.resampling import Bounds, Resampling, intervals
-    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_frame
+    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, scores_frame, sums_frame
     from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "score_systems",
+    "scores_frame",
     "screen_form",
     "short_form",
     "sums_frame",

@@ -73,14 +73,21 @@ class Scores:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
         import polars
 
-        ids = polars.Series("dialogue", self.dialogues, polars.String)
-        frames = [empty_scores()]
-        for name, (above, below) in self.sums.items():
-            frame = polars.DataFrame([ids, polars.Series("num", above), polars.Series("den", below)])
-            scored = below > 0
-            frame = frame if scored.all() else frame.filter(polars.Series(scored))
-            frames.append(frame.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
-        return polars.concat(frames)
+        return scores_frame(polars.Series(self.dialogues, dtype=polars.String), self.sums)
+
+
+def scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
+    """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
+    import polars
+
+    ids = dialogues.alias("dialogue")
+    frames = [empty_scores()]
+    for name, (above, below) in sums.items():
+        frame = polars.DataFrame([ids, polars.Series("num", above), polars.Series("den", below)])
+        scored = below > 0
+        frame = frame if scored.all() else frame.filter(polars.Series(scored))
+        frames.append(frame.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
+    return polars.concat(frames)
 
 
 def empty_scores() -> polars.DataFrame:

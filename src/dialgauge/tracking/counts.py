@@ -74,6 +74,67 @@ def count(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = Non
     )
 
 
+def count_columns(gold: Sequence[Codes], predicted: Sequence[Codes], first: Flags) -> TurnCounts:
+    """What :func:`count` gives without a coder, from one array per slot: read where they lie, and no table is made."""
+    tally = _Tally(len(first), len(gold))
+    for left, right in zip(gold, predicted, strict=True):
+        tally.add(left, right, first)
+    return tally.counts(first)
+
+
+class _Tally:
+    """Sums and flags of turns as slot after slot is added; where codes differ, a slot is wrong, missed or spurious."""
+
+    def __init__(self, turns: int, slots: int) -> None:
+        kind = _sum_kind(slots)
+        self._filled, self._predicted, self._both, self._errors = (np.zeros(turns, kind) for _ in range(4))
+        self._new_error, self._unmatched, self._moved = (np.zeros(turns, bool) for _ in range(3))
+        #: Arrays that every slot uses again.
+        self._scratch = [np.empty(turns, bool) for _ in range(6)]
+
+    def add(self, gold: Codes, predicted: Codes, first: Flags) -> None:
+        """Add a slot."""
+        has_gold, has_prediction, differs, gold_new, predicted_new, found = self._scratch
+        np.not_equal(gold, 0, out=has_gold)
+        np.not_equal(predicted, 0, out=has_prediction)
+        np.not_equal(gold, predicted, out=differs)
+        np.logical_and(has_gold, has_prediction, out=found)
+        self._filled += has_gold.view(np.uint8)
+        self._predicted += has_prediction.view(np.uint8)
+        self._both += found.view(np.uint8)
+        self._errors += differs.view(np.uint8)
+        _mark_changed(gold, has_gold, first, gold_new)
+        _mark_changed(predicted, has_prediction, first, predicted_new)
+        np.logical_or(gold_new, predicted_new, out=found)
+        np.logical_and(found, differs, out=found)
+        np.logical_or(self._new_error, found, out=self._new_error)
+        np.not_equal(gold_new, predicted_new, out=found)
+        np.greater(found, differs, out=found)  # new on one side only, though the slot is right
+        np.logical_or(self._unmatched, found, out=self._unmatched)
+        np.not_equal(differs[1:], differs[:-1], out=found[1:])
+        np.logical_or(self._moved[1:], found[1:], out=self._moved[1:])
+
+    def counts(self, first: Flags) -> TurnCounts:
+        """The counts of all slots that were added."""
+        filled, predicted, both, errors = (
+            one.astype(np.int32) for one in (self._filled, self._predicted, self._both, self._errors)
+        )
+        missed, spurious = filled - both, predicted - both
+        wrong = errors - missed - spurious
+        label_match = ~(self._unmatched | self._new_error)
+        return TurnCounts(
+            both - wrong, wrong, missed, spurious, self._new_error, label_match, ~(self._moved | first)
+        )  # fmt: skip
+
+
+def _mark_changed(codes: Codes, filled: Flags, first: Flags, changed: Flags) -> None:
+    """Write into ``changed`` what :func:`_changed` gives for one slot."""
+    changed[:1] = True
+    np.not_equal(codes[1:], codes[:-1], out=changed[1:])
+    np.logical_or(changed, first, out=changed)
+    np.logical_and(changed, filled, out=changed)
+
+
 def verdicts(gold: Codes, predicted: Codes, coder: Coder | None = None) -> Verdicts:
     """What happened to every slot in every turn."""
     has_gold, has_prediction = gold != 0, predicted != 0
@@ -132,9 +193,12 @@ def _repeated(errors: Flags, first: Flags) -> Flags:
 
 def _sum(flags: Flags) -> Counters:
     """How many slots of each turn are flagged. Bytes are summed while they cannot overflow: eight times as fast."""
-    kind = np.uint8 if flags.shape[0] < 256 else np.int32
-    total: Counters = np.add.reduce(flags.view(np.uint8), axis=0, dtype=kind).astype(np.int32)
+    total: Counters = np.add.reduce(flags.view(np.uint8), axis=0, dtype=_sum_kind(len(flags))).astype(np.int32)
     return total
+
+
+def _sum_kind(slots: int) -> type[np.uint8 | np.int32]:
+    return np.uint8 if slots < 256 else np.int32
 
 
 def _any(flags: Flags) -> Flags:

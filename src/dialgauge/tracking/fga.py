@@ -19,9 +19,10 @@ Three rules say which wrong turns are type 1:
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.tracking.counts import Counts
@@ -40,16 +41,25 @@ def default_rule(counts: Counts) -> Rule:
 
 def error_types(counts: Counts, rule: Rule) -> Verdicts:
     """EXACT, TYPE1 or TYPE2 for every turn."""
-    return _judged(counts, rule)[0]
+    return _judged(counts, rule).types
 
 
-def _judged(counts: Counts, rule: Rule) -> tuple[Verdicts, Floats]:
-    """Types and distances under a rule: decided once, whatever the number of lambdas."""
+class _Judged(NamedTuple):
+    """The types of all turns under a rule; the type-2 turns, and how old each one's error is."""
+
+    types: Verdicts
+    carried: NDArray[np.intp]
+    since: Floats
+
+
+def _judged(counts: Counts, rule: Rule) -> _Judged:
+    """Decided once, whatever the number of lambdas."""
     key = f"fga {rule}"
     if key not in counts.memo:
         types = _types(counts, rule)
-        counts.memo[key] = types, turns_since_error(counts, types)
-    judged: tuple[Verdicts, Floats] = counts.memo[key]
+        carried = np.flatnonzero(types == TYPE2)
+        counts.memo[key] = _Judged(types, carried, turns_since_error(counts, types, carried))
+    judged: _Judged = counts.memo[key]
     return judged
 
 
@@ -63,26 +73,25 @@ def _types(counts: Counts, rule: Rule) -> Verdicts:
         made_here = counts.first | counts.turns.new_error
     else:
         made_here = counts.first | after_exact | ~counts.turns.same_errors
-    types: Verdicts = np.where(wrong, np.where(made_here, TYPE1, TYPE2), EXACT).astype(np.uint8)
+    types: Verdicts = wrong.view(np.uint8) << (~made_here).view(np.uint8)  # EXACT 0, TYPE1 1, TYPE2 2
     return types
 
 
-def turns_since_error(counts: Counts, types: Verdicts) -> Floats:
-    """x: user turns since the dialogue's last type-1 turn; infinite where there was none."""
-    place = np.arange(len(counts))
-    origin = np.maximum.accumulate(np.where(types == TYPE1, place, -1))
-    start = np.maximum.accumulate(np.where(counts.first, place, 0))
-    since = (counts.turn - counts.turn[np.maximum(origin, 0)]).astype(np.float64)
-    since[origin < start] = np.inf
+def turns_since_error(counts: Counts, types: Verdicts, turns: NDArray[np.intp]) -> Floats:
+    """x of some turns: user turns since the dialogue's last type-1 turn; infinite where there was none."""
+    made_here = types == TYPE1
+    before = np.cumsum(made_here)[turns]
+    origin = np.append(0, np.flatnonzero(made_here))[before]
+    since: Floats = (counts.turn[turns] - counts.turn[origin]).astype(np.float64)
+    since[(before == 0) | (counts.dialogue[origin] != counts.dialogue[turns])] = np.inf
     return since
 
 
 def weights(counts: Counts, rate: float, rule: Rule) -> Floats:
     """The weight of every turn at a forgetting rate (lambda)."""
-    types, since = _judged(counts, rule)
-    result: Floats = (types == EXACT).astype(np.float64)
-    carried = np.flatnonzero(types == TYPE2)
-    result[carried] = -np.expm1(-_product(rate, since[carried]))
+    judged = _judged(counts, rule)
+    result: Floats = (judged.types == EXACT).astype(np.float64)
+    result[judged.carried] = -np.expm1(-_product(rate, judged.since))
     return result
 
 

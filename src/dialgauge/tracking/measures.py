@@ -27,7 +27,7 @@ from dialgauge.measures import (
     parse_measures,
 )
 from dialgauge.tracking.counts import SYMBOLS, Counts
-from dialgauge.tracking.encode import Floats
+from dialgauge.tracking.encode import Counters, Floats
 from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
 from dialgauge.tracking.sgd.cards import SGD_CARDS
 
@@ -82,10 +82,11 @@ def _ones(counts: Counts) -> Floats:
     return counts.ones[0]
 
 
-def _ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
-    defined = below > 0
-    result: Floats = above / np.where(defined, below, 1.0)
-    result[~defined] = otherwise
+def _ratio(part: Counters, whole: Counters, otherwise: float = 0.0) -> Floats:
+    """Of whole numbers; a part of nothing is 0, and gives 0 unless told otherwise."""
+    result: Floats = part / np.maximum(whole, 1)
+    if otherwise:
+        result[whole == 0] = otherwise
     return result
 
 
@@ -100,25 +101,23 @@ def _sa(counts: Counts, settings: Settings) -> Rows:
 
 
 def _aga(counts: Counts, settings: Settings) -> Rows:
-    correct = counts.turns.correct.astype(np.float64)
     jaccard = settings["form"] == "jaccard"
     size = counts.union + counts.turns.wrong if jaccard else counts.gold_size
-    return _ratio(correct, size.astype(np.float64)), (size > 0).astype(np.float64)
+    return _ratio(counts.turns.correct, size), (size > 0).astype(np.float64)
 
 
 def _rsa(counts: Counts, settings: Settings) -> Rows:
-    union = counts.union.astype(np.float64)
     empty = settings["empty"]
-    value = _ratio(counts.turns.correct.astype(np.float64), union, 1.0 if empty == "one" else 0.0)
-    return value, (union > 0).astype(np.float64) if empty == "skip" else _ones(counts)
+    value = _ratio(counts.turns.correct, counts.union, 1.0 if empty == "one" else 0.0)
+    return value, (counts.union > 0).astype(np.float64) if empty == "skip" else _ones(counts)
 
 
 def _f1(counts: Counts, settings: Settings) -> Rows:
-    double = 2.0 * counts.turns.correct.astype(np.float64)
-    size = double + 2 * counts.turns.wrong + counts.turns.missed + counts.turns.spurious
+    double = 2 * counts.turns.correct
+    size = double + counts.turns.wrong + counts.errors
     if settings["average"] == "turn":
         return _ratio(double, size, 1.0), _ones(counts)
-    return double, size
+    return double.astype(np.float64), size.astype(np.float64)
 
 
 def _f1_groups(counts: Counts, settings: Settings) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Bounds, Rows, Scores
+from dialgauge.measures import Bounds, Rows, scores_frame
 from dialgauge.runs import parquet_bytes
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
+
+if TYPE_CHECKING:
+    import polars
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -51,7 +54,8 @@ class ChunkSums(Struct, frozen=True, eq=False):
     """The sums of some dialogues by measure, on their way into the table of a file."""
 
     facts: ShardFacts
-    dialogues: list[str] = []
+    #: Their ids, as strings; None where no dialogue has a score.
+    dialogues: polars.Series | None = None
     rows: dict[str, Rows] = {}
 
 
@@ -109,59 +113,95 @@ class ShardSums(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, parts: Sequence[ChunkSums], shard: str, sha256: str, size: int) -> ShardSums:
         """The chunks of one file put together."""
-        scored = [part for part in parts if part.dialogues]
-        if not scored:
+        scored = [part for part in parts if part.dialogues is not None]
+        ids = _joined_ids([part.dialogues for part in parts if part.dialogues is not None])
+        if ids is None:
             facts = joined_facts([part.facts for part in parts], parts[0].facts)
             return cls(shard=shard, sha256=sha256, size=size, facts=facts, dialogues=0, table=b"", keys=b"", moments={})
         for part in scored[1:]:
             require_alike(scored[0].facts, part.facts, shard, shard)
         facts = joined_facts([part.facts for part in parts], scored[0].facts)
-        names = [name for name in scored[0].rows if name not in facts.left_out]
-        rows: dict[str, Rows] = {}
-        for name in names:
-            above, below = (np.concatenate([part.rows[name][side] for part in scored]) for side in (0, 1))
-            rows[name] = above, below
-        ids = [one for part in scored for one in part.dialogues]
+        rows = _joined_rows([part.rows for part in scored], facts.left_out)
         return cls(
             shard=shard,
             sha256=sha256,
             size=size,
             facts=facts,
             dialogues=len(ids),
-            table=parquet_bytes(Scores(dialogues=ids, sums=rows, scores={}).frame(), quick=True),
+            table=parquet_bytes(scores_frame(ids, rows), quick=True),
             keys=_keys_of(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
         )
 
 
-def _keys_of(ids: Sequence[str]) -> bytes:
-    """A 64-bit hash (FNV-1a) of each dialogue's key, the same everywhere; an id that is used twice is an error."""
+def _joined_ids(parts: Sequence[polars.Series]) -> polars.Series | None:
     import polars
 
-    series = polars.Series(ids, dtype=polars.String)
-    plain = bool((series.str.len_bytes() == series.str.len_chars()).all())
-    if plain:  # all at once; beyond ASCII that may differ
-        keys = series.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
-    else:
-        keys = polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
+    return polars.concat(parts, rechunk=True) if parts else None
+
+
+def _joined_rows(parts: Sequence[Mapping[str, Rows]], left_out: Collection[str]) -> dict[str, Rows]:
+    """The sums of all chunks by measure. Most measures share one array of denominators, which is joined once."""
+    known: dict[tuple[int, ...], Floats] = {}
+
+    def joined(chunks: Sequence[Floats]) -> Floats:
+        key = tuple(id(one) for one in chunks)
+        if key not in known:
+            known[key] = np.concatenate(chunks)
+        return known[key]
+
+    rows: dict[str, Rows] = {}
+    for name in parts[0]:
+        if name not in left_out:
+            rows[name] = joined([part[name][0] for part in parts]), joined([part[name][1] for part in parts])
+    return rows
+
+
+def _keys_of(ids: polars.Series) -> bytes:
+    """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
+    keys = _keys(ids)
     if keys.n_unique() < len(keys):
         raise DialgaugeError(
             "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
             "dialogue must be in a row",
             dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
         )
-    texts = keys.to_list() if plain else [text.encode() for text in keys]
-    return _hashed(texts, np.minimum(keys.str.len_bytes().to_numpy(), _HASHED))
+    return _hashed(keys)
 
 
-def _hashed(texts: Sequence[str] | Sequence[bytes], lengths: NDArray[np.integer[Any]]) -> bytes:
-    """FNV-1a of the first bytes of ASCII strings, or of bytes, letter by letter over all of them."""
-    width = max(1, int(lengths.max()))
-    letters = np.array(texts, f"S{width}").view(np.uint8).reshape(len(texts), width)
+def _keys(ids: polars.Series) -> polars.Series:
+    """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
+    import polars
+
+    together: str = ids.str.join("").item()
+    if not together.isascii():
+        return polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
+    if together.isalnum() and together == together.lower():
+        return ids
+    return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
+
+
+def _hashed(texts: polars.Series) -> bytes:
+    """A hash of the first bytes of texts: as FNV-1a, but eight bytes at a time.
+
+    Words of zeros, which only fill a text up to the longest, change nothing: a text has the same hash in every file.
+    """
+    lengths = texts.str.len_bytes().to_numpy()
+    words = max(1, -(-min(_HASHED, int(lengths.max())) // 8))
+    columns = _padded(texts, 8 * words).view("<u8").reshape(len(texts), words).T
     hashes = np.full(len(texts), 0xCBF29CE484222325, np.uint64)
-    for place, column in enumerate(letters.T):
-        hashes = np.where(place < lengths, (hashes ^ column) * np.uint64(0x100000001B3), hashes)
+    for column in columns:
+        mixed = (hashes ^ column) * np.uint64(0x100000001B3)
+        hashes = np.where(column != 0, mixed ^ (mixed >> np.uint64(32)), hashes)
     return hashes.tobytes()
+
+
+def _padded(texts: polars.Series, width: int) -> NDArray[np.uint8]:
+    """The first bytes of texts one after the other, shorter ones filled up with zeros."""
+    together: str = texts.str.slice(0, width).str.pad_end(width, "\0").str.join("").item()
+    if together.isascii():
+        return np.frombuffer(together.encode(), np.uint8)
+    return np.array([text.encode() for text in texts], f"S{width}").view(np.uint8)
 
 
 def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:

@@ -19,7 +19,7 @@ import numpy as np
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.tracking.counts import Counts, TurnCounts, count
+from dialgauge.tracking.counts import Counts, TurnCounts, count, count_columns
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import StateComparison, Stretch
 
@@ -32,10 +32,8 @@ INVENTORY = "dialgauge.inventory"
 
 #: Turns read at a time, which bounds memory.
 CHUNK = 1 << 18
-#: Turns measured at a time, and slots times turns counted at a time: what was fastest of several sizes. Arrays of fewer
-#: cost more calls, larger ones no longer fit the processor's cache.
+#: Turns counted and measured at a time, the fastest of several: fewer cost more calls, more no longer fit the cache.
 _BLOCK = 60_000
-_CELLS = 240_000
 
 
 def write_codes(comparison: StateComparison, path: Path) -> None:
@@ -169,19 +167,19 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
 
     dialogue = frame["dialogue"]
     first: Flags = np.ones(len(frame), bool)
-    first[1:] = (dialogue.shift(1) != dialogue).to_numpy()[1:]
+    first[1:] = (dialogue[1:] != dialogue[:-1]).to_numpy()
     turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
     gold, predicted = ([frame[f"{side}{slot}"].to_numpy() for slot in slots] for side in (GOLD, PREDICTED))
     for start, stop in _blocks(first):
         begins = first[start:stop]
         counts = Counts(
-            turns=_counted([one[start:stop] for one in gold], [one[start:stop] for one in predicted], begins),
+            turns=count_columns([one[start:stop] for one in gold], [one[start:stop] for one in predicted], begins),
             dialogue=np.cumsum(begins) - 1,
             turn=turn[start:stop],
             first=begins,
             inventory=inventory,
         )
-        yield dialogue[start:stop].filter(polars.Series(begins)), counts
+        yield dialogue[start:stop].filter(polars.Series(begins)).cast(polars.String), counts
 
 
 def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
@@ -238,25 +236,12 @@ def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -
             raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
 
 
-def _counted(gold: Sequence[Codes], predicted: Sequence[Codes], first: Flags) -> TurnCounts:
-    """The counts of a block, some dialogues at a time."""
-    return TurnCounts.joined([
-        count(_dense(gold, start, stop), _dense(predicted, start, stop), first[start:stop])
-        for start, stop in _blocks(first, _CELLS // max(1, len(gold)))
-    ])  # fmt: skip
-
-
-def _dense(columns: Sequence[Codes], start: int, stop: int) -> Codes:
-    """Some turns of all slots as one array."""
-    return np.stack([column[start:stop] for column in columns])
-
-
-def _blocks(first: Flags, size: int = _BLOCK) -> Iterator[tuple[int, int]]:
-    """Stretches of whole dialogues of about so many turns."""
+def _blocks(first: Flags) -> Iterator[tuple[int, int]]:
+    """Stretches of whole dialogues of about :data:`_BLOCK` turns."""
     begins = np.append(np.flatnonzero(first), len(first))
     start = 0
     while start < len(first):
-        place = int(np.searchsorted(begins, start + size, side="right")) - 1
+        place = int(np.searchsorted(begins, start + _BLOCK, side="right")) - 1
         stop = int(begins[place]) if begins[place] > start else int(begins[place + 1])
         yield start, stop
         start = stop

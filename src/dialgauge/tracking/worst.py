@@ -60,7 +60,8 @@ def layout(system: SystemScores, dialogue: str, rate: float = 0.5) -> str:
     """
     gold, counts = _dialogue(system.run, dialogue), system.counts
     types = error_types(counts, default_rule(counts))
-    since, weight = turns_since_error(counts, types), weights(counts, rate, default_rule(counts))
+    since = turns_since_error(counts, types, np.arange(len(counts)))
+    weight = weights(counts, rate, default_rule(counts))
     flags = system.details.evidence.flags
     wrong = {} if flags else _wrong_slots(system.run, gold.id)
     said = list(_with_replies(gold))
