@@ -59,7 +59,7 @@ def test_worked_example(tables: Any, path: tuple[str, str, str]) -> None:
         if key in example["conversation"]:
             assert parse_measure(measure).value(counts) == pytest.approx(example["conversation"][key], abs=1e-9), key
     types = error_types(counts, "code")
-    since = turns_since_error(counts, types)
+    since = turns_since_error(counts, types, np.arange(len(counts)))
     for place, turn in enumerate(example["turns"]):
         wanted = turn["expected"]
         counted = (counts.turns.correct, counts.turns.wrong, counts.turns.missed, counts.turns.spurious, counts.union)

@@ -74,27 +74,21 @@ def count(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = Non
     )
 
 
-def count_columns(gold: Sequence[Codes], predicted: Sequence[Codes], first: Flags) -> TurnCounts:
-    """What :func:`count` gives without a coder, from one array per slot: read where they lie, and no table is made."""
-    tally = _Tally(len(first), len(gold))
-    for left, right in zip(gold, predicted, strict=True):
-        tally.add(left, right, first)
-    return tally.counts(first)
+class SlotTally:
+    """What :func:`count` gives without a coder, for tables too large to hold: slots are added one after the other.
 
+    Where the codes of a slot differ, it is wrong, missed or spurious. ``first`` marks the first turns of dialogues.
+    """
 
-class _Tally:
-    """Sums and flags of turns as slot after slot is added; where codes differ, a slot is wrong, missed or spurious."""
-
-    def __init__(self, turns: int, slots: int) -> None:
-        kind = _sum_kind(slots)
+    def __init__(self, first: Flags, slots: int) -> None:
+        turns, kind = len(first), _sum_kind(slots)
+        self._first = first
         self._filled, self._predicted, self._both, self._errors = (np.zeros(turns, kind) for _ in range(4))
         self._new_error, self._unmatched, self._moved = (np.zeros(turns, bool) for _ in range(3))
-        #: Arrays that every slot uses again.
-        self._scratch = [np.empty(turns, bool) for _ in range(6)]
 
-    def add(self, gold: Codes, predicted: Codes, first: Flags) -> None:
-        """Add a slot."""
-        has_gold, has_prediction, differs, gold_new, predicted_new, found = self._scratch
+    def add(self, gold: Codes, predicted: Codes) -> None:
+        """Add the codes of a slot."""
+        has_gold, has_prediction, differs, gold_new, predicted_new, found = np.empty((6, len(gold)), bool)
         np.not_equal(gold, 0, out=has_gold)
         np.not_equal(predicted, 0, out=has_prediction)
         np.not_equal(gold, predicted, out=differs)
@@ -103,8 +97,8 @@ class _Tally:
         self._predicted += has_prediction.view(np.uint8)
         self._both += found.view(np.uint8)
         self._errors += differs.view(np.uint8)
-        _mark_changed(gold, has_gold, first, gold_new)
-        _mark_changed(predicted, has_prediction, first, predicted_new)
+        _mark_changed(gold, has_gold, self._first, gold_new)
+        _mark_changed(predicted, has_prediction, self._first, predicted_new)
         np.logical_or(gold_new, predicted_new, out=found)
         np.logical_and(found, differs, out=found)
         np.logical_or(self._new_error, found, out=self._new_error)
@@ -114,7 +108,7 @@ class _Tally:
         np.not_equal(differs[1:], differs[:-1], out=found[1:])
         np.logical_or(self._moved[1:], found[1:], out=self._moved[1:])
 
-    def counts(self, first: Flags) -> TurnCounts:
+    def counts(self) -> TurnCounts:
         """The counts of all slots that were added."""
         filled, predicted, both, errors = (
             one.astype(np.int32) for one in (self._filled, self._predicted, self._both, self._errors)
@@ -123,7 +117,7 @@ class _Tally:
         wrong = errors - missed - spurious
         label_match = ~(self._unmatched | self._new_error)
         return TurnCounts(
-            both - wrong, wrong, missed, spurious, self._new_error, label_match, ~(self._moved | first)
+            both - wrong, wrong, missed, spurious, self._new_error, label_match, ~(self._moved | self._first)
         )  # fmt: skip
 
 
