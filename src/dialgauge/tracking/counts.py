@@ -85,10 +85,12 @@ class SlotTally:
         self._first = first
         self._filled, self._predicted, self._both, self._errors = (np.zeros(turns, kind) for _ in range(4))
         self._new_error, self._unmatched, self._moved = (np.zeros(turns, bool) for _ in range(3))
+        #: What every slot needs for a moment: new arrays each time would cost as much as the work on them.
+        self._scratch = tuple(np.empty(turns, bool) for _ in range(6))
 
     def add(self, gold: Codes, predicted: Codes) -> None:
         """Add the codes of a slot."""
-        has_gold, has_prediction, differs, gold_new, predicted_new, found = np.empty((6, len(gold)), bool)
+        has_gold, has_prediction, differs, gold_new, predicted_new, found = self._scratch
         np.not_equal(gold, 0, out=has_gold)
         np.not_equal(predicted, 0, out=has_prediction)
         np.not_equal(gold, predicted, out=differs)

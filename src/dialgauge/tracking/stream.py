@@ -9,10 +9,10 @@ slots of the table are the inventory of slot accuracy, unless the file's metadat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,13 +30,9 @@ GOLD, PREDICTED = "gold:", "pred:"
 #: Where the file says how many slots there are, if they are not as many as it has columns for.
 INVENTORY = "dialgauge.inventory"
 
-#: A stretch of rows: the first, and the one after the last.
-Span: TypeAlias = tuple[int, int]
-
-#: Turns read at a time, which bounds memory; codes of them that are read at a time, so that they stay in the cache; and
-#: turns counted and measured at a time. Each was the fastest of several.
+#: Turns read at a time, which bounds memory.
 CHUNK = 1 << 18
-_CELLS = 1 << 21
+#: Turns counted and measured at a time, the fastest of several: fewer cost more calls, more no longer fit the cache.
 _BLOCK = 60_000
 
 
@@ -104,12 +100,12 @@ def is_code_table(path: Path) -> bool:
     with path.open("rb") as stream:
         if stream.read(4) != b"PAR1":
             return False
-    return any(name.startswith(GOLD) for name in _schema(path))
+    return any(name.startswith(GOLD) for name in _columns(path))
 
 
 def code_slots(path: Path) -> list[str]:
     """The slots of a table of codes, which must have both columns of each."""
-    return _slots(_schema(path), path)
+    return _slots(_columns(path), path)
 
 
 def code_inventory(path: Path) -> int:
@@ -121,24 +117,11 @@ def code_inventory(path: Path) -> int:
     return int(said) if said.isdecimal() and len(said) < 10 else len(code_slots(path))
 
 
-def _schema(path: Path) -> polars.Schema:
+def _columns(path: Path) -> list[str]:
     import polars
 
     with _readable(path):
-        return polars.scan_parquet(path, glob=False).collect_schema()
-
-
-def _slots(columns: Iterable[str], path: Path) -> list[str]:
-    names = list(columns)
-    gold = [name.removeprefix(GOLD) for name in names if name.startswith(GOLD)]
-    predicted = {name.removeprefix(PREDICTED) for name in names if name.startswith(PREDICTED)}
-    if not gold or set(gold) != predicted:
-        raise DialgaugeError(
-            f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "
-            f"{', '.join(sorted(set(gold) ^ predicted)) or 'there are none'}",
-            file=str(path),
-        )
-    return gold
+        return polars.scan_parquet(path, glob=False).collect_schema().names()
 
 
 @contextmanager
@@ -156,105 +139,104 @@ def stream_counts(
     path: Path, *, inventory: int, chunk: int = CHUNK, exclude: Collection[str] = ()
 ) -> Iterator[tuple[polars.Series, Counts]]:
     """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded."""
-    import polars
-
-    table = _CodeTable(path)
-    for rows in table.spans(chunk):
-        heading = table.read(["dialogue", "turn"], rows)
-        kept = _kept(heading["dialogue"], exclude) if exclude else None
-        heading = heading if kept is None else heading.filter(polars.Series(kept))
-        if len(heading):
-            yield from _measured(table, rows, heading, kept, inventory)
-
-
-def _measured(
-    table: _CodeTable, rows: Span, heading: polars.DataFrame, kept: Flags | None, inventory: int
-) -> Iterator[tuple[polars.Series, Counts]]:
-    """The turns of a span in blocks; slots are read and added a few at a time, so that they are still in the cache."""
-    import polars
-
-    dialogue, turn = heading["dialogue"], heading["turn"].to_numpy().astype(np.int32, copy=False)
-    first: Flags = np.ones(len(heading), bool)
-    first[1:] = (dialogue[1:] != dialogue[:-1]).to_numpy()
-    blocks = [(slice(start, stop), SlotTally(first[start:stop], len(table.slots))) for start, stop in _blocks(first)]
-    for gold, predicted in table.codes(rows):
-        left, right = (gold, predicted) if kept is None else (gold[kept], predicted[kept])
-        for block, tally in blocks:
-            tally.add(left[block], right[block])
-    for block, tally in blocks:
-        begins = first[block]
-        counts = Counts(
-            turns=tally.counts(),
-            dialogue=np.cumsum(begins) - 1,
-            turn=turn[block],
-            first=begins,
-            inventory=inventory,
-        )
-        yield dialogue[block].filter(polars.Series(begins)).cast(polars.String), counts
+    slots: list[str] = []
+    for frame in _frames(path, chunk):
+        slots = slots or _slots(frame.columns, path)
+        _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
+        if frame["dialogue"].null_count():
+            raise DialgaugeError("the column 'dialogue' must have no null", file=str(path))
+        kept = _without(frame, exclude) if exclude else frame
+        if len(kept):
+            yield from _block_counts(kept, slots, inventory)
+        del kept
+        del frame  # or it would stay in memory while the next one is read
 
 
-class _CodeTable:
-    """A table of codes on disk, of which some rows of some columns are read at a time."""
-
-    def __init__(self, path: Path) -> None:
-        import polars
-
-        self._path = path
-        schema = _schema(path)
-        self.slots = _slots(schema, path)
-        if "dialogue" not in schema or "turn" not in schema:
-            raise DialgaugeError("a table of codes needs the columns 'dialogue' and 'turn'", file=str(path))
-        self._numbers = {"turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in self.slots)}
-        with _readable(path):
-            self._lazy = polars.scan_parquet(path, glob=False)
-            self._rows = int(self._lazy.select(polars.len()).collect().item())
-        if not self._rows:
-            raise DialgaugeError("the table has no rows", file=str(path))
-
-    def read(self, columns: Sequence[str], rows: Span) -> polars.DataFrame:
-        """Some rows of some columns. A null or a fraction is no code, and must not become one."""
-        with _readable(self._path):
-            frame = self._lazy.slice(rows[0], rows[1] - rows[0]).select(columns).collect()
-        for name in columns:
-            if name not in self._numbers:
-                if frame[name].null_count():
-                    raise DialgaugeError(f"the column '{name}' must have no null", file=str(self._path))
-            elif not frame[name].dtype.is_integer() or frame[name].null_count():
-                raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(self._path))
-        return frame
-
-    def spans(self, chunk: int) -> Iterator[Span]:
-        """Rows of whole dialogues: about so many, and ending close to its multiples, where files have their groups."""
-        start, end = 0, chunk
-        while end < self._rows:
-            dialogue = self.read(["dialogue"], (start, end))["dialogue"]
-            others = (dialogue != dialogue[-1]).arg_true()
-            if len(others):  # the last dialogue may go on, and begins the next span
-                whole = start + int(others[-1]) + 1
-                yield start, whole
-                start = whole
-            end += chunk
-        yield start, self._rows
-
-    def codes(self, rows: Span) -> Iterator[tuple[Codes, Codes]]:
-        """Gold and predicted codes of one slot after the other."""
-        size = max(1, _CELLS // (2 * (rows[1] - rows[0])))
-        for place in range(0, len(self.slots), size):
-            slots = self.slots[place : place + size]
-            frame = self.read([f"{side}{slot}" for slot in slots for side in (GOLD, PREDICTED)], rows)
-            for slot in slots:
-                yield frame[f"{GOLD}{slot}"].to_numpy(), frame[f"{PREDICTED}{slot}"].to_numpy()
-
-
-def _kept(dialogue: polars.Series, exclude: Collection[str]) -> Flags:
-    """Which rows are of dialogues that are not excluded."""
+def _without(frame: polars.DataFrame, exclude: Collection[str]) -> polars.DataFrame:
     import polars
 
     left_out = {dialogue_key(one) for one in exclude}
-    ids = dialogue.cast(polars.String)
-    distinct = ids.unique(maintain_order=True)
-    wanted = distinct.filter(polars.Series([dialogue_key(one) not in left_out for one in distinct]))
-    return ids.is_in(wanted.implode()).to_numpy()
+    ids = frame["dialogue"].cast(polars.String)
+    kept = [dialogue_key(one) not in left_out for one in ids.unique(maintain_order=True)]
+    wanted = ids.unique(maintain_order=True).filter(polars.Series(kept))
+    return frame.filter(ids.is_in(wanted.implode()))
+
+
+def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> Iterator[tuple[polars.Series, Counts]]:
+    import polars
+
+    dialogue = frame["dialogue"]
+    first: Flags = np.ones(len(frame), bool)
+    first[1:] = (dialogue[1:] != dialogue[:-1]).to_numpy()
+    turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
+    gold, predicted = ([frame[f"{side}{slot}"].to_numpy() for slot in slots] for side in (GOLD, PREDICTED))
+    for start, stop in _blocks(first):
+        begins = first[start:stop]
+        tally = SlotTally(begins, len(slots))
+        for left, right in zip(gold, predicted, strict=True):
+            tally.add(left[start:stop], right[start:stop])
+        counts = Counts(
+            turns=tally.counts(),
+            dialogue=np.cumsum(begins) - 1,
+            turn=turn[start:stop],
+            first=begins,
+            inventory=inventory,
+        )
+        yield dialogue[start:stop].filter(polars.Series(begins)).cast(polars.String), counts
+
+
+def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
+    """The table in pieces that end with a dialogue; what a piece cuts off begins the next."""
+    import polars
+
+    with _readable(path):
+        lazy = polars.scan_parquet(path, glob=False)
+        rows = int(lazy.select(polars.len()).collect().item())
+    if not rows:
+        raise DialgaugeError("the table has no rows", file=str(path))
+    rest: polars.DataFrame | None = None
+    for start in range(0, rows, chunk):
+        with _readable(path):
+            piece = lazy.slice(start, chunk).collect()
+        if "dialogue" not in piece.columns or "turn" not in piece.columns:
+            raise DialgaugeError("a table of codes needs the columns 'dialogue' and 'turn'", file=str(path))
+        more = start + chunk < rows
+        if rest is not None:
+            # Joined on its own: columns of a table that was joined with another would be copied when they are used.
+            others = (piece["dialogue"] != rest["dialogue"][0]).arg_true()
+            ends = int(others[0]) if len(others) else len(piece)
+            rest, piece = polars.concat([rest, piece[:ends]]), piece[ends:]
+            if more and not len(piece):
+                continue
+            yield rest
+            rest = None
+        if more:
+            others = (piece["dialogue"] != piece["dialogue"][-1]).arg_true()
+            whole = int(others[-1]) + 1 if len(others) else 0
+            rest = piece[list(range(whole, len(piece)))]  # a copy: a slice would hold on to the whole piece
+            piece = piece[:whole]
+        if len(piece):
+            yield piece
+        del piece
+
+
+def _slots(columns: Sequence[str], path: Path) -> list[str]:
+    gold = [name.removeprefix(GOLD) for name in columns if name.startswith(GOLD)]
+    predicted = {name.removeprefix(PREDICTED) for name in columns if name.startswith(PREDICTED)}
+    if not gold or set(gold) != predicted:
+        raise DialgaugeError(
+            f"every slot needs a column '{GOLD}SLOT' and a column '{PREDICTED}SLOT'; unpaired: "
+            f"{', '.join(sorted(set(gold) ^ predicted)) or 'there are none'}",
+            file=str(path),
+        )
+    return gold
+
+
+def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -> None:
+    """A null or a fraction is no code, and must not become a number that looks like one."""
+    for name in columns:
+        if not frame[name].dtype.is_integer() or frame[name].null_count():
+            raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
 
 
 def _blocks(first: Flags) -> Iterator[tuple[int, int]]:
