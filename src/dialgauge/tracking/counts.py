@@ -112,15 +112,17 @@ class SlotTally:
 
     def counts(self) -> TurnCounts:
         """The counts of all slots that were added."""
-        filled, predicted, both, errors = (
-            one.astype(np.int32) for one in (self._filled, self._predicted, self._both, self._errors)
-        )
-        missed, spurious = filled - both, predicted - both
-        wrong = errors - missed - spurious
-        label_match = ~(self._unmatched | self._new_error)
+        missed, spurious = self._filled - self._both, self._predicted - self._both
+        wrong = self._errors - missed - spurious
         return TurnCounts(
-            both - wrong, wrong, missed, spurious, self._new_error, label_match, ~(self._moved | self._first)
-        )  # fmt: skip
+            (self._both - wrong).astype(np.int32),
+            wrong.astype(np.int32),
+            missed.astype(np.int32),
+            spurious.astype(np.int32),
+            self._new_error,
+            ~(self._unmatched | self._new_error),
+            ~(self._moved | self._first),
+        )
 
 
 def _mark_changed(codes: Codes, filled: Flags, first: Flags, changed: Flags) -> None:

@@ -168,6 +168,7 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
     dialogue = frame["dialogue"]
     first: Flags = np.ones(len(frame), bool)
     first[1:] = (dialogue[1:] != dialogue[:-1]).to_numpy()
+    ids = dialogue.filter(polars.Series(first)).cast(polars.String)
     turn = frame["turn"].to_numpy().astype(np.int32, copy=False)
     gold, predicted = ([frame[f"{side}{slot}"].to_numpy() for slot in slots] for side in (GOLD, PREDICTED))
     for start, stop in _blocks(first):
@@ -182,7 +183,8 @@ def _block_counts(frame: polars.DataFrame, slots: list[str], inventory: int) -> 
             first=begins,
             inventory=inventory,
         )
-        yield dialogue[start:stop].filter(polars.Series(begins)).cast(polars.String), counts
+        begun = int(np.count_nonzero(first[:start]))
+        yield ids[begun : begun + counts.dialogues], counts
 
 
 def _frames(path: Path, chunk: int) -> Iterator[polars.DataFrame]:
