@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import sys
 import tempfile
 import time
-from itertools import product
-from multiprocessing import current_process
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -67,14 +64,10 @@ def settings() -> ShardSettings:
 class Timed(Work[Any, Path]):
     """Scores a file that lies there, or one that it makes for the while; gives CPU seconds and the largest memory."""
 
-    def __init__(self, turns: int, *, bound: bool = False) -> None:
-        self._turns, self._bound, self._work = turns, bound, ShardWork(settings())
+    def __init__(self, turns: int) -> None:
+        self._turns, self._work = turns, ShardWork(settings())
 
     def open(self) -> Any:
-        if self._bound:
-            number = int(current_process().name.rpartition("-")[2])  # one after the other
-            cores = sorted(os.sched_getaffinity(0))
-            os.sched_setaffinity(0, {cores[number % len(cores)]})
         return self._work.open()
 
     def do(self, state: Any, unit: Unit[Path]) -> bytes:
@@ -91,15 +84,11 @@ class Timed(Work[Any, Path]):
         return msgspec.msgpack.encode((seconds, memory, len(content)))
 
 
-def timed(count: int, workers: int, folder: Path, *, bound: bool = False) -> tuple[float, float, float, float]:
-    """Wall seconds, CPU seconds of scoring, largest memory of a worker in MB, bytes that came back.
-
-    ``bound``: every worker has a core of its own. Otherwise a worker that is alone reads ahead on the other core, and
-    does the work of a little more than one.
-    """
+def timed(count: int, workers: int, folder: Path) -> tuple[float, float, float, float]:
+    """Wall seconds, CPU seconds of scoring, largest memory of a worker in MB, bytes that came back."""
     units = [Unit(str(number), folder / f"part-{number:05}.parquet") for number in range(count)]
     begun, spent, memory, size = 0.0, 0.0, 0.0, 0
-    for place, done in enumerate(run(Timed(SHARD, bound=bound), units, workers=WorkPlace("pool", workers))):
+    for place, done in enumerate(run(Timed(SHARD), units, workers=WorkPlace("pool", workers))):
         if done.content is None:
             raise SystemExit(done.failure)
         seconds, most, came = msgspec.msgpack.decode(done.content)
@@ -122,28 +111,22 @@ def speed(millions: int) -> dict[str, Any]:
         place = Path(folder)
         for number in range(count):
             write_shard(place / f"part-{number:05}.parquet", number)
+        rates: dict[int, list[float]] = {1: [], 2: []}
         per_cpu: list[float] = []
-        rates: dict[tuple[bool, int], list[float]] = {}
-        for bound, workers in tuple(product((True, False), (1, 2))) * REPEATS:
-            seconds, cpu, memory, size = timed(count, workers, place, bound=bound)
-            rates.setdefault((bound, workers), []).append((count - workers) * SHARD / seconds)
+        for workers in (1, 2) * REPEATS:
+            seconds, cpu, memory, size = timed(count, workers, place)
+            rates[workers].append((count - workers) * SHARD / seconds)
             per_cpu.append((count - workers) * SHARD / cpu)
+        one, two = (median(rates[workers]) for workers in (1, 2))
         return {
             "turns": millions * 1_000_000,
             "turns per CPU second in a worker": round(median(per_cpu)),
-            "turns per second": {
-                f"{workers} on {'a core each' if bound else 'any core'}": [round(rate) for rate in found]
-                for (bound, workers), found in rates.items()
-            },
-            "efficiency from one to two workers, a core each": _efficiency(rates, bound=True),
-            "efficiency from one to two workers, any core": _efficiency(rates, bound=False),
+            "turns per second of one worker, each time": [round(rate) for rate in rates[1]],
+            "turns per second of two workers, each time": [round(rate) for rate in rates[2]],
+            "efficiency from one to two workers": round(two / one / 2, 3),
             "MB per worker": round(memory),
             "bytes that come back per dialogue": round(size / (count * SHARD / TURNS), 1),
         }
-
-
-def _efficiency(rates: dict[tuple[bool, int], list[float]], *, bound: bool) -> float:
-    return round(median(rates[bound, 2]) / median(rates[bound, 1]) / 2, 3)
 
 
 def whole(millions: int, workers: int) -> dict[str, Any]:

@@ -107,7 +107,6 @@ def page() -> str:
         whole_10=measured["whole"]["10"],
         whole_100=measured["whole"]["100"],
         efficiency=measured["efficiency"],
-        efficiency_unbound=measured["efficiency_unbound"],
         mb_10=measured["memory"]["10"],
         mb_100=measured["memory"]["100"],
         driver_us=costs.driver * 1e6,
@@ -176,8 +175,7 @@ def measure() -> None:
         "machine": f"{os.cpu_count()} cores of {_processor()}",
         "costs": costs._asdict(),
         "whole": {"10": runs[1][_WHOLE], "100": runs[2][_WHOLE]},
-        "efficiency": speed["efficiency from one to two workers, a core each"],
-        "efficiency_unbound": speed["efficiency from one to two workers, any core"],
+        "efficiency": speed["efficiency from one to two workers"],
         "memory": {"10": small["MB per worker"], "100": large["MB per worker"]},
         "checks": [{name: run[name] for name in ("turns", "workers", "seconds")} for run in runs],
     }
