@@ -182,3 +182,15 @@ def test_units_that_would_share_a_result_are_refused(tmp_path: Path) -> None:
 
 def test_there_is_a_core() -> None:
     assert cores() >= 1
+
+
+def test_workers_have_an_environment_of_their_own_and_the_user_has_the_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
+    monkeypatch.setenv("_RJEM_MALLOC_CONF", "dirty_decay_ms:7")
+    before = dict(os.environ)
+    orders = units_of("tell POLARS_MAX_THREADS", "tell _RJEM_MALLOC_CONF")
+    told = [done.content for done in run(Orders(tmp_path), orders, workers=WorkPlace("pool", 1))]
+    assert told == [b"1", b"dirty_decay_ms:7"]
+    assert dict(os.environ) == before

@@ -50,6 +50,8 @@ class Orders(Work[str, str]):
             os._exit(int(value))
         elif order == "die" or (order == "die-once" and len(begun(self.folder)[unit.key]) == 1):
             os.kill(os.getpid(), signal.SIGKILL)
+        elif order == "tell":
+            return os.environ.get(value, "").encode()
         elif order == "long":
             return unit.key.encode() * int(value)
         return f"{state} {unit.key} {unit.payload}".encode()

@@ -8,6 +8,7 @@ Invariants
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from collections import Counter, deque
@@ -20,7 +21,7 @@ from typing import Any
 
 from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
-from dialgauge.engine.worker import READY, serve
+from dialgauge.engine.worker import ENVIRONMENT, READY, serve, set_environment
 from dialgauge.errors import DialgaugeError
 
 #: Seconds a worker gets to end by itself; one that waits for an answer which is paid for takes up to five.
@@ -40,7 +41,7 @@ class _Worker:
         self.process: SpawnProcess = context.Process(target=serve, args=(theirs,), daemon=True)
         self.ready = False
         self.units: deque[tuple[int, Unit[Any]]] = deque()
-        with _keyboard_held():
+        with _keyboard_held(), _environment():
             self.process.start()
         theirs.close()  # so that the connection breaks when the worker dies
         self.send(work)
@@ -182,6 +183,19 @@ def _how_it_ended(code: int | None) -> str:
     if code is not None and code < 0:
         return f"by the signal {signal.Signals(-code).name}"
     return f"with the exit code {code}"
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """The workers' environment while one starts: what their main module imports reads it before we can set it there."""
+    before = dict(os.environ)
+    set_environment()
+    try:
+        yield
+    finally:
+        for name in ENVIRONMENT:
+            if name not in before:
+                del os.environ[name]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Results, Unit
-from dialgauge.engine.worker import ONE_THREAD
+from dialgauge.engine.worker import set_environment
 from dialgauge.errors import DialgaugeError
 from dialgauge.source import own_source
 
@@ -62,7 +62,7 @@ class RayWorker:
     def open(self, work: bytes, path: list[str], folder: str) -> Opened | Crash | Unwell | Spent:
         """Open the work; ``path`` is where the driver finds its modules, ``folder`` where it was started."""
         try:
-            os.environ.update({name: os.environ.get(name, value) for name, value in ONE_THREAD.items()})
+            set_environment()
             sys.path += [place for place in path if place not in sys.path]
             if Path(folder).is_dir():  # relative paths mean the same as for the driver
                 os.chdir(folder)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 READY = b"ready"
-#: Several workers share the cores; each of them working with all cores would only make them wait for each other.
-ONE_THREAD = {"POLARS_MAX_THREADS": "1"}
+#: What workers tell polars. Several share the cores, so each takes one thread. Memory that one unit took stays for the
+#: next; by default polars returns it after half a second, only to ask for it again.
+ENVIRONMENT = {"POLARS_MAX_THREADS": "1", "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000"}
 
 
 def serve(connection: Connection) -> None:
     """Do what comes through the connection until it ends."""
-    os.environ.update({name: os.environ.get(name, value) for name, value in ONE_THREAD.items()})
+    set_environment()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers the keyboard, and ends its workers
     messages: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_listen, args=(connection, messages), daemon=True).start()
@@ -37,6 +38,12 @@ def serve(connection: Connection) -> None:
             connection.send_bytes(pickle.dumps(Crash.of(error)))
     except OSError:
         os._exit(1)  # nobody is there to tell
+
+
+def set_environment() -> None:
+    """Set :data:`ENVIRONMENT` where the user has not set it otherwise."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
 
 
 def _work(connection: Connection, messages: SimpleQueue[Any]) -> None:
