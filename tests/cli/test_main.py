@@ -181,6 +181,17 @@ def test_help_pages_fit_the_screen_and_name_no_types(capsys: pytest.CaptureFixtu
     assert not any(line.endswith("[default:") for line in lines)
 
 
+@pytest.mark.parametrize("command", commands_and_groups())
+def test_h_asks_for_the_same_page(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    page = dialgauge(capsys, *command.split(), "--help")
+    assert dialgauge(capsys, *command.split(), "-h") == page
+    assert "  -h, --help " in page.out
+
+
+def test_h_asks_for_the_page_also_after_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "runs", "show", "nothing", "-h") == dialgauge(capsys, "runs", "show", "--help")
+
+
 def test_a_help_page_says_what_options_take(capsys: pytest.CaptureFixture[str]) -> None:
     page = dialgauge(capsys, "compare", "--help").out
     assert page.startswith(

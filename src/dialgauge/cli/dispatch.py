@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import HELP_OPTIONS, CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.runs import kept_to_the_end
@@ -79,7 +79,7 @@ def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str
     from dialgauge.cli.project_file import find_project_file, project_words
 
     path = find_project_file()
-    if path is None or "--help" in words:
+    if path is None or any(word in HELP_OPTIONS for word in words):
         return words
     added = project_words(path, group, name, words)
     if not added:

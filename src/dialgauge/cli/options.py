@@ -20,6 +20,9 @@ from typing import Any, TypeVar
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+#: What asks for the help page of any command or group; no command may use these for anything else.
+HELP_OPTIONS = ("-h", "--help")
+
 
 class Declaration:
     """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ...
