@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialgauge import write
+from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -66,6 +67,22 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     correlations = sorted(path.stem for path in (tmp_path / "drawn").glob("correlation*"))
     assert correlations and all(name.startswith("correlation_kendall_") for name in correlations)
     assert "Kendall" in (tmp_path / "drawn" / f"{correlations[0]}.svg").read_text(encoding="utf-8")
+
+
+def test_compared_files_are_stored_on_request(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ("--store", tmp_path / "runs")
+    quick = ("--resamples", 20, "-m", "JGA")
+    assert dialgauge(capsys, "compare", "self", *files[:2], *quick, *place).code == 0
+    assert not (tmp_path / "runs").exists()
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], *quick, *place, "--run")
+    assert outcome.code == 0, outcome.err
+    stored = Store(tmp_path / "runs").survey().runs
+    assert sorted(run.name for run in stored) == ["bad", "good"]
+    assert all(f"stored as run {run.id} in {tmp_path / 'runs'}" in outcome.err for run in stored)
+    again = dialgauge(capsys, "compare", *(run.id for run in stored), *place, "--resamples", 20, "--run")
+    assert (again.code, again.err) == (2, "dialgauge: stored runs are already scored; leave out --run\n")
 
 
 @pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])

@@ -20,7 +20,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "lab", "run", "-n", 12, "--out", "talks", "--json", "scores.json", "--table", "t.md")
+    outcome = dialgauge(capsys, "lab", "run", "-n", 12, "--run", "--out", "talks", "--json", "scores.json", "--table", "t.md")
     assert outcome.code == 0, outcome.err
     assert "Was the job done?" in outcome.out
     assert max(map(len, outcome.out.splitlines())) <= 100

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option
-from dialgauge.cli.parse import CommandParameter, command_parameters
+from dialgauge.cli.dispatch import _stores_on_request
+from dialgauge.cli.help_pages import command_page
+from dialgauge.cli.options import AlwaysOn, Option
+from dialgauge.cli.parse import CommandParameter, command_parameters, quick_call
 
 #: What the table in docs/decisions/options.md promises.
 SAME = (
-    "--json", "--table", "--figures", "--figure-format", "--store", "--run", "--format", "--fail-under",
+    "--json", "--table", "--figures", "--figure-format", "--store", "--format", "--fail-under",
     "--fail-on-drop", "--view", "--gold-format", "--pred-format",
 )  # fmt: skip
 #: Commands with --json whose answer is no table.
@@ -21,7 +23,7 @@ NO_TABLE = {"data convert", "babi convert-dstc2"}
 #: Commands that hold conversations or train, and so always store.
 ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train"}
 #: Commands with a store that score something, and so store it where that is asked for.
-ON_REQUEST = {"score", "tasks score", "users score", "users faults", "babi attention"}
+ON_REQUEST = {"score", "compare", "tasks score", "users score", "users faults", "babi attention"}
 
 
 def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
@@ -80,9 +82,23 @@ def test_what_a_narrow_screen_shortens_can_be_shown_whole() -> None:
 
 
 def test_runs_are_stored_the_same_way_everywhere() -> None:
-    assert {name for name, options in EVERY.items() if "--run" in options} == ON_REQUEST
-    for name in ALWAYS_STORE | ON_REQUEST:
+    asked = {name: options["--run"].declaration for name, options in EVERY.items() if "--run" in options}
+    assert asked.keys() == ALWAYS_STORE | ON_REQUEST
+    assert {name for name, one in asked.items() if isinstance(one, AlwaysOn)} == ALWAYS_STORE
+    assert len({one.settings["help"] for one in asked.values()}) == 2
+    for name in asked:
         assert "--store" in EVERY[name], name
+
+
+@pytest.mark.parametrize("name", sorted(ALWAYS_STORE))
+def test_what_always_stores_takes_run_and_says_so(name: str) -> None:
+    """A store without --run is no mistake there, as it is where --run alone stores."""
+    word, inner = name.split()
+    group = importlib.import_module(f"dialgauge.cli.{word}").app
+    required = ["--data", "x"] if name == "babi table" else ["--out", "x"] if name == "babi train" else []
+    assert quick_call(group, [inner, *required, "--run"]) is not None
+    assert not _stores_on_request(group, [inner, "--store", "x"])
+    assert "This command always does" in " ".join(command_page(f"dialgauge {name}", group.commands[inner]).split())
 
 
 def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:

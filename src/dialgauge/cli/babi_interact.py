@@ -20,6 +20,7 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import (
     AcceptOption,
+    AlwaysRunOption,
     JsonOption,
     MinResultsOption,
     StoreOption,
@@ -75,6 +76,7 @@ def interact(
     json: JsonOption = None,
     table: TableOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
@@ -91,6 +93,8 @@ def interact(
 
     check_table(table)
     number = _task(folder, task)
+    if folder is None:
+        _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
     system = system_named(
         model, url, folder, model_seed, settings(given, None, device), lambda: _training_data(data, number)
     )
@@ -130,6 +134,15 @@ def _task(folder: Path | None, given: int | None) -> int:
     if folder is not None:
         check_task(folder, number)
     return number
+
+
+def _refuse_training(model: str | None, url: str | None, training: dict[str, object]) -> None:
+    """An error where something is given to train with, and nothing is trained."""
+    named = [option for option, value in training.items() if value is not None]
+    name = model or DEFAULT_MODEL
+    if named and (url is not None or _is_agent(name)):
+        who = f"the agent {name}" if url is None else "the bot at --url"
+        raise DialgaugeError(f"{who} is not trained; drop {' and '.join(named)}, or choose a model with --model")
 
 
 def _training_data(data: Path | None, number: int) -> RankingTask | None:

@@ -28,6 +28,7 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import (
     AddressOption,
+    AlwaysRunOption,
     EngineOption,
     JsonOption,
     StoreOption,
@@ -128,6 +129,7 @@ def evaluate(
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
@@ -283,6 +285,7 @@ def table(
     json: JsonOption = None,
     report: TableOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""

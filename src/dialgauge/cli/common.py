@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder
+from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
@@ -79,6 +79,9 @@ ViewOption = Annotated[
     bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
 RunOption = Annotated[bool, Option("--run", help="Store the results in the run store, one run per system.")]
+AlwaysRunOption = Annotated[
+    bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
+]
 StoreOption = Annotated[
     Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]

@@ -16,6 +16,7 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     JsonOption,
     PredFormatOption,
+    RunOption,
     SeedOption,
     StoreOption,
     TableOption,
@@ -131,6 +132,7 @@ def main(
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    run: RunOption = False,
     view: ViewOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
@@ -140,7 +142,7 @@ def main(
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
     out.wide = wide
-    output = ComparisonOutput(to, table, json, figures, figure_format, view, store)
+    output = ComparisonOutput(to, table, json, figures, figure_format, view, store, run)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
@@ -150,7 +152,7 @@ def main(
     }
     if systems is not None:
         needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--view": view}
+        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--run": run, "--view": view}
         _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
@@ -163,7 +165,7 @@ def main(
         )
     if _are_runs(files, store):
         own_coverage = coverage if coverage != "intersection" else None
-        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage})
+        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage, "--run": run})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
@@ -275,6 +277,7 @@ class ComparisonOutput:
     figure_format: str
     view: bool = False
     store: Path | None = None
+    run: bool = False
 
     def __post_init__(self) -> None:
         from dialgauge.errors import DialgaugeError, nearest
@@ -284,7 +287,10 @@ class ComparisonOutput:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
+        if self.run:
+            from dialgauge.runs import Store
 
+            Store(self.store).check_writable()
         if self.to not in FORMATS:
             raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
         check_table(self.table)
@@ -352,10 +358,18 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
+    runs = list(comparison.runs.values())
+    if output.run:
+        from dialgauge.runs import Store
+
+        place = Store(output.store)
+        runs = [place.add(run) for run in runs]
+        for run in runs:
+            err.print(f"stored as run {run.id} in {place.folder}")
     if output.view:
         from dialgauge.cli.explore import view_runs
 
-        view_runs(list(comparison.runs.values()), output.store)
+        view_runs(runs, output.store)
     return 0 if comparison.complete else EXIT_INCOMPLETE
 
 

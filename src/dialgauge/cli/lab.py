@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import (
     AddressOption,
+    AlwaysRunOption,
     EngineOption,
     JsonOption,
     StoreOption,
@@ -100,6 +101,7 @@ def run(
     ] = False,
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import (
+    AlwaysRunOption,
     FigureFormatOption,
     FiguresOption,
     JsonOption,
@@ -70,6 +71,7 @@ def study(
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> None:

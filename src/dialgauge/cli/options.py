@@ -39,6 +39,10 @@ class Option(Declaration):
     """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``; a truth value needs a name."""
 
 
+class AlwaysOn(Option):
+    """A flag for what the command does anyway: a script may ask for it in the same way everywhere."""
+
+
 class OutputFile(Option):
     """An option that names a file to write: what cannot be written is refused before the command begins."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 _TO_FROM = "use --from RUN"
 _TO_TO = "use --to FORMAT (--format is the input format)"
 _TABLE = "use --table FILE, which takes the format from the file's ending"
-_STORED = "this command always stores its run; drop --run"
 
 #: Command and old option to what to write now. Shown only where the command does not know the option any more.
 RENAMED: dict[tuple[str, str], str] = {
@@ -32,12 +31,6 @@ RENAMED: dict[tuple[str, str], str] = {
     ("babi table", "--latex"): _TABLE,
     ("babi table", "--html"): _TABLE,
     ("babi attention", "--figure"): "use --figures FOLDER",
-    ("babi evaluate", "--run"): _STORED,
-    ("babi interact", "--run"): _STORED,
-    ("babi table", "--run"): _STORED,
-    ("babi train", "--run"): _STORED,
-    ("lab run", "--run"): _STORED,
-    ("lab study", "--run"): _STORED,
 }
 
 
