@@ -29,9 +29,7 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_interact_with_rules(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    outcome = dialgauge(
-        capsys, "babi", "interact", "--task", 1, "--dialogs", 5, "--run", "--json", tmp_path / "i.json"
-    )
+    outcome = dialgauge(capsys, "babi", "interact", "--task", 1, "--dialogs", 5, "--run", "--json", tmp_path / "i.json")
     assert outcome.code == 0, outcome.err
     systems = json.loads((tmp_path / "i.json").read_text())["systems"]
     values = [(one["half"], *(one["scores"][name]["value"] for name in ("completed", "per-dialog"))) for one in systems]

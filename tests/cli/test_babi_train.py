@@ -144,7 +144,7 @@ def test_models_without_epochs_are_trained_too(capsys: pytest.CaptureFixture[str
 def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
     outcome = dialgauge(
-        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialog", 2, "--turn", 3,
+        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialogue", 2, "--turn", 3,
         "--figures", tmp_path / "maps", "--json", tmp_path / "a.json", "--run",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
@@ -204,7 +204,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--dialog", "99"), "has 12 dialogues, so no dialogue 99"),
+        (("--dialogue", "99"), "has 12 dialogues, so no dialogue 99"),
         (("--turn", "99"), "so no reply 99"),
         (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
         (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),

@@ -122,7 +122,7 @@ def test_listing_names_unfinished_work(place: Place) -> None:
 
 def test_showing_a_run(place: Place) -> None:
     id_ = place.add("augpt")
-    outcome = place.run("runs", "show", id_[:-3], "--rows", 1)
+    outcome = place.run("runs", "show", id_[:-3], "--limit", 1)
     assert outcome.code == 0
     for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "corpus"):
         assert text in outcome.out

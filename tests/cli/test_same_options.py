@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.dispatch import _stores_on_request
-from dialgauge.cli.help_pages import command_page
+from dialgauge.cli.help_pages import command_page, value_name
 from dialgauge.cli.options import AlwaysOn, Option
 from dialgauge.cli.parse import CommandParameter, command_parameters, quick_call
 
@@ -38,6 +39,74 @@ def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
 
 
 EVERY = dict(commands())
+
+
+#: Options that mean one thing and are worded for the command, each with what differs. docs/decisions/options.md.
+WORDED = {
+    "--by": "what the scores of the family can be broken down by",
+    "--cassette": "its default where the command has one",
+    "--count": "goals, or dialogues",
+    "--data": "the folder of one corpus, or of all",
+    "--database": "what it is needed for, and its default",
+    "--dialogs": "dialogues per what",
+    "--dialogue": "what is done with the dialogue: shown, annotated, included; bAbI's have numbers, no ids",
+    "--force": "what would be replaced",
+    "--fresh": "what is computed again",
+    "--from": "repeatable where several systems are shown",
+    "--goal": "what is done with the goal",
+    "--limit": "'runs show' writes as many rows as it shows: the tables whole are files already",
+    "--load": "the one command that needs a memory network says so",
+    "--measures": "examples of the family",
+    "--model": "of ours, or of an endpoint",
+    "--ontology": "what it is for, and its default",
+    "--out": "what the command exists to make",
+    "--profile": "repeatable where several are scored",
+    "--resamples": "of what, and whether there may be none",
+    "--run": "whether the command stores without being asked",
+    "--schema": "what it is for",
+    "--seed": "what is random",
+    "--seeds": "of what",
+    "--set": "settings of what",
+    "--split": "which splits the command takes",
+    "--splits": "which splits the command takes",
+    "--system": "what the command does to the system",
+    "--task": "which tasks there are, and the default",
+    "--tasks": "which tasks there are",
+    "--to": "the formats that the command writes",
+    "--workers": "reproduce has workers only with --fresh",
+    "--world": "instead of --data where both are possible",
+}
+PAGE = Path(__file__).parent.parent.parent / "docs" / "decisions" / "options.md"
+
+
+def wordings(option: str) -> set[tuple[str, str]]:
+    return {
+        (options[option].declaration.settings["help"], value_name(options[option]))
+        for options in EVERY.values()
+        if option in options
+    }
+
+
+def test_options_of_one_name_have_one_text_but_for_those_declared() -> None:
+    named = {option for options in EVERY.values() for option in options if option.startswith("--")}
+    assert {option for option in named if len(wordings(option)) > 1} == set(WORDED)
+
+
+def test_what_is_worded_by_command_is_said_in_the_decisions() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [option for option in WORDED if f"`{option}`" not in page and f"`{option} " not in page] == []
+
+
+@pytest.mark.parametrize("option", ["--level", "--missing", "--show", "--profile", "--candidates", "--dataset"])
+def test_no_name_has_two_kinds_of_values(option: str) -> None:
+    """Each of these once meant two things."""
+    kinds = {(one.type, value_name(one)) for options in EVERY.values() if (one := options.get(option))}
+    assert len(kinds) == 1
+
+
+def test_rows_are_limited_by_one_option() -> None:
+    others = {"--most", "--rows", "--all", "--top", "--max-rows", "--head"}
+    assert not [(name, option) for name, options in EVERY.items() for option in options if option in others]
 
 
 @pytest.mark.parametrize("option", SAME)

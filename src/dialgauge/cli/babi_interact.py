@@ -12,6 +12,7 @@ from dialgauge.cli.babi_options import (
     MaybeDataOption,
     ModelOption,
     SetOption,
+    UrlOption,
     fitted_ranker,
     loaded_ranker,
     settings,
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
-
-UrlOption = Annotated[str | None, Option(metavar="URL", help="Use the bot at this HTTP address instead of a model.")]
 
 
 def register(app: CommandGroup) -> None:

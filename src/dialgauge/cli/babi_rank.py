@@ -18,6 +18,7 @@ from dialgauge.cli.babi_options import (
     ModelOption,
     PresetOption,
     SetOption,
+    UrlOption,
     data_or_logs,
     fresh_ranker,
     loaded_ranker,
@@ -92,9 +93,7 @@ def evaluate(
     model: ModelOption = None,
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeatable. Default: all.")] = None,
-    url: Annotated[
-        str | None, Option(metavar="URL", help="Evaluate the bot at this HTTP address instead of a model.")
-    ] = None,
+    url: UrlOption = None,
     folder: LoadOption = None,
     transfer: Annotated[
         bool,

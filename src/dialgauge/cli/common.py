@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,16 @@ FigureFormatOption = Annotated[
 FormatOption = Annotated[
     str | None, Option("--format", metavar="NAME", help="Input format; overrides format detection.")
 ]
+LimitOption = Annotated[
+    int, Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
+]
+ResamplesOption = Annotated[
+    int,
+    Option("--resamples", min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+]
+WorstOption = Annotated[
+    int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
+]
 SeedOption = Annotated[int, Option(min=0, help="Random seed for resampling.")]
 
 # Where the work runs.
@@ -127,10 +138,10 @@ AddressOption = Annotated[
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-WorkersOption = Annotated[
-    int | None,
-    Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."),
-]
+_WORKERS = Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
+WorkersOption = Annotated[int | None, _WORKERS]
+#: For commands that work here, in processes.
+ProcessesOption = Annotated[int, _WORKERS]
 
 
 def place_from(engine: str | None, workers: int | None, address: str | None) -> WorkPlace:
@@ -169,6 +180,11 @@ PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of 
 WorldOption = Annotated[str, Option(metavar="NAME|FILE", help="restaurant, bakery, or a world file (YAML).")]
 AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
 MinResultsOption = Annotated[int, Option(min=1, help="Minimum number of results for a query (tasks 3, 5).")]
+
+
+def row_limit(limit: int) -> int:
+    """How many rows a list may have, where 0 is no limit."""
+    return limit or sys.maxsize
 
 
 def on_screen(json: Path | None) -> bool:

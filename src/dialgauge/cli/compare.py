@@ -51,7 +51,9 @@ ResamplesOption = Annotated[
         help="Resamples for tests and intervals.",
     ),
 ]
-LevelOption = Annotated[float, Option(min=0, max=1, help="Confidence level.")]
+ConfidenceOption = Annotated[
+    float, Option("--confidence", min=0, max=1, help="Confidence level of intervals and tests.")
+]
 CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
@@ -119,7 +121,7 @@ def main(
     pred_format: PredFormatOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
-    level: LevelOption = 0.95,
+    level: ConfidenceOption = 0.95,
     pairs: PairsOption = False,
     correlation: CorrelationOption = None,
     sweep: SweepOption = False,
@@ -194,8 +196,8 @@ def main(
             gold_format=gold_format,
             pred_format=pred_format,
         )
-    for name, run in comparison.runs.items():
-        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
+    for name, each in comparison.runs.items():
+        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}")
     return present(comparison, request.options(comparison.systems), output)
 
 

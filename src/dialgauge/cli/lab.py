@@ -11,6 +11,7 @@ from dialgauge.cli.common import (
     AlwaysRunOption,
     EngineOption,
     JsonOption,
+    ResamplesOption,
     StoreOption,
     TableOption,
     WideOption,
@@ -24,6 +25,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.lab_options import (
     ChannelOption,
+    CountOption,
     DatabaseOption,
     EndpointOption,
     ExchangesOption,
@@ -61,12 +63,7 @@ def run(
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[
-        int | None,
-        Option(
-            "--count", "-n", metavar="N", min=1, help="Number of goals. Default: all, or 200 for the synthetic town."
-        ),
-    ] = None,
+    count: CountOption = None,
     trials: Annotated[int, Option(metavar="K", min=1, help="Conversations per goal, for pass^k.")] = 1,
     level: LevelOption = "act",
     channel: ChannelOption = "clean",
@@ -86,7 +83,7 @@ def run(
     loop: Annotated[int, Option(min=0, help="Stop after this many identical exchanges in a row; 0 for never.")] = 0,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     engine: EngineOption = None,
     address: AddressOption = None,
     workers: WorkersOption = None,
@@ -163,12 +160,10 @@ def run(
 def show_goals(
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[
-        int | None, Option("--count", "-n", metavar="N", min=1, help="Number of goals. Default: all.")
-    ] = None,
+    count: CountOption = None,
     failures: FailuresOption = "live",
     town_seed: TownSeedOption = 0,
-    show: Annotated[str | None, Option("--show", metavar="ID", help="Show one goal in full.")] = None,
+    goal: Annotated[str | None, Option("--goal", metavar="ID", help="Show one goal in full.")] = None,
     folder: Annotated[
         Path | None,
         OutputFolder(
@@ -188,9 +183,9 @@ def show_goals(
 
     check_table(table)
     loaded = opened_town(goals, database, count, town_seed, failures)
-    present_tables([one_goal_table(loaded, show)] if show is not None else goal_tables(loaded), table, json)
+    present_tables([one_goal_table(loaded, goal)] if goal is not None else goal_tables(loaded), table, json)
     if json is not None:
-        write_document(json, "lab-goals", {"goals": {goal.id: msgspec.to_builtins(goal) for goal in loaded.goals}})
+        write_document(json, "lab-goals", {"goals": {one.id: msgspec.to_builtins(one) for one in loaded.goals}})
     if folder is not None:
         from dialgauge.worlds.town import generate_goals, write_town
 

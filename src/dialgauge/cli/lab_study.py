@@ -9,6 +9,7 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    ProcessesOption,
     StoreOption,
     TableOption,
     WideOption,
@@ -66,7 +67,7 @@ def study(
     resamples: Annotated[
         int, Option(min=1, why="a study is its intervals", help="Bootstrap resamples of goals for the 95% intervals.")
     ] = 1000,
-    workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
+    workers: ProcessesOption = 1,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,

@@ -16,6 +16,7 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     JsonOption,
     PredFormatOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
@@ -23,6 +24,7 @@ from dialgauge.cli.common import (
     ViewOption,
     WideOption,
     WorkersOption,
+    WorstOption,
     check_table,
     kept_for_good,
     on_screen,
@@ -86,7 +88,7 @@ def score(
     faults: Annotated[
         bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
     ] = False,
-    worst: Annotated[int, Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
+    worst: WorstOption = 0,
     worst_by: Annotated[str, Option(metavar="MEASURE", help="Measure that ranks dialogues for --worst.")] = _WORST_BY,
     sensitivity: Annotated[
         bool,
@@ -120,9 +122,7 @@ def score(
     no_intervals: Annotated[
         bool, Option("--no-intervals", help="Skip confidence intervals, as --resamples 0 does.")
     ] = False,
-    resamples: Annotated[
-        int, Option(min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none.")
-    ] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,

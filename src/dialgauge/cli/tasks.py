@@ -12,12 +12,14 @@ from dialgauge.cli.common import (
     FromOption,
     FromRunsOption,
     JsonOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
     TableOption,
     WideOption,
     WorkersOption,
+    WorstOption,
     check_table,
     kept_for_good,
     on_screen,
@@ -57,8 +59,8 @@ Domains = Annotated[
         "names). Default: file if every turn has active_domains, else state.",
     ),
 ]
-MissingOption = Annotated[
-    str, Option(metavar="POLICY", help="Dialogues without responses: skip (as mwzeval does) or fail.")
+UnansweredOption = Annotated[
+    str, Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail.")
 ]
 Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
 
@@ -75,7 +77,7 @@ def score(
     ] = None,
     database: DatabaseFolder = None,
     domains: Domains = None,
-    missing: MissingOption = "skip",
+    unanswered: UnansweredOption = "skip",
     strict: Strict = False,
     references: Annotated[
         Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
@@ -95,10 +97,10 @@ def score(
         ),
     ] = None,
     by: Annotated[str | None, Option(metavar="domain", help="Break Inform and Success down by domain.")] = None,
-    worst: Annotated[int, Option(metavar="N", min=0, help="Show the N worst dialogues, and why.")] = 0,
+    worst: WorstOption = 0,
     from_runs: FromRunsOption = None,
     no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
@@ -126,7 +128,7 @@ def score(
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {
-            "--database": database, "--domains": domains, "--missing": missing != "skip", "--strict": strict,
+            "--database": database, "--domains": domains, "--unanswered": unanswered != "skip", "--strict": strict,
             "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
             "--no-human": no_human,
         }  # fmt: skip
@@ -134,7 +136,7 @@ def score(
             results, measures or (), resamples, seed, unfit, table, json, store, gate, where, keep=run
         )
     scoring = {
-        "GOLD PRED": files, "--database": database, "--domains": domains, "--missing": missing != "skip",
+        "GOLD PRED": files, "--database": database, "--domains": domains, "--unanswered": unanswered != "skip",
         "--strict": strict, "--references": references, "--references-are": references_are, "--measures": measures,
         "--no-human": no_human, "--resamples": resamples != 1000, "--seed": seed, "--run": run,
     }  # fmt: skip
@@ -143,7 +145,7 @@ def score(
     else:
         gold, systems = _named(files)
         names = [*(measures or ["default"]), *(["domains"] if by else [])]
-        options = _options(domains, missing, strict, names, resamples, seed)
+        options = _options(domains, unanswered, strict, names, resamples, seed)
         if where.asked:
             work = _response_work(gold, database, references, references_are, options, human=not no_human)
             runs = _scored_elsewhere(work, systems, where, store)

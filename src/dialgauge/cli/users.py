@@ -14,6 +14,9 @@ from dialgauge.cli.common import (
     FormatOption,
     FromOption,
     JsonOption,
+    LimitOption,
+    ProcessesOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
@@ -26,6 +29,7 @@ from dialgauge.cli.common import (
     on_screen,
     place_from,
     print_tables,
+    row_limit,
     working_store,
     write_document,
     write_json,
@@ -39,13 +43,12 @@ from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
+    DatasetProfile,
     Map,
     Mode,
     Overrides,
-    ProfileName,
     SchemaFile,
     Source,
-    Workers,
     finish,
     fresh_or_stored,
     opened,
@@ -76,7 +79,7 @@ def score(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
@@ -85,7 +88,7 @@ def score(
         Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all' includes plugins."),
     ] = None,
     verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     per_dialogue: Annotated[
@@ -162,7 +165,7 @@ def figures(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
@@ -170,12 +173,12 @@ def figures(
     wide: WideOption = False,
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
-    most: Annotated[int, Option(min=1, help="Rows in the lists of confusions and loops.")] = 15,
+    limit: LimitOption = 15,
     folder: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
-    workers: Workers = 1,
+    workers: ProcessesOption = 1,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     out.wide = wide
@@ -201,12 +204,16 @@ def figures(
         tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
         tables += [slot_table(figure) for figure in analyses if figure.slots]
-    tables += [confusion_table(presented, most), loop_table(presented, most)]
+
+    def lists(rows: int) -> list[Table]:
+        return [confusion_table(presented, rows), loop_table(presented, rows)]
+
     if on_screen(json):
-        print_tables(tables)
+        print_tables([*tables, *lists(row_limit(limit))])
     if json is not None:
         write_document(json, "users-figures", figure_numbers(presented))
-    write_table_file(tables, table)
+    if table is not None:
+        write_table_file([*tables, *lists(row_limit(0))], table)
     draw_figures({one.name: partial(draw, one) for one in analyses}, folder, figure_format)
     return finish([presented])
 
@@ -224,7 +231,7 @@ def explain(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
