@@ -22,6 +22,8 @@ from dialgauge.cli.babi_options import (
 from dialgauge.cli.common import (
     AcceptOption,
     AlwaysRunOption,
+    FigureFormatOption,
+    FiguresOption,
     JsonOption,
     MinResultsOption,
     StoreOption,
@@ -29,6 +31,8 @@ from dialgauge.cli.common import (
     WideOption,
     WorldOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     present_tables,
     write_document,
 )
@@ -72,6 +76,8 @@ def interact(
     model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
     wide: WideOption = False,
@@ -91,6 +97,7 @@ def interact(
     from dialgauge.worlds.restaurant import Parameters, load_world
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     number = _task(folder, task)
     if folder is None:
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
@@ -110,6 +117,7 @@ def interact(
     for run in runs:
         tell(f"stored as run {run.id}")
     write_document(json, "babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    draw_scores(runs, figures, figure_format)
     return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 

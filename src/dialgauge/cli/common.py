@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dialgauge.engine import WorkPlace
     from dialgauge.report import Table, Value
-    from dialgauge.runs import Store
+    from dialgauge.runs import Run, Store
 
 
 T = TypeVar("T")
@@ -248,6 +248,21 @@ def draw_figures(figures: Mapping[str, Callable[[], Any]], folder: Path | None, 
     files = {folder / f"{name}.{kind}": draw for name, draw in figures.items() for kind in kinds}
     for path in save_all(files):
         err.print(f"drew {path}")
+
+
+def draw_scores(
+    runs: Sequence[Run] | Mapping[str, Run],
+    folder: Path | None,
+    figure_format: str,
+    *,
+    more: Callable[[], Mapping[str, Callable[[], Any]]] | None = None,
+    **how: Any,
+) -> None:
+    """Draw the scores of runs into a folder, if one was named, and what else the family has to show."""
+    if folder is not None:
+        from dialgauge.report import run_figures
+
+        draw_figures({**run_figures(runs, **how), **(more() if more else {})}, folder, figure_format)
 
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:

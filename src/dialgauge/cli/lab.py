@@ -10,6 +10,8 @@ from dialgauge.cli.common import (
     AddressOption,
     AlwaysRunOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
     JsonOption,
     ResamplesOption,
     StoreOption,
@@ -17,6 +19,8 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     place_from,
     present_tables,
     write_document,
@@ -48,6 +52,13 @@ from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
+
+#: What the parts of measures are that have no domains, and what the families of measures are about.
+_PARTS = {"Blame": "cause", "Erred": "side that erred"}
+_SECTIONS = {
+    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
+    "lab": "conversation",
+}  # fmt: skip
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
@@ -91,6 +102,8 @@ def run(
         Path | None,
         OutputFolder("--out", metavar="FOLDER", help="Also export the conversations as native JSONL and GCDF1."),
     ] = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
     detail: Annotated[
@@ -113,6 +126,7 @@ def run(
     from dialgauge.worlds.town import ontology_of
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("lab",))
     where = place_from(engine, workers, address)
     place = Store(store)
@@ -147,6 +161,7 @@ def run(
         for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
+    draw_scores([stored], figures, figure_format, parts=_PARTS, sections=_SECTIONS)
     for note in stored.notes:
         err.print(note)
     if loaded.refused:

@@ -14,7 +14,6 @@ _TABLE = "use --table FILE, which takes the format from the file's ending"
 RENAMED: dict[tuple[str, str], str] = {
     ("score", "--explain-profile"): "use 'dialgauge explain profile NAME'",
     ("score", "--explain-measures"): "use 'dialgauge explain measures'",
-    ("score", "--figures"): "figures come from 'dialgauge compare GOLD PRED PRED --figures FOLDER'",
     ("compare", "--format"): _TO_TO,
     ("runs compare", "--format"): _TO_TO,
     ("compare", "--level"): _CONFIDENCE,

@@ -12,6 +12,8 @@ from dialgauge.cli.common import (
     CoverageOption,
     EngineOption,
     ExcludeOption,
+    FigureFormatOption,
+    FiguresOption,
     FromRunsOption,
     GoldFormatOption,
     JsonOption,
@@ -26,6 +28,8 @@ from dialgauge.cli.common import (
     WorkersOption,
     WorstOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     place_from,
@@ -126,6 +130,8 @@ def score(
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -146,6 +152,7 @@ def score(
     """
     out.wide = wide
     check_table(table)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(
         fail_under, fail_on_drop, store, kinds=("tracking",), family="tracking", check_names=schema is None
     )
@@ -231,6 +238,7 @@ def score(
     runs = results.runs
     if not from_runs and (run or view):
         runs = _store(results, store)
+    _draw(results, figures, figure_format)
     if view:
         from dialgauge.cli.explore import view_runs
 
@@ -328,6 +336,16 @@ def _present(
             write_tables(tables, table)
     if json:
         write_document(json, "score", results.as_dict(views, faults=faults))
+
+
+def _draw(results: Results, figures: Path | None, figure_format: str) -> None:
+    if figures is None:
+        return
+    from dialgauge.tracking import scored_figures
+
+    several = len({system.profile for system in results}) > 1
+    systems = {f"{one.name} ({one.profile})" if several else one.name: one.run for one in results}
+    draw_scores(systems, figures, figure_format, more=lambda: scored_figures(systems))
 
 
 def _ranking(name: str) -> Measure[Any]:

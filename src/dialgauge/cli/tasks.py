@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
     FromOption,
     FromRunsOption,
     JsonOption,
@@ -21,6 +24,8 @@ from dialgauge.cli.common import (
     WorkersOption,
     WorstOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     place_from,
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tasks import TaskEvaluation, TaskWork
 
+_REWARD_PARTS = {"Reward": "part of the reward"}
 #: How many missing dialogues are named.
 _MOST = 5
 
@@ -104,6 +110,8 @@ def score(
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -124,6 +132,7 @@ def score(
     from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("tasks", "trials"))
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
@@ -132,8 +141,9 @@ def score(
             "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
             "--no-human": no_human,
         }  # fmt: skip
+        drawing = partial(draw_scores, folder=figures, figure_format=figure_format, parts=_REWARD_PARTS)
         return _score_results(
-            results, measures or (), resamples, seed, unfit, table, json, store, gate, where, keep=run
+            results, measures or (), resamples, seed, unfit, table, json, store, gate, where, drawing, keep=run
         )
     scoring = {
         "GOLD PRED": files, "--database": database, "--domains": domains, "--unanswered": unanswered != "skip",
@@ -158,6 +168,7 @@ def score(
     write_document(json, "tasks-score", _document(runs))
     if run and not from_runs:
         _store(runs, store)
+    draw_scores(runs, figures, figure_format)
     return gate.exit_code(runs, 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE)
 
 
@@ -234,6 +245,7 @@ def _score_results(
     store: Path | None,
     gate: BuildGate,
     where: WorkPlace,
+    drawing: Callable[[list[Run]], None],
     *,
     keep: bool,
 ) -> int:
@@ -265,6 +277,7 @@ def _score_results(
         write_document(json, "tasks-trials", results_document(runs))
     if files and keep:
         _store(runs, store)
+    drawing(runs)
     return gate.exit_code(runs, 0 if all(run.coverage.complete for run in runs) else EXIT_INCOMPLETE)
 
 

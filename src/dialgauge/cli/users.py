@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
     AddressOption,
@@ -25,6 +26,7 @@ from dialgauge.cli.common import (
     WorkersOption,
     check_table,
     draw_figures,
+    draw_scores,
     figure_kinds,
     on_screen,
     place_from,
@@ -98,6 +100,8 @@ def score(
         Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
     ] = None,
     table: TableOption = None,
+    figure_folder: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -118,6 +122,7 @@ def score(
     from dialgauge.users import reference_report, score_tables, verdict_table
 
     check_table(table)
+    figure_kinds(figure_format, figure_folder)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("users",), family="users")
     where = place_from(engine, workers, address)
     if run:
@@ -155,6 +160,7 @@ def score(
             write_json(reference, reference_report(runs[0]))
         if run:
             _store(runs, store)
+        draw_scores(runs, figure_folder, figure_format, more=lambda: _behaviours(runs))
     return gate.exit_code(runs, finish(runs))
 
 
@@ -270,6 +276,18 @@ def explain(
     if json is not None:
         write_document(json, "users-explain", explanation_record(presented, dialogue, talk=talk))
     write_table_file(tables, table)
+
+
+def _behaviours(runs: list[Run]) -> dict[str, Callable[[], Any]]:
+    """The figures of 'users figures' for each user model."""
+    from dialgauge.comparison import figure_label
+    from dialgauge.users import draw, paper_figures
+
+    return {
+        f"{one.name}_{figure_label(place, run.name)}" if len(runs) > 1 else one.name: partial(draw, one)
+        for place, run in enumerate(runs, 1)
+        for one in paper_figures(run)
+    }
 
 
 def _names(sources: list[str]) -> list[str]:

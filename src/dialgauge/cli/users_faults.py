@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import (
+    FigureFormatOption,
+    FiguresOption,
     FormatOption,
     JsonOption,
     LimitOption,
@@ -17,6 +19,8 @@ from dialgauge.cli.common import (
     TableOption,
     WideOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     present_tables,
@@ -53,6 +57,8 @@ def faults(
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     run: RunOption = False,
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
@@ -79,6 +85,7 @@ def faults(
     )
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     if run:
         from dialgauge.runs import Store
 
@@ -113,6 +120,7 @@ def faults(
         chosen = Store(store)
         for each in runs:
             err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
+    draw_scores(runs, figures, figure_format, parts={"UserFault": "kind of fault"})
     return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE
 
 

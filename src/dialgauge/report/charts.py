@@ -105,7 +105,8 @@ def interval_plot(
     Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
     in percent. ``same_axis``: the panels have one scale, because what they show is one measure. ``whole_axis``: shares
     stand on an axis from 0 to 100, not on the part of it that shows them. A row's ``about`` are words below the name of
-    its panel. Panels of more ``width`` than usual print the interval's ends too.
+    its panel. A panel of more ``width`` than usual has the
+    numbers at its right, with the ends of the interval.
     """
     alt = altair()
     shown = [_scaled(row, ends=width > _PANEL) for row in rows if row["value"] is not None]
@@ -167,14 +168,18 @@ def _panel(
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8) if labelled else None
     base = alt.Chart(data(rows)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
-    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, labelOverlap=True))
+    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, labelOverlap=True, labelSeparation=6))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
-    point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
-    number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
+    wide = width > _PANEL
+    point = base.mark_circle(color=INK, size=26 if wide else 48, opacity=1).encode(x="value:Q")
+    if wide:  # the numbers in a column of their own, where no axis and no name is in their way
+        number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
+    else:
+        number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
     about = next((row["about"] for row in rows if row.get("about")), "")
     below = {"subtitle": about, "subtitleFontSize": 10, "subtitleColor": QUIET} if about else {}
     title = alt.Title(measure, fontSize=12, limit=width + _BETWEEN, **below)
-    return (rule + point + number).properties(width=width, height=alt.Step(36), title=title)
+    return (rule + point + number).properties(width=width, height=alt.Step(24 if wide else 36), title=title)
 
 
 def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:

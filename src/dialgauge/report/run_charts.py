@@ -40,15 +40,19 @@ Drawings = dict[str, Callable[[], Any]]
 
 
 def run_figures(
-    runs: Sequence[Run], *, parts: Mapping[str, str] | None = None, sections: Mapping[str, str] | None = None
+    runs: Sequence[Run] | Mapping[str, Run],
+    *,
+    parts: Mapping[str, str] | None = None,
+    sections: Mapping[str, str] | None = None,
 ) -> Drawings:
     """File name without ending to the function that draws the figure, for runs of one kind.
 
+    The runs may be given by the names that the figures are to have for them.
     ``parts`` says of a measure what its parts are, where they are no domains: ``{"UserFault": "kind of fault"}``.
     ``sections`` divides the measures by their families, in words: a figure for each. Scores that are no shares have
     axes of their own, in a figure of their own.
     """
-    scored = _Scored(system_labels(runs), parts or {})
+    scored = _Scored(runs if isinstance(runs, Mapping) else system_labels(runs), parts or {})
     figures: Drawings = {}
     divided: dict[str, list[_Row]] = {}
     for one in scored.rows:
@@ -176,7 +180,7 @@ def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
 
 
 def _other_units(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
-    lines = [row.drawn(row.system, f"{_short(row.measure)} in {row.score.unit}", _title(row.measure)) for row in rows]
+    lines = [row.drawn(row.system, _with_unit(row.measure, row.score.unit), _title(row.measure)) for row in rows]
     title = f"Scores of {scored.whose}{about}: each in its unit"
     return interval_plot(lines, title=title, note=scored.notes(rows))
 
@@ -245,6 +249,10 @@ def _short(name: str) -> str:
     """A measure's name, its settings in words: ``Success (rules: grounded)``."""
     settings = _SETTINGS.fullmatch(name)
     return f"{settings[1]} ({settings[2].replace('=', ': ')})" if settings else name
+
+
+def _with_unit(name: str, unit: str | None) -> str:
+    return f"{_short(name)}, {unit}" if unit and unit not in _short(name).lower() else _short(name)
 
 
 def _title(name: str) -> str:
