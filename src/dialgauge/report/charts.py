@@ -121,6 +121,7 @@ def interval_plot(
             scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure], whole_axis),
             labelled=not place % _ACROSS,
             width=width,
+            about=" " if any(row.get("about") for row in shown) else "",
         )
         for place, measure in enumerate(measures)
     ]
@@ -164,10 +165,13 @@ def _panel(
     scale: Any,
     labelled: bool,
     width: int,
+    about: str,
 ) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8) if labelled else None
-    base = alt.Chart(data(rows)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
+    # All systems, also those without this score: the names stand at the leftmost panel only, and lines must match them.
+    y = alt.Y("system:N", sort=systems, scale=alt.Scale(domain=systems), title=None, axis=axis)
+    base = alt.Chart(data(rows)).encode(y=y)
     x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, labelOverlap=True, labelSeparation=6))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
     wide = width > _PANEL
@@ -176,7 +180,7 @@ def _panel(
         number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
     else:
         number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
-    about = next((row["about"] for row in rows if row.get("about")), "")
+    about = next((row["about"] for row in rows if row.get("about")), about)
     below = {"subtitle": about, "subtitleFontSize": 10, "subtitleColor": QUIET} if about else {}
     title = alt.Title(measure, fontSize=12, limit=width + _BETWEEN, **below)
     return (rule + point + number).properties(width=width, height=alt.Step(24 if wide else 36), title=title)

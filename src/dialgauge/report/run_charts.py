@@ -30,7 +30,6 @@ _SETTINGS = re.compile(r"([^()]+)\((.+)\)")
 _CUTOFF = re.compile(r"[@^][\w.]+$")
 #: What the parts of a measure are unless somebody says it.
 _DOMAIN = "domain"
-_CASES = "n: cases behind the value"
 #: Systems whose numbers of cases are told one by one.
 _TOLD = 6
 #: Of the one panel that shows all measures of one system.
@@ -166,7 +165,7 @@ def _interval_note(runs: Mapping[str, Run], rows: Sequence[_Row]) -> str:
             how = None
         if how is not None:
             return f"bars: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
-    return "bars: confidence intervals"
+    return "bars: 95% confidence intervals"
 
 
 def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
@@ -180,8 +179,12 @@ def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
 
 
 def _other_units(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
-    lines = [row.drawn(row.system, _with_unit(row.measure, row.score.unit), _title(row.measure)) for row in rows]
-    title = f"Scores of {scored.whose}{about}: each in its unit"
+    one = len(scored.runs) == 1
+    lines = [
+        row.drawn("" if one else row.system, _with_unit(row.measure, row.score.unit), _title(row.measure))
+        for row in rows
+    ]
+    title = f"Scores of {scored.whose}{about}, each in its unit"
     return interval_plot(lines, title=title, note=scored.notes(rows))
 
 
@@ -200,7 +203,7 @@ def _parts_of_one(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
     look: dict[str, Any] = {"whole_axis": True, "title": f"Scores of {scored.whose} by {what}"}
     if len(measures) == 1:
         look["width"] = _WIDE
-    return interval_plot(lines, note=scored.notes(rows, _CASES if sizes else ""), **look)
+    return interval_plot(lines, note=scored.notes(rows, _cases_note(rows)), **look)
 
 
 def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
@@ -219,7 +222,7 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
         percent=True,
         counts=sizes,
         intervals=ends,
-        note=scored.notes(rows, _CASES if sizes else ""),
+        note=scored.notes(rows, _cases_note(rows)),
     )
 
 
@@ -230,6 +233,14 @@ def _sizes(rows: Sequence[_Row]) -> dict[str, int]:
         if row.cases is not None:
             sizes[row.part] = max(row.cases, sizes.get(row.part, 0))
     return sizes
+
+
+def _cases_note(rows: Sequence[_Row]) -> str:
+    known = {(row.part, row.cases) for row in rows if row.cases is not None}
+    if not known:
+        return ""
+    alike = len(known) == len({part for part, _ in known})
+    return "n: cases behind each value" if alike else "n: cases behind each value; of some measures fewer"
 
 
 def measure_words(name: str) -> str:

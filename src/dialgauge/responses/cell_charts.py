@@ -49,5 +49,5 @@ def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> An
         rows,
         whole_axis=True,
         title=f"{measure.capitalize()} accuracy on {split}",
-        note=[f"{told}; n: dialogues", "bars: 95% confidence intervals, where they were computed"],
+        note=[f"{told}; n: dialogues", "bars: 95% confidence intervals"],
     )

@@ -117,7 +117,7 @@ def _lambda_sweep(drawn: DrawnTurns) -> Any:
         sweep.scores,
         intervals=sweep_intervals(systems, drawn.how),
         swaps=[swap.at for swap in sweep.swaps()],
-        note=f"{drawn.basis}, {counted(turns, 'turn')}",
+        note=f"{drawn.basis}, {counted(turns, 'turn')}; bands: {drawn.how.level:.0%} confidence intervals",
     )
 
 
@@ -148,7 +148,10 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
         percent=all(SystemScores(run).is_share(measure) for run in drawn.runs.values()),
         counts={domain: len(part) for (domain, _), part in counts.items()},
         intervals=ends,
-        note=[drawn.basis, "n: turns whose gold state has the domain; both states are restricted to it"],
+        note=[
+            f"{drawn.basis}; whiskers: {drawn.how.level:.0%} confidence intervals",
+            "n: turns whose gold state has the domain; both states are restricted to it",
+        ],
     )
 
 
