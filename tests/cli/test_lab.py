@@ -248,4 +248,9 @@ def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[s
     refused = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", "NOWHERE")
     assert (refused.code, "no conversation 'NOWHERE'" in refused.err) == (2, True)
     assert dialgauge(capsys, "lab", "blame", run.id, "--table", "blame.csv").code == 0
+    few = dialgauge(capsys, "lab", "blame", run.id, "--limit", 1, "--table", "few.csv")
+    assert Path("few.csv").read_bytes() == Path("blame.csv").read_bytes(), "files have all rows"
+    every = dialgauge(capsys, "lab", "blame", run.id, "--limit", 0)
+    assert "more; --limit 0 lists them." in few.out
+    assert "--limit" not in every.out and len(every.out) > len(few.out)
     assert first["dialogue"] in Path("blame.csv").read_text()

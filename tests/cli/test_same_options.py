@@ -122,6 +122,19 @@ def test_what_shows_tables_writes_them_and_what_draws_says_in_which_format() -> 
         assert ("--figures" in options) == ("--figure-format" in options), name
 
 
+#: Commands that score or compare, and so draw.
+DRAW = {
+    "score", "compare", "runs compare", "tasks score", "users score", "users faults", "users figures", "lab run",
+    "lab study", "babi evaluate", "babi table", "babi interact", "babi attention", "reproduce",
+}  # fmt: skip
+
+
+def test_every_command_with_scores_draws_them() -> None:
+    assert {name for name, options in EVERY.items() if "--figures" in options} == DRAW
+    gated = {name for name, options in EVERY.items() if "--fail-under" in options}
+    assert gated <= DRAW
+
+
 #: Commands without --json and --table, and why: they have no results, or make a file for people or programs.
 NO_RESULTS = {
     "demo": "its results are the runs it stores",
