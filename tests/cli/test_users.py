@@ -224,6 +224,9 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
     assert numbers["figures"]["1"]["bars"]["goals"]["hotel"] == 2
     assert numbers["loops"][0]["loops"] == 1
     assert "Why users repeat constraints" in (tmp_path / "all.md").read_text()
+    few = dialgauge(capsys, "users", "figures", talks, "--by-slot", "--limit", 1, "--table", tmp_path / "few.md")
+    assert few.code == 0
+    assert (tmp_path / "few.md").read_text() == (tmp_path / "all.md").read_text(), "files have all rows"
 
 
 def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
