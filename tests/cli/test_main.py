@@ -92,12 +92,12 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
         ("score --measurs JGA", "unknown option --measurs. Did you mean --measures?"),
         ("score --resample 5", "unknown option --resample. Did you mean --resamples?"),
         ("compare --sow 1", "unknown option --sow. Did you mean --show?"),
+        ("users score --figurs f", "unknown option --figurs. Did you mean --figures?"),
         (
-            "score a b --figures f",
-            "'dialgauge score' has no option --figures: figures come from 'dialgauge compare GOLD PRED PRED --figures "
-            "FOLDER'",
+            "compare a b c --level 0.9",
+            "'dialgauge compare' has no option --level: use --confidence LEVEL (--level is what agents exchange in the "
+            "lab)",
         ),
-        ("users score --figures f", "unknown option --figures ('dialgauge users score --help' lists the options)"),
         ("score a b --resamples -1", "--resamples must be ≥ 0 (got -1)"),
         ("score a b --resamples=1000001", "--resamples must be ≤ 1000000 (got 1000001)"),
         ("data check x --max-bytes 0", "--max-bytes must be ≥ 1 (got 0)"),
