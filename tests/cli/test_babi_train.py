@@ -151,6 +151,12 @@ def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[st
     assert "Attention in task1-tst-0002, reply 3" in outcome.out
     assert "hop 1" in outcome.out
     assert (tmp_path / "maps" / "attention3.svg").read_text().startswith("<svg")
+    few = dialgauge(
+        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialogue", 2, "--turn", 3,
+        "--limit", 1, "--table", tmp_path / "all.csv",
+    )  # fmt: skip
+    assert few.code == 0 and len(few.out.splitlines()) < len(outcome.out.splitlines())
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 1 + 4, "files have all rows"
     (system,) = json.loads((tmp_path / "a.json").read_text())["systems"]
     (seen,) = system["attention"]
     assert seen["turn"] == 3

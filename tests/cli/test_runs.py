@@ -291,10 +291,10 @@ def test_sql_cuts_what_it_shows_and_says_so(place: Place) -> None:
 
 def test_sql_limits_the_screen_and_no_file(place: Place, tmp_path: Path) -> None:
     """It once limited files too: a script that counts on it is told."""
-    for files in (("--csv", tmp_path / "a.csv"), ("--table", tmp_path / "a.md")):
-        outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", "5", *files)
+    for limit, files in ((5, ("--csv", tmp_path / "a.csv")), (100, ("--table", tmp_path / "a.md"))):
+        outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", limit, *files)
         assert (outcome.code, outcome.out) == (2, "")
-        assert "--limit is of the screen, and files have all rows; write LIMIT 5 in the query" in outcome.err
+        assert f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query" in outcome.err
         assert not files[1].exists()
 
 

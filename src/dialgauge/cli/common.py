@@ -109,9 +109,10 @@ FigureFormatOption = Annotated[
 FormatOption = Annotated[
     str | None, Option("--format", metavar="NAME", help="Input format; overrides format detection.")
 ]
-LimitOption = Annotated[
-    int, Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
-]
+_LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
+LimitOption = Annotated[int, _LIMIT]
+#: For a command that has to know whether it was given.
+GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
     Option("--resamples", min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none."),

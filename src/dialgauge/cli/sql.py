@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
+    GivenLimitOption,
     JsonOption,
-    LimitOption,
     StoreOption,
     TableOption,
     WideOption,
@@ -41,14 +41,14 @@ def sql(
     json: JsonOption = None,
     table: TableOption = None,
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
-    limit: LimitOption = _SHOWN,
+    limit: GivenLimitOption = None,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> None:
     """Query all stored runs with one SELECT.
 
     Every table of a run is a table here, with the run id in the column **run**; **runs** has one row per run.
-    SHOW TABLES lists them.
+    SHOW TABLES lists them. The screen shows 100 rows unless --limit says otherwise.
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
@@ -56,7 +56,7 @@ def sql(
     check_table(table)
     files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
     to_files = table is not None or any(file for file, _ in files)
-    if to_files and limit != _SHOWN:
+    if to_files and limit is not None:
         raise DialgaugeError(f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query")
     if store is not None and not store.exists():
         err.print(f"no run store at {store}; all tables are empty")
@@ -67,7 +67,7 @@ def sql(
             write_file(file, encode(frame))
     write_table_file([frame_table("", frame)], table)
     if not to_files:
-        _show(frame, row_limit(limit))
+        _show(frame, _SHOWN if limit is None else row_limit(limit))
     for problem in problems:
         err.print(f"left out: {problem}")
     if problems:
