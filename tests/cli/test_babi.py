@@ -80,7 +80,7 @@ LINE = (
 
 
 @pytest.mark.parametrize("way", ["same", "relative", "symlink", "hard link"])
-@pytest.mark.parametrize("option", ["--out", "--candidates", "--report", "--json"])
+@pytest.mark.parametrize("option", ["--out", "--candidates-out", "--report", "--json"])
 def test_anonymise_never_writes_over_what_it_reads(
     way: str, option: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,9 +107,9 @@ def test_anonymise_says_what_it_cannot_do(tmp_path: Path, capsys: Capture) -> No
     assert outcome.code == 0, outcome.err
     assert "Kept, but capitalised like names: Quimby" in outcome.out
     assert "names that are on no list" in outcome.out
-    twice = ("--out", tmp_path / "x", "--candidates", tmp_path / "x")
+    twice = ("--out", tmp_path / "x", "--candidates-out", tmp_path / "x")
     refused = dialgauge(capsys, "babi", "anonymise", tmp_path / "log.jsonl", *twice)
-    assert (refused.code, "--out and --candidates name the same file" in refused.err) == (2, True)
+    assert (refused.code, "--out and --candidates-out name the same file" in refused.err) == (2, True)
 
 
 def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
@@ -182,7 +182,7 @@ def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
     kb.write_text("1 cote R_price cheap\n1 cote R_phone cote_phone\n1 other R_price expensive\n")
     target, candidates = tmp_path / "out.txt", tmp_path / "candidates.txt"
     outcome = dialgauge(
-        capsys, "babi", "convert-dstc2", tmp_path, "--out", target, "--kb", kb, "--candidates", candidates
+        capsys, "babi", "convert-dstc2", tmp_path, "--out", target, "--kb", kb, "--candidates-out", candidates
     )
     assert outcome.code == 0
     assert outcome.out == f"{target}: dialogs 1, API calls 1, different replies 4\n"
@@ -225,7 +225,7 @@ def test_anonymise(tmp_path: Path, capsys: Capture) -> None:
     outcome = dialgauge(
         capsys,
         "babi", "anonymise", log, "--out", target, "--gazetteer", f"org={names}", "--to", "babi",
-        "--candidates", candidates, "--report", report,
+        "--candidates-out", candidates, "--report", report,
     )  # fmt: skip
     assert outcome.code == 0
     assert target.read_text() == (

@@ -28,10 +28,8 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
-def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
-    outcome = dialgauge(
-        capsys, "babi", "interact", "--data", data, "--task", 1, "--dialogs", 5, "--json", tmp_path / "i.json"
-    )
+def test_interact_with_rules(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    outcome = dialgauge(capsys, "babi", "interact", "--task", 1, "--dialogs", 5, "--run", "--json", tmp_path / "i.json")
     assert outcome.code == 0, outcome.err
     systems = json.loads((tmp_path / "i.json").read_text())["systems"]
     values = [(one["half"], *(one["scores"][name]["value"] for name in ("completed", "per-dialog"))) for one in systems]
@@ -40,6 +38,26 @@ def test_interact_with_rules(capsys: pytest.CaptureFixture[str], data: Path, tmp
     stored = Store().list()
     assert [manifest.kind for manifest in stored] == ["interaction"] * 2
     assert "completed" in set(Store().open(stored[0].id).table("dialogue_scores")["measure"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--data",), "the agent rules is not trained; drop --data, or choose a model with --model"),
+        (("--model-seed", 1), "the agent rules is not trained; drop --model-seed, or choose a model with --model"),
+        (
+            ("--url", "http://localhost:9", "--model-seed", 1, "--data"),
+            "the bot at --url is not trained; drop --data and --model-seed, or choose a model with --model",
+        ),
+    ],
+)
+def test_what_would_train_is_refused_where_nothing_is_trained(
+    given: tuple[object, ...], told: str, capsys: pytest.CaptureFixture[str], data: Path
+) -> None:
+    outcome = dialgauge(capsys, "babi", "interact", *given, *([data] if given[-1] == "--data" else []))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"dialgauge: {told}\n"
+    assert Store().list() == []
 
 
 def test_interact_with_a_loaded_model_in_another_world(
@@ -69,9 +87,9 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--world", "utopia", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
-        (("--half", "C", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
-        (("--accept", "7", "--data", "DATA", "--task", "1"), "--accept must be between 0 and 1 (got 7.0)"),
+        (("--world", "utopia", "--model", "nearest", "--data", "DATA", "--task", "1"), "no file named 'utopia'"),
+        (("--half", "C", "--model", "nearest", "--data", "DATA", "--task", "1"), "there is no half 'C'"),
+        (("--accept", "7", "--task", "1"), "--accept must be between 0 and 1 (got 7.0)"),
         (("--model", "rulez"), "unknown model or agent 'rulez'. Did you mean 'rules'"),
         (("--model", "nearest"), "give --data FOLDER (dialogues to train nearest on)"),
         (("--model", "rules", "--set", "dim=3"), "there is no setting 'dim' of rules"),

@@ -105,11 +105,11 @@ def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str], data:
     common = ("--data", data, "--json", "-")
     quick = ("--set", "epochs=1", "--set", "dim=4")
     for call in (
-        ("evaluate", *common, "--split", "tst"),
-        ("table", *common, "--models", "rules", "--tasks", "1"),
-        ("train", *common, "--out", tmp_path / "m", *quick),
+        ("evaluate", *common, "--split", "tst", "--run"),
+        ("table", *common, "--run", "--models", "rules", "--tasks", "1"),
+        ("train", *common, "--run", "--out", tmp_path / "m", *quick),
         ("attention", *common, "--load", tmp_path / "m"),
-        ("interact", *common, "--dialogs", 1, "--task", 1),
+        ("interact", "--json", "-", "--dialogs", 1, "--task", 1),
         ("simulate", "--out", tmp_path / "s", "--tasks", "1", "--dialogs", 1, "--json", "-"),
     ):
         outcome = dialgauge(capsys, "babi", *call)

@@ -144,13 +144,19 @@ def test_models_without_epochs_are_trained_too(capsys: pytest.CaptureFixture[str
 def test_attention_as_table_figure_run_and_json(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
     outcome = dialgauge(
-        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialog", 2, "--turn", 3,
+        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialogue", 2, "--turn", 3,
         "--figures", tmp_path / "maps", "--json", tmp_path / "a.json", "--run",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
     assert "Attention in task1-tst-0002, reply 3" in outcome.out
     assert "hop 1" in outcome.out
     assert (tmp_path / "maps" / "attention3.svg").read_text().startswith("<svg")
+    few = dialgauge(
+        capsys, "babi", "attention", "--data", data, "--load", tmp_path / "m", "--dialogue", 2, "--turn", 3,
+        "--limit", 1, "--table", tmp_path / "all.csv",
+    )  # fmt: skip
+    assert few.code == 0 and len(few.out.splitlines()) < len(outcome.out.splitlines())
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 1 + 4, "files have all rows"
     (system,) = json.loads((tmp_path / "a.json").read_text())["systems"]
     (seen,) = system["attention"]
     assert seen["turn"] == 3
@@ -204,7 +210,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--dialog", "99"), "has 12 dialogues, so no dialogue 99"),
+        (("--dialogue", "99"), "has 12 dialogues, so no dialogue 99"),
         (("--turn", "99"), "so no reply 99"),
         (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
         (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),

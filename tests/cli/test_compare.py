@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialgauge import write
+from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -68,6 +69,22 @@ def test_every_output(files: list[Path], tmp_path: Path, capsys: pytest.CaptureF
     assert "Kendall" in (tmp_path / "drawn" / f"{correlations[0]}.svg").read_text(encoding="utf-8")
 
 
+def test_compared_files_are_stored_on_request(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ("--store", tmp_path / "runs")
+    quick = ("--resamples", 20, "-m", "JGA")
+    assert dialgauge(capsys, "compare", "self", *files[:2], *quick, *place).code == 0
+    assert not (tmp_path / "runs").exists()
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], *quick, *place, "--run")
+    assert outcome.code == 0, outcome.err
+    stored = Store(tmp_path / "runs").survey().runs
+    assert sorted(run.name for run in stored) == ["bad", "good"]
+    assert all(f"stored as run {run.id} in {tmp_path / 'runs'}" in outcome.err for run in stored)
+    again = dialgauge(capsys, "compare", *(run.id for run in stored), *place, "--resamples", 20, "--run")
+    assert (again.code, again.err) == (2, "dialgauge: stored runs are already scored; leave out --run\n")
+
+
 @pytest.mark.parametrize("output", ["markdown", "latex", "csv", "json"])
 def test_formats_on_standard_output(output: str, files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "compare", "self", *files[:2], "--resamples", 50, "--to", output, "-m", "JGA")
@@ -116,7 +133,7 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["--correlation", "pearsn"], "Did you mean 'pearson'"),
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
-        (["--level", "2"], "dialgauge: --level must be between 0 and 1 (got 2.0)"),
+        (["--confidence", "2"], "dialgauge: --confidence must be between 0 and 1 (got 2.0)"),
         (["--resamples", "0"], "--resamples must be ≥ 1 (got 0): a comparison is its tests and intervals"),
         (["--to", "pdf"], "unknown output format 'pdf'"),
         (["--table", "x.doc"], "use one of these endings"),

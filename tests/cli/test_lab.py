@@ -20,7 +20,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "lab", "run", "-n", 12, "--out", "talks", "--json", "scores.json", "--table", "t.md")
+    outcome = dialgauge(
+        capsys, "lab", "run", "-n", 12, "--run", "--out", "talks", "--json", "scores.json", "--table", "t.md"
+    )
     assert outcome.code == 0, outcome.err
     assert "Was the job done?" in outcome.out
     assert max(map(len, outcome.out.splitlines())) <= 100
@@ -128,9 +130,9 @@ def test_goals_are_shown_written_and_read_again(capsys: pytest.CaptureFixture[st
     assert len(json.loads(Path("goals.json").read_text())["goals"]) == 30
     again = dialgauge(capsys, "lab", "goals", "--goals", "town/data.json")
     assert "30 goals of data.json" in again.out
-    one = dialgauge(capsys, "lab", "goals", "--show", "TOWN0002")
+    one = dialgauge(capsys, "lab", "goals", "--goal", "TOWN0002")
     assert "Goal TOWN0002" in one.out
-    missing = dialgauge(capsys, "lab", "goals", "--show", "TWON0002")
+    missing = dialgauge(capsys, "lab", "goals", "--goal", "TWON0002")
     assert missing.code == 2
     assert "there is no goal 'TWON0002'" in missing.err
 
@@ -246,4 +248,9 @@ def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[s
     refused = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", "NOWHERE")
     assert (refused.code, "no conversation 'NOWHERE'" in refused.err) == (2, True)
     assert dialgauge(capsys, "lab", "blame", run.id, "--table", "blame.csv").code == 0
+    few = dialgauge(capsys, "lab", "blame", run.id, "--limit", 1, "--table", "few.csv")
+    assert Path("few.csv").read_bytes() == Path("blame.csv").read_bytes(), "files have all rows"
+    every = dialgauge(capsys, "lab", "blame", run.id, "--limit", 0)
+    assert "more; --limit 0 lists them." in few.out
+    assert "--limit" not in every.out and len(every.out) > len(few.out)
     assert first["dialogue"] in Path("blame.csv").read_text()

@@ -92,12 +92,12 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
         ("score --measurs JGA", "unknown option --measurs. Did you mean --measures?"),
         ("score --resample 5", "unknown option --resample. Did you mean --resamples?"),
         ("compare --sow 1", "unknown option --sow. Did you mean --show?"),
+        ("users score --figurs f", "unknown option --figurs. Did you mean --figures?"),
         (
-            "score a b --figures f",
-            "'dialgauge score' has no option --figures: figures come from 'dialgauge compare GOLD PRED PRED --figures "
-            "FOLDER'",
+            "compare a b c --level 0.9",
+            "'dialgauge compare' has no option --level: use --confidence LEVEL (--level is what agents exchange in the "
+            "lab)",
         ),
-        ("users score --figures f", "unknown option --figures ('dialgauge users score --help' lists the options)"),
         ("score a b --resamples -1", "--resamples must be ≥ 0 (got -1)"),
         ("score a b --resamples=1000001", "--resamples must be ≤ 1000000 (got 1000001)"),
         ("data check x --max-bytes 0", "--max-bytes must be ≥ 1 (got 0)"),
@@ -179,6 +179,17 @@ def test_help_pages_fit_the_screen_and_name_no_types(capsys: pytest.CaptureFixtu
     assert max(map(len, lines)) <= 79
     assert not re.search(r"<(bool|int|float|str|list|path|file)|\[x|<=x|\]\.\.\.", outcome.out)
     assert not any(line.endswith("[default:") for line in lines)
+
+
+@pytest.mark.parametrize("command", commands_and_groups())
+def test_h_asks_for_the_same_page(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    page = dialgauge(capsys, *command.split(), "--help")
+    assert dialgauge(capsys, *command.split(), "-h") == page
+    assert "  -h, --help " in page.out
+
+
+def test_h_asks_for_the_page_also_after_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dialgauge(capsys, "runs", "show", "nothing", "-h") == dialgauge(capsys, "runs", "show", "--help")
 
 
 def test_a_help_page_says_what_options_take(capsys: pytest.CaptureFixture[str]) -> None:

@@ -186,6 +186,7 @@ def test_unclear_words_are_left_to_typer(words: list[str]) -> None:
 def test_unclear_commands_are_left_to_typer() -> None:
     assert quick_call(GROUP, []) is None
     assert quick_call(GROUP, ["--help"]) is None
+    assert quick_call(GROUP, ["-h"]) is None
     assert quick_call(GROUP, ["prob"]) is None
     assert quick_call(GROUP, ["set-from-outside"]) is None
     assert by_typer(GROUP, ["set-from-outside", "--secret", "x"]) == {"secret": "x"}

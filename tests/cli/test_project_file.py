@@ -189,7 +189,7 @@ def test_config_names_every_mistake_in_a_sentence_of_its_own(capsys: Capture, pr
         profil = "trade"
         run = true
         [compare]
-        level = "high"
+        confidence = "high"
         correlation = "pearsons"
         [lab.run]
         level = "speech"
@@ -209,7 +209,7 @@ def test_config_names_every_mistake_in_a_sentence_of_its_own(capsys: Capture, pr
         "'measures' in [score] cannot be 'JGAA': there is no measure named 'JGAA'. Did you mean 'JGA'",
         "unknown key 'profil' in [score]. Did you mean 'profile'",
         "'run' in [score] cannot be set in a project file",
-        "'level' in [compare] must be a number (got 'high')",
+        "'confidence' in [compare] must be a number (got 'high')",
         "'correlation' in [compare] must be one of pearson, spearman, kendall, all (got 'pearsons')",
         "'level' in [lab.run] must be one of act, text (got 'speech')",
         "unknown section or key 'lab.runs'. Did you mean 'lab.run'",
@@ -252,3 +252,11 @@ def test_help_and_other_commands_do_not_depend_on_it(capsys: Capture, project: P
     write(project, "[score]\nprofil = 'x'\n")
     assert dialgauge(capsys, "score", "--help").code == 0
     assert dialgauge(capsys, "data", "check", "gold.jsonl").code == 0
+
+
+def test_an_old_key_names_the_new_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "dialgauge.toml").write_text("[users.score]\nprofile = 'sgd'\n", encoding="utf-8")
+    for words in (("users", "score", "talks.json"), ("config",)):
+        outcome = dialgauge(capsys, *words)
+        assert outcome.code == 2
+        assert "'users score' has no 'profile' any more: use --dataset NAME" in outcome.err

@@ -122,7 +122,7 @@ def test_listing_names_unfinished_work(place: Place) -> None:
 
 def test_showing_a_run(place: Place) -> None:
     id_ = place.add("augpt")
-    outcome = place.run("runs", "show", id_[:-3], "--rows", 1)
+    outcome = place.run("runs", "show", id_[:-3], "--limit", 1)
     assert outcome.code == 0
     for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "corpus"):
         assert text in outcome.out
@@ -285,6 +285,17 @@ def test_sql_cuts_what_it_shows_and_says_so(place: Place) -> None:
     assert "100 of 150 rows" in outcome.err
     limited = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", "120")
     assert limited.out.splitlines()[-1].strip() == "119"
+    whole = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", "0")
+    assert (whole.out.splitlines()[-1].strip(), whole.err) == ("149", "")
+
+
+def test_sql_limits_the_screen_and_no_file(place: Place, tmp_path: Path) -> None:
+    """It once limited files too: a script that counts on it is told."""
+    for limit, files in ((5, ("--csv", tmp_path / "a.csv")), (100, ("--table", tmp_path / "a.md"))):
+        outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", limit, *files)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query" in outcome.err
+        assert not files[1].exists()
 
 
 def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option
-from dialgauge.cli.parse import CommandParameter, command_parameters
+from dialgauge.cli.dispatch import _stores_on_request
+from dialgauge.cli.help_pages import command_page, value_name
+from dialgauge.cli.options import AlwaysOn, Option
+from dialgauge.cli.parse import CommandParameter, command_parameters, quick_call
 
 #: What the table in docs/decisions/options.md promises.
 SAME = (
-    "--json", "--table", "--figures", "--figure-format", "--store", "--run", "--format", "--fail-under",
+    "--json", "--table", "--figures", "--figure-format", "--store", "--format", "--fail-under",
     "--fail-on-drop", "--view", "--gold-format", "--pred-format",
 )  # fmt: skip
 #: Commands with --json whose answer is no table.
@@ -21,7 +24,7 @@ NO_TABLE = {"data convert", "babi convert-dstc2"}
 #: Commands that hold conversations or train, and so always store.
 ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train"}
 #: Commands with a store that score something, and so store it where that is asked for.
-ON_REQUEST = {"score", "tasks score", "users score", "users faults", "babi attention"}
+ON_REQUEST = {"score", "compare", "tasks score", "users score", "users faults", "babi attention"}
 
 
 def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
@@ -38,6 +41,74 @@ def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
 EVERY = dict(commands())
 
 
+#: Options that mean one thing and are worded for the command, each with what differs. docs/decisions/options.md.
+WORDED = {
+    "--by": "what the scores of the family can be broken down by",
+    "--cassette": "its default where the command has one",
+    "--count": "goals, or dialogues",
+    "--data": "the folder of one corpus, or of all",
+    "--database": "what it is needed for, and its default",
+    "--dialogs": "dialogues per what",
+    "--dialogue": "what is done with the dialogue: shown, annotated, included; bAbI's have numbers, no ids",
+    "--force": "what would be replaced",
+    "--fresh": "what is computed again",
+    "--from": "repeatable where several systems are shown",
+    "--goal": "what is done with the goal",
+    "--limit": "'runs show' writes as many rows as it shows: the tables whole are files already",
+    "--load": "the one command that needs a memory network says so",
+    "--measures": "examples of the family",
+    "--model": "of ours, or of an endpoint",
+    "--ontology": "what it is for, and its default",
+    "--out": "what the command exists to make",
+    "--profile": "repeatable where several are scored",
+    "--resamples": "of what, and whether there may be none",
+    "--run": "whether the command stores without being asked",
+    "--schema": "what it is for",
+    "--seed": "what is random",
+    "--seeds": "of what",
+    "--set": "settings of what",
+    "--split": "which splits the command takes",
+    "--splits": "which splits the command takes",
+    "--system": "what the command does to the system",
+    "--task": "which tasks there are, and the default",
+    "--tasks": "which tasks there are",
+    "--to": "the formats that the command writes",
+    "--workers": "reproduce has workers only with --fresh",
+    "--world": "instead of --data where both are possible",
+}
+PAGE = Path(__file__).parent.parent.parent / "docs" / "decisions" / "options.md"
+
+
+def wordings(option: str) -> set[tuple[str, str]]:
+    return {
+        (options[option].declaration.settings["help"], value_name(options[option]))
+        for options in EVERY.values()
+        if option in options
+    }
+
+
+def test_options_of_one_name_have_one_text_but_for_those_declared() -> None:
+    named = {option for options in EVERY.values() for option in options if option.startswith("--")}
+    assert {option for option in named if len(wordings(option)) > 1} == set(WORDED)
+
+
+def test_what_is_worded_by_command_is_said_in_the_decisions() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [option for option in WORDED if f"`{option}`" not in page and f"`{option} " not in page] == []
+
+
+@pytest.mark.parametrize("option", ["--level", "--missing", "--show", "--profile", "--candidates", "--dataset"])
+def test_no_name_has_two_kinds_of_values(option: str) -> None:
+    """Each of these once meant two things."""
+    kinds = {(one.type, value_name(one)) for options in EVERY.values() if (one := options.get(option))}
+    assert len(kinds) == 1
+
+
+def test_rows_are_limited_by_one_option() -> None:
+    others = {"--most", "--rows", "--all", "--top", "--max-rows", "--head"}
+    assert not [(name, option) for name, options in EVERY.items() for option in options if option in others]
+
+
 @pytest.mark.parametrize("option", SAME)
 def test_an_option_is_declared_the_same_everywhere(option: str) -> None:
     having = {name: options[option] for name, options in EVERY.items() if option in options}
@@ -49,6 +120,19 @@ def test_what_shows_tables_writes_them_and_what_draws_says_in_which_format() -> 
     for name, options in EVERY.items():
         assert ("--json" in options) == ("--table" in options or name in NO_TABLE), name
         assert ("--figures" in options) == ("--figure-format" in options), name
+
+
+#: Commands that score or compare, and so draw.
+DRAW = {
+    "score", "compare", "runs compare", "tasks score", "users score", "users faults", "users figures", "lab run",
+    "lab study", "babi evaluate", "babi table", "babi interact", "babi attention", "reproduce",
+}  # fmt: skip
+
+
+def test_every_command_with_scores_draws_them() -> None:
+    assert {name for name, options in EVERY.items() if "--figures" in options} == DRAW
+    gated = {name for name, options in EVERY.items() if "--fail-under" in options}
+    assert gated <= DRAW
 
 
 #: Commands without --json and --table, and why: they have no results, or make a file for people or programs.
@@ -80,9 +164,23 @@ def test_what_a_narrow_screen_shortens_can_be_shown_whole() -> None:
 
 
 def test_runs_are_stored_the_same_way_everywhere() -> None:
-    assert {name for name, options in EVERY.items() if "--run" in options} == ON_REQUEST
-    for name in ALWAYS_STORE | ON_REQUEST:
+    asked = {name: options["--run"].declaration for name, options in EVERY.items() if "--run" in options}
+    assert asked.keys() == ALWAYS_STORE | ON_REQUEST
+    assert {name for name, one in asked.items() if isinstance(one, AlwaysOn)} == ALWAYS_STORE
+    assert len({one.settings["help"] for one in asked.values()}) == 2
+    for name in asked:
         assert "--store" in EVERY[name], name
+
+
+@pytest.mark.parametrize("name", sorted(ALWAYS_STORE))
+def test_what_always_stores_takes_run_and_says_so(name: str) -> None:
+    """A store without --run is no mistake there, as it is where --run alone stores."""
+    word, inner = name.split()
+    group = importlib.import_module(f"dialgauge.cli.{word}").app
+    required = ["--data", "x"] if name == "babi table" else ["--out", "x"] if name == "babi train" else []
+    assert quick_call(group, [inner, *required, "--run"]) is not None
+    assert not _stores_on_request(group, [inner, "--store", "x"])
+    assert "This command always does" in " ".join(command_page(f"dialgauge {name}", group.commands[inner]).split())
 
 
 def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:

@@ -57,7 +57,7 @@ CALLS = {
     "lab-run": ("lab run -n 4 --resamples 50", "lab run -n 4 --resamples 0 --trials 2 --channel drop=0.5"),
     "lab-goals": ("lab goals -n 4",),
     "lab-study": ("lab study -n 4 --errors drop --rates 0.5 --resamples 5",),
-    "lab-blame": ("lab blame LAB", "lab blame LAB --all"),
+    "lab-blame": ("lab blame LAB", "lab blame LAB --limit 0"),
     "babi-simulate": ("babi simulate --out simulated --dialogs 2 --tasks 1 --to both",),
     "babi-convert-dstc2": ("babi convert-dstc2 calls --out converted.txt",),
     "babi-anonymise": ("babi anonymise log.jsonl --out clean.jsonl",),

@@ -60,7 +60,7 @@ def test_what_is_incomplete_or_switched_is_said_and_exits_with_1(capsys: Capture
     assert "no responses for SNG0002.json; under mwzeval a missing dialogue is not counted" in result.err
     assert "WARNING: 1 of 3 turns lacks the key 'state', so gold states are used for ALL turns" in result.err
     assert "partial *" in result.out
-    assert dialgauge(capsys, "tasks", "score", gold, partial, "--missing", "fail").code == 0
+    assert dialgauge(capsys, "tasks", "score", gold, partial, "--unanswered", "fail").code == 0
     strict = dialgauge(capsys, "tasks", "score", gold, partial, "--strict")
     assert (strict.code, strict.out) == (2, "")
     assert "turn 1" in strict.err and "--strict" in strict.err
@@ -83,7 +83,7 @@ def test_warnings_are_said(capsys: Capture, gold: Path, tmp_path: Path) -> None:
         (["GOLD", "GOLD"], "comes first: dialgauge tasks score GOLD PRED..."),
         (["GOLD", "MINE", "MINE"], "given twice"),
         (["GOLD", "MINE", "--domains", "lists"], "--domains must be one of file, state, placeholders"),
-        (["GOLD", "MINE", "--missing", "no"], "--missing must be one of skip, fail"),
+        (["GOLD", "MINE", "--unanswered", "no"], "--unanswered must be one of skip, fail"),
         (["GOLD", "MINE", "--by", "turn"], "--by accepts only 'domain'"),
         (["GOLD", "MINE", "-m", "Sucess"], "Did you mean 'Success'"),
         (["GOLD", "MINE", "--references", "MINE"], "--references-are"),

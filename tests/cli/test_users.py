@@ -166,7 +166,7 @@ def test_find_speaks_of_any_measure_and_of_whole_labels(capsys: Capture, talks: 
 
 
 def test_what_cannot_be_meant_is_one_sentence(capsys: Capture, talks: Path, tmp_path: Path) -> None:
-    wrong = dialgauge(capsys, "users", "score", talks, "--profile", "sgd")
+    wrong = dialgauge(capsys, "users", "score", talks, "--dataset", "sgd")
     assert (wrong.code, wrong.out) == (2, "")
     assert "the profile sgd recognises none of" in wrong.err
     assert wrong.err.count("\n") == 1
@@ -224,6 +224,9 @@ def test_figures_as_tables_files_and_json(capsys: Capture, talks: Path, tmp_path
     assert numbers["figures"]["1"]["bars"]["goals"]["hotel"] == 2
     assert numbers["loops"][0]["loops"] == 1
     assert "Why users repeat constraints" in (tmp_path / "all.md").read_text()
+    few = dialgauge(capsys, "users", "figures", talks, "--by-slot", "--limit", 1, "--table", tmp_path / "few.md")
+    assert few.code == 0
+    assert (tmp_path / "few.md").read_text() == (tmp_path / "all.md").read_text(), "files have all rows"
 
 
 def test_finding_in_files_and_in_runs(capsys: Capture, talks: Path, tmp_path: Path) -> None:
@@ -306,7 +309,7 @@ def test_two_user_models_side_by_side_and_compared(capsys: Capture, talks: Path,
     [
         (("--set", "igcd_f1.repetition.max=3"), "Did you mean 'repetitions'"),
         (("--mode", "perfect"), "mode"),
-        (("--profile", "multiwoz"), "Did you mean 'multiwoz21'"),
+        (("--dataset", "multiwoz"), "Did you mean 'multiwoz21'"),
         (("--canonical-map", "absent.json"), "no such file"),
         (("--set", "failures=live"), "--database"),
     ],

@@ -71,7 +71,8 @@ CALLS: dict[str, tuple[str, ...]] = {
 #: Values by the option that they fit; for others, the files and the oddities serve.
 FITTING: dict[str, tuple[str, ...]] = {
     "--measures": ("JGA", "all", "JGA,FGA@0.5", "FGA@0.3(rule=paper)", "I-GCDF1[hotel]"),
-    "--profile": ("plain", "verbatim", "mwzeval", "profile.yaml", "multiwoz21", "sgd"),
+    "--profile": ("plain", "verbatim", "mwzeval", "profile.yaml"),
+    "--dataset": ("multiwoz21", "multiwoz21-people", "sgd", "profile.yaml", "plain"),
     "--by": ("domain", "slot", "turn", "service", "n-domains"),
     "--coverage": ("empty", "intersection"),
     "--format": ("native", "gcdf1", "nested", "babi", "x"),
@@ -104,7 +105,8 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--errors": ("drop", "value,insert", "x", ","),
     "--rates": ("0.1", "1", "0", "x", ",", "nan"),
     "--as": ("user", "system", "x"),
-    "--show": ("TOWN0001", "x"),
+    "--goal": ("TOWN0001", "x"),
+    "--show": ("1", "x"),
     "--practice": ("0", "5"),
     "--epochs": ("1",),
     "--model": ("rules", "tfidf", "nearest"),

@@ -49,7 +49,7 @@ OWN_CALLS = (
     BareCall(
         "babi train", ("--data", "corpus", "--task", "1", "--model", "templates", "--out", "model"), 2, "templates"
     ),
-    BareCall("babi interact", ("--data", "corpus", "--task", "1", "--model", "rules", "--dialogs", "2")),
+    BareCall("babi interact", ("--task", "1", "--model", "rules", "--dialogs", "2")),
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
     BareCall("babi attention", ("--load", "missing"), 2),
     BareCall("babi convert-dstc2", ("missing", "--out", "converted.txt"), 2),

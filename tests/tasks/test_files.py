@@ -258,7 +258,7 @@ def test_references_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_options_are_checked() -> None:
     refused(lambda: TaskOptions(mode="files"), "--domains must be one of file, state, placeholders (got 'files')")  # type: ignore[arg-type]
-    refused(lambda: TaskOptions(missing="drop"), "--missing", "skip, fail")  # type: ignore[arg-type]
+    refused(lambda: TaskOptions(missing="drop"), "--unanswered", "skip, fail")  # type: ignore[arg-type]
 
 
 def test_systems_from_python(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def overview() -> str:
             *lines,
             "",
             "Options:",
-            "  --help                        this page; see also 'dialgauge COMMAND --help'",
+            "  -h, --help                    this page; see also 'dialgauge COMMAND --help'",
             "  --version                     print the version",
             "  --debug                       show the traceback of an error",
             "  --no-project-file             ignore dialgauge.toml",

@@ -34,6 +34,9 @@ app = application("The bAbI restaurant tasks: simulate them, convert data to the
 for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
     _commands.register(app)
 
+CandidatesOut = Annotated[
+    Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")
+]
 Seed = Annotated[int, Option(help="Random seed; the same seed gives the same bytes.")]
 
 
@@ -123,7 +126,7 @@ def convert_dstc2(
     kb: Annotated[
         Path | None, Option(metavar="FILE", help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
     ] = None,
-    candidates: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write all replies as candidates.")] = None,
+    candidates: CandidatesOut = None,
     seed: Seed = 0,
     to: Annotated[
         Literal["babi", "native"],
@@ -144,7 +147,7 @@ def convert_dstc2(
     )
 
     given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
-    keep_inputs({"--out": target, "--candidates": candidates, "--json": json}, given)
+    keep_inputs({"--out": target, "--candidates-out": candidates, "--json": json}, given)
     joiner = Joiner(entities_of(read_ontology(folder, ontology)))
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
     venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
@@ -168,9 +171,7 @@ def anonymise(
         Option("--gazetteer", metavar="KIND=FILE", help="List of names, one per line: person=staff.txt; repeatable."),
     ] = None,
     no_built_in: Annotated[bool, Option("--no-built-in", help="Do not use the built-in lists of names.")] = False,
-    candidates: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write all operator messages as candidates.")
-    ] = None,
+    candidates: CandidatesOut = None,
     report: Annotated[
         Path | None,
         OutputFile(metavar="FILE", help="Write what was replaced, verbatim, as JSON. Keep this file private."),
@@ -198,7 +199,7 @@ def anonymise(
     corpus = read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
     keep_inputs(
-        {"--out": target, "--candidates": candidates, "--report": report, "--json": json}, [*corpus.files, *lists]
+        {"--out": target, "--candidates-out": candidates, "--report": report, "--json": json}, [*corpus.files, *lists]
     )
     dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
     notes = write(map(joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)

@@ -20,6 +20,7 @@ from dialgauge.cli.common import (
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    LimitOption,
     RunOption,
     StoreOption,
     TableOption,
@@ -29,6 +30,7 @@ from dialgauge.cli.common import (
     figure_kinds,
     present_tables,
     write_document,
+    write_table_file,
 )
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.screen import out
@@ -50,10 +52,12 @@ def attention(
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    dialog: Annotated[int, Option(min=1, help="Dialogue number within the split, from 1.")] = 1,
+    dialogue: Annotated[
+        int, Option("--dialogue", min=1, help="Dialogue to show: its number within the split, from 1.")
+    ] = 1,
     turn: Annotated[int | None, Option(min=1, help="Reply number, from 1. Default: all.")] = None,
     split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
-    most: Annotated[int | None, Option(min=1, help="Show at most this many memories per reply.")] = None,
+    limit: LimitOption = 0,
     device: DeviceOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
@@ -77,14 +81,15 @@ def attention(
         data, logs, None, seed_of(folder), candidates=candidates, facts=facts, folder=folder, splits=(split,)
     )
     ranker = load_ranker(folder, task=task, options=settings(None, None, device))
-    chosen = _dialog(task, split, dialog)
+    chosen = _dialog(task, split, dialogue)
     made = attention_run(ranker, task, split, chosen, _replies(chosen, turn))
     if run:
         made = Store(store).add(made)
         tell(f"stored as run {made.id}")
     shown = attention_of(made)
-    present_tables([attention_table(one, most) for one in shown], table, json)
-    maps = {f"attention{one.turn + 1}": partial(attention_figure, one, most or 24) for one in shown}
+    present_tables([attention_table(one, limit or None) for one in shown], None, json)
+    write_table_file([attention_table(one) for one in shown], table)
+    maps = {f"attention{one.turn + 1}": partial(attention_figure, one, limit or 24) for one in shown}
     draw_figures(maps, figures, figure_format)
     weights = [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in shown]
     write_document(json, "babi-attention", {"systems": [{**run_record(made), "attention": weights}]})

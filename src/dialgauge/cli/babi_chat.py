@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge.cli.babi_interact import UrlOption, system_named
+from dialgauge.cli.babi_interact import system_named
 from dialgauge.cli.babi_options import (
     DataOption,
     DeviceOption,
     LoadOption,
     ModelOption,
     SetOption,
+    UrlOption,
     settings,
     task_of,
     tell,

@@ -12,6 +12,7 @@ from dialgauge.cli.babi_options import (
     MaybeDataOption,
     ModelOption,
     SetOption,
+    UrlOption,
     fitted_ranker,
     loaded_ranker,
     settings,
@@ -20,6 +21,9 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import (
     AcceptOption,
+    AlwaysRunOption,
+    FigureFormatOption,
+    FiguresOption,
     JsonOption,
     MinResultsOption,
     StoreOption,
@@ -27,6 +31,8 @@ from dialgauge.cli.common import (
     WideOption,
     WorldOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     present_tables,
     write_document,
 )
@@ -45,8 +51,6 @@ if TYPE_CHECKING:
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
-
-UrlOption = Annotated[str | None, Option(metavar="URL", help="Use the bot at this HTTP address instead of a model.")]
 
 
 def register(app: CommandGroup) -> None:
@@ -72,9 +76,12 @@ def interact(
     model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
@@ -90,7 +97,10 @@ def interact(
     from dialgauge.worlds.restaurant import Parameters, load_world
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     number = _task(folder, task)
+    if folder is None:
+        _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
     system = system_named(
         model, url, folder, model_seed, settings(given, None, device), lambda: _training_data(data, number)
     )
@@ -107,6 +117,7 @@ def interact(
     for run in runs:
         tell(f"stored as run {run.id}")
     write_document(json, "babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    draw_scores(runs, figures, figure_format)
     return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 
@@ -130,6 +141,15 @@ def _task(folder: Path | None, given: int | None) -> int:
     if folder is not None:
         check_task(folder, number)
     return number
+
+
+def _refuse_training(model: str | None, url: str | None, training: dict[str, object]) -> None:
+    """An error where something is given to train with, and nothing is trained."""
+    named = [option for option, value in training.items() if value is not None]
+    name = model or DEFAULT_MODEL
+    if named and (url is not None or _is_agent(name)):
+        who = f"the agent {name}" if url is None else "the bot at --url"
+        raise DialgaugeError(f"{who} is not trained; drop {' and '.join(named)}, or choose a model with --model")
 
 
 def _training_data(data: Path | None, number: int) -> RankingTask | None:

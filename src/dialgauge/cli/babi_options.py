@@ -38,6 +38,9 @@ PresetOption = Annotated[
 DeviceOption = Annotated[
     str | None, Option(metavar="NAME", help="Device for learned models: cpu, cuda, or auto (a GPU if present).")
 ]
+UrlOption = Annotated[
+    str | None, Option("--url", metavar="URL", help="Use the bot at this HTTP address instead of a model.")
+]
 LogsOption = Annotated[
     str | None,
     Option(

@@ -18,6 +18,7 @@ from dialgauge.cli.babi_options import (
     ModelOption,
     PresetOption,
     SetOption,
+    UrlOption,
     data_or_logs,
     fresh_ranker,
     loaded_ranker,
@@ -28,13 +29,19 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import (
     AddressOption,
+    AlwaysRunOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
     JsonOption,
     StoreOption,
     TableOption,
     WideOption,
     WorkersOption,
     check_table,
+    draw_figures,
+    draw_scores,
+    figure_kinds,
     on_screen,
     place_from,
     present_tables,
@@ -91,9 +98,7 @@ def evaluate(
     model: ModelOption = None,
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
     split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeatable. Default: all.")] = None,
-    url: Annotated[
-        str | None, Option(metavar="URL", help="Evaluate the bot at this HTTP address instead of a model.")
-    ] = None,
+    url: UrlOption = None,
     folder: LoadOption = None,
     transfer: Annotated[
         bool,
@@ -123,11 +128,14 @@ def evaluate(
     attention: Annotated[
         int, Option(min=0, help="Also store a memory network's attention for the first N dialogues.")
     ] = 0,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     report: TableOption = None,
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
@@ -144,6 +152,7 @@ def evaluate(
     from dialgauge.runs import Store
 
     check_table(report)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("responses",), family="responses")
     options = settings(given, preset, device)
     if url is not None and (folder or save or options or model or seeds > 1):
@@ -195,6 +204,7 @@ def evaluate(
             if not fresh.seeded:
                 break
     _show(runs, report, json)
+    draw_scores(runs, figures, figure_format)
     return gate.exit_code(runs, 0)
 
 
@@ -280,17 +290,21 @@ def table(
     workers: WorkersOption = None,
     fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
     statistics: Annotated[bool, Option(help="Also show the paper's Table 1.")] = True,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     report: TableOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""
     out.wide = wide
     from dialgauge.rankers import load_task
-    from dialgauge.responses import jobs_of, results_table, run_jobs, statistics_table
+    from dialgauge.responses import cell_figures, jobs_of, results_table, run_jobs, statistics_table
 
     check_table(report)
+    figure_kinds(figure_format, figures)
     where = place_from(engine, workers, address)
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
@@ -310,6 +324,8 @@ def table(
         from dialgauge.report import write_tables
 
         write_tables(tables, report, title=PAGE_TITLE)
+    if figures is not None:
+        draw_figures(cell_figures(runs), figures, figure_format)
     _write(runs, json)
 
 

@@ -19,6 +19,7 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import (
+    AlwaysRunOption,
     JsonOption,
     StoreOption,
     TableOption,
@@ -54,6 +55,7 @@ def train(
     json: JsonOption = None,
     table: TableOption = None,
     wide: WideOption = False,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
 ) -> None:
     """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder
+from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from dialgauge.engine import WorkPlace
     from dialgauge.report import Table, Value
-    from dialgauge.runs import Store
+    from dialgauge.runs import Run, Store
 
 
 T = TypeVar("T")
@@ -79,6 +80,9 @@ ViewOption = Annotated[
     bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
 RunOption = Annotated[bool, Option("--run", help="Store the results in the run store, one run per system.")]
+AlwaysRunOption = Annotated[
+    bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
+]
 StoreOption = Annotated[
     Path | None, Option("--store", metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
 ]
@@ -105,6 +109,17 @@ FigureFormatOption = Annotated[
 FormatOption = Annotated[
     str | None, Option("--format", metavar="NAME", help="Input format; overrides format detection.")
 ]
+_LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
+LimitOption = Annotated[int, _LIMIT]
+#: For a command that has to know whether it was given.
+GivenLimitOption = Annotated[int | None, _LIMIT]
+ResamplesOption = Annotated[
+    int,
+    Option("--resamples", min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+]
+WorstOption = Annotated[
+    int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
+]
 SeedOption = Annotated[int, Option(min=0, help="Random seed for resampling.")]
 
 # Where the work runs.
@@ -124,10 +139,10 @@ AddressOption = Annotated[
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-WorkersOption = Annotated[
-    int | None,
-    Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."),
-]
+_WORKERS = Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
+WorkersOption = Annotated[int | None, _WORKERS]
+#: For commands that work here, in processes.
+ProcessesOption = Annotated[int, _WORKERS]
 
 
 def place_from(engine: str | None, workers: int | None, address: str | None) -> WorkPlace:
@@ -166,6 +181,11 @@ PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of 
 WorldOption = Annotated[str, Option(metavar="NAME|FILE", help="restaurant, bakery, or a world file (YAML).")]
 AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
 MinResultsOption = Annotated[int, Option(min=1, help="Minimum number of results for a query (tasks 3, 5).")]
+
+
+def row_limit(limit: int) -> int:
+    """How many rows a list may have, where 0 is no limit."""
+    return limit or sys.maxsize
 
 
 def on_screen(json: Path | None) -> bool:
@@ -229,6 +249,21 @@ def draw_figures(figures: Mapping[str, Callable[[], Any]], folder: Path | None, 
     files = {folder / f"{name}.{kind}": draw for name, draw in figures.items() for kind in kinds}
     for path in save_all(files):
         err.print(f"drew {path}")
+
+
+def draw_scores(
+    runs: Sequence[Run] | Mapping[str, Run],
+    folder: Path | None,
+    figure_format: str,
+    *,
+    more: Callable[[], Mapping[str, Callable[[], Any]]] | None = None,
+    **how: Any,
+) -> None:
+    """Draw the scores of runs into a folder, if one was named, and what else the family has to show."""
+    if folder is not None:
+        from dialgauge.report import run_figures
+
+        draw_figures({**run_figures(runs, **how), **(more() if more else {})}, folder, figure_format)
 
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:

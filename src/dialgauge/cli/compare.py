@@ -16,6 +16,7 @@ from dialgauge.cli.common import (
     GoldFormatOption,
     JsonOption,
     PredFormatOption,
+    RunOption,
     SeedOption,
     StoreOption,
     TableOption,
@@ -50,7 +51,9 @@ ResamplesOption = Annotated[
         help="Resamples for tests and intervals.",
     ),
 ]
-LevelOption = Annotated[float, Option(min=0, max=1, help="Confidence level.")]
+ConfidenceOption = Annotated[
+    float, Option("--confidence", min=0, max=1, help="Confidence level of intervals and tests.")
+]
 CorrelationOption = Annotated[
     str | None,
     Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
@@ -118,7 +121,7 @@ def main(
     pred_format: PredFormatOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
-    level: LevelOption = 0.95,
+    level: ConfidenceOption = 0.95,
     pairs: PairsOption = False,
     correlation: CorrelationOption = None,
     sweep: SweepOption = False,
@@ -131,6 +134,7 @@ def main(
     json: JsonOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
+    run: RunOption = False,
     view: ViewOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
@@ -140,7 +144,7 @@ def main(
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
     out.wide = wide
-    output = ComparisonOutput(to, table, json, figures, figure_format, view, store)
+    output = ComparisonOutput(to, table, json, figures, figure_format, view, store, run)
     request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
     scoring = {
         "--profile": profile,
@@ -150,7 +154,7 @@ def main(
     }
     if systems is not None:
         needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--view": view}
+        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--run": run, "--view": view}
         _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
@@ -163,7 +167,7 @@ def main(
         )
     if _are_runs(files, store):
         own_coverage = coverage if coverage != "intersection" else None
-        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage})
+        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage, "--run": run})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
@@ -192,8 +196,8 @@ def main(
             gold_format=gold_format,
             pred_format=pred_format,
         )
-    for name, run in comparison.runs.items():
-        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {run.coverage.sentence()}")
+    for name, each in comparison.runs.items():
+        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}")
     return present(comparison, request.options(comparison.systems), output)
 
 
@@ -275,6 +279,7 @@ class ComparisonOutput:
     figure_format: str
     view: bool = False
     store: Path | None = None
+    run: bool = False
 
     def __post_init__(self) -> None:
         from dialgauge.errors import DialgaugeError, nearest
@@ -284,7 +289,10 @@ class ComparisonOutput:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
+        if self.run:
+            from dialgauge.runs import Store
 
+            Store(self.store).check_writable()
         if self.to not in FORMATS:
             raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
         check_table(self.table)
@@ -352,10 +360,18 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
+    runs = list(comparison.runs.values())
+    if output.run:
+        from dialgauge.runs import Store
+
+        place = Store(output.store)
+        runs = [place.add(run) for run in runs]
+        for run in runs:
+            err.print(f"stored as run {run.id} in {place.folder}")
     if output.view:
         from dialgauge.cli.explore import view_runs
 
-        view_runs(list(comparison.runs.values()), output.store)
+        view_runs(runs, output.store)
     return 0 if comparison.complete else EXIT_INCOMPLETE
 
 

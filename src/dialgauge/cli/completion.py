@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.choices import choice_of
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import HELP_OPTIONS, Argument, Option
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.cli.parse import CommandParameter
 
-_GLOBAL = ("--help", "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion")
+_GLOBAL = (*HELP_OPTIONS, "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion")
 
 _BASH = """\
 # bash completion for dialgauge
@@ -91,7 +91,7 @@ def completions(words: Sequence[str]) -> list[str]:
     group = importlib.import_module(f"dialgauge.cli.{name}").app
     if len(group.commands) > 1:
         if not rest:
-            return _fitting(last, [*group.commands, "--help"])
+            return _fitting(last, [*group.commands, *HELP_OPTIONS])
         rest = group.usual(rest)
         function = group.commands.get(rest[0])
         name, rest = f"{name} {rest[0]}", rest[1:]
@@ -111,7 +111,7 @@ def _of_command(command: str, function: Callable[..., object], before: Sequence[
         return [f"{written}{value}" for value in _values(command, asked, before, last)]
     if last.startswith("-"):
         flags = [f"--no-{one.name}" for one in parameters if one.type is bool and not one.declaration.names]
-        return _fitting(last, [*options, *flags, "--help"])
+        return _fitting(last, [*options, *flags, *HELP_OPTIONS])
     arguments = [one for one in parameters if isinstance(one.declaration, Argument)]
     place = len(_typed_arguments(before, options))
     if not arguments or (place >= len(arguments) and not arguments[-1].many):

@@ -27,6 +27,7 @@ from dialgauge.cli.project_file import (
     section_problems,
     settable,
     unfit,
+    unknown_key,
     unsafe,
 )
 from dialgauge.cli.screen import err, out
@@ -110,7 +111,7 @@ def _of_section(command: str, items: dict[str, Any], function: Callable[..., obj
     options, section = settable(function), command.replace(" ", ".")
     for key, value in items.items():
         if key not in options:
-            yield f"unknown key '{key}' in [{section}].{nearest(key, options)}"
+            yield unknown_key(key, command, options)
         elif problem := _problem(command, key, value, options[key]):
             yield f"'{key}' in [{section}] {problem}"
 

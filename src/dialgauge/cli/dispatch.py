@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, Argument, CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.runs import kept_to_the_end
@@ -64,14 +64,22 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
 
 
 def _stores_on_request(group: CommandGroup, words: list[str]) -> bool:
-    """Whether the command has ``--run``, so that ``--store`` alone asks for nothing."""
+    """Whether only ``--run`` makes the command store, so that ``--store`` alone asks for nothing.
+
+    Where stored runs may be given instead of files, ``--store`` says where these are.
+    """
     from dialgauge.cli.parse import command_parameters
 
     name = command_name(group, words)
     if name is None or not any(word.startswith("--store") for word in words):
         return False
     parameters = command_parameters(group.commands[name])
-    return any(isinstance(one.declaration, Option) and one.options == ("--run",) for one in parameters)
+    arguments = [one.declaration for one in parameters if isinstance(one.declaration, Argument)]
+    takes_runs = any("RUN" in str(one.settings.get("metavar")) for one in arguments)
+    return not takes_runs and any(
+        isinstance(one.declaration, Option) and one.options == ("--run",) and not isinstance(one.declaration, AlwaysOn)
+        for one in parameters
+    )
 
 
 def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
@@ -79,7 +87,7 @@ def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str
     from dialgauge.cli.project_file import find_project_file, project_words
 
     path = find_project_file()
-    if path is None or "--help" in words:
+    if path is None or any(word in HELP_OPTIONS for word in words):
         return words
     added = project_words(path, group, name, words)
     if not added:

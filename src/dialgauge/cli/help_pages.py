@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
-from dialgauge.cli.options import Argument, OutputFolder
+from dialgauge.cli.options import HELP_OPTIONS, Argument, OutputFolder
 from dialgauge.cli.parse import command_parameters
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NAMES = 26
 _UNSHOWN = (None, False, inspect.Parameter.empty)
 #: A space that no line is broken at.
 _GLUE = "\xa0"
-_HELP = ("--help", "Show this page.")
+_HELP = (", ".join(HELP_OPTIONS), "Show this page.")
 
 
 def group_page(called: str, group: CommandGroup) -> str:

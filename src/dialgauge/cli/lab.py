@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import (
     AddressOption,
+    AlwaysRunOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
     JsonOption,
+    ResamplesOption,
     StoreOption,
     TableOption,
     WideOption,
     WorkersOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     place_from,
     present_tables,
     write_document,
@@ -23,6 +29,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.lab_options import (
     ChannelOption,
+    CountOption,
     DatabaseOption,
     EndpointOption,
     ExchangesOption,
@@ -46,6 +53,13 @@ from dialgauge.cli.screen import err, out, progress_bar
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
+#: What the parts of measures are that have no domains, and what the families of measures are about.
+_PARTS = {"Blame": "cause", "Erred": "side that erred"}
+_SECTIONS = {
+    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
+    "lab": "conversation",
+}  # fmt: skip
+
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
 lab_chat.register(app)
@@ -60,12 +74,7 @@ def run(
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[
-        int | None,
-        Option(
-            "--count", "-n", metavar="N", min=1, help="Number of goals. Default: all, or 200 for the synthetic town."
-        ),
-    ] = None,
+    count: CountOption = None,
     trials: Annotated[int, Option(metavar="K", min=1, help="Conversations per goal, for pass^k.")] = 1,
     level: LevelOption = "act",
     channel: ChannelOption = "clean",
@@ -85,7 +94,7 @@ def run(
     loop: Annotated[int, Option(min=0, help="Stop after this many identical exchanges in a row; 0 for never.")] = 0,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     engine: EngineOption = None,
     address: AddressOption = None,
     workers: WorkersOption = None,
@@ -93,6 +102,8 @@ def run(
         Path | None,
         OutputFolder("--out", metavar="FOLDER", help="Also export the conversations as native JSONL and GCDF1."),
     ] = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
     detail: Annotated[
@@ -100,6 +111,7 @@ def run(
     ] = False,
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> int:
@@ -114,6 +126,7 @@ def run(
     from dialgauge.worlds.town import ontology_of
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("lab",))
     where = place_from(engine, workers, address)
     place = Store(store)
@@ -148,6 +161,7 @@ def run(
         for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
+    draw_scores([stored], figures, figure_format, parts=_PARTS, sections=_SECTIONS)
     for note in stored.notes:
         err.print(note)
     if loaded.refused:
@@ -161,12 +175,10 @@ def run(
 def show_goals(
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
-    count: Annotated[
-        int | None, Option("--count", "-n", metavar="N", min=1, help="Number of goals. Default: all.")
-    ] = None,
+    count: CountOption = None,
     failures: FailuresOption = "live",
     town_seed: TownSeedOption = 0,
-    show: Annotated[str | None, Option("--show", metavar="ID", help="Show one goal in full.")] = None,
+    goal: Annotated[str | None, Option("--goal", metavar="ID", help="Show one goal in full.")] = None,
     folder: Annotated[
         Path | None,
         OutputFolder(
@@ -186,9 +198,9 @@ def show_goals(
 
     check_table(table)
     loaded = opened_town(goals, database, count, town_seed, failures)
-    present_tables([one_goal_table(loaded, show)] if show is not None else goal_tables(loaded), table, json)
+    present_tables([one_goal_table(loaded, goal)] if goal is not None else goal_tables(loaded), table, json)
     if json is not None:
-        write_document(json, "lab-goals", {"goals": {goal.id: msgspec.to_builtins(goal) for goal in loaded.goals}})
+        write_document(json, "lab-goals", {"goals": {one.id: msgspec.to_builtins(one) for one in loaded.goals}})
     if folder is not None:
         from dialgauge.worlds.town import generate_goals, write_town
 

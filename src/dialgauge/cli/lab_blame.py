@@ -6,6 +6,7 @@ from typing import Annotated
 
 from dialgauge.cli.common import (
     JsonOption,
+    LimitOption,
     RunArgument,
     StoreOption,
     TableOption,
@@ -13,6 +14,7 @@ from dialgauge.cli.common import (
     check_table,
     present_tables,
     write_document,
+    write_table_file,
 )
 from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
 from dialgauge.cli.options import CommandGroup, Option
@@ -29,7 +31,7 @@ def blame(
     dialogue: Annotated[
         str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
-    every: Annotated[bool, Option("--all", help="List every failed conversation, not just the first 20.")] = False,
+    limit: LimitOption = 20,
     database: DatabaseOption = None,
     town_seed: TownSeedOption = 0,
     json: JsonOption = None,
@@ -48,13 +50,11 @@ def blame(
     check_table(table)
     blamed = blamed_run(Store(store).open(run), database=database, town_seed=town_seed)
     if dialogue is not None:
-        tables = blame_explanation(blamed, dialogue)
-    else:
-        tables = blame_tables(blamed)
-        if tables:
-            tables.append(blame_list(blamed, None if every or table is not None else 20))
-        elif json is None and table is None:
-            out.print("No conversation in this run failed.")
-    present_tables(tables, table, json)
+        present_tables(blame_explanation(blamed, dialogue), table, json)
+    elif tables := blame_tables(blamed):
+        present_tables([*tables, blame_list(blamed, limit or None)], None, json)
+        write_table_file([*tables, blame_list(blamed)], table)
+    elif json is None and table is None:
+        out.print("No conversation in this run failed.")
     if json is not None:
         write_document(json, "lab-blame", blame_document(blamed))

@@ -39,6 +39,10 @@ DatabaseOption = Annotated[
     Path | None,
     Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
 ]
+CountOption = Annotated[
+    int | None,
+    Option("--count", "-n", metavar="N", min=1, help="Number of goals. Default: all, or 200 for the synthetic town."),
+]
 LevelOption = Annotated[
     str, Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text.")
 ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import (
+    AlwaysRunOption,
     FigureFormatOption,
     FiguresOption,
     JsonOption,
+    ProcessesOption,
     StoreOption,
     TableOption,
     WideOption,
@@ -65,11 +67,12 @@ def study(
     resamples: Annotated[
         int, Option(min=1, why="a study is its intervals", help="Bootstrap resamples of goals for the 95% intervals.")
     ] = 1000,
-    workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
+    workers: ProcessesOption = 1,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
+    run_asked: AlwaysRunOption = False,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge.cli.common import ProcessesOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile
@@ -38,7 +39,7 @@ def track(
         int | None, Option("--count", "-n", metavar="N", min=1, help="Number of dialogues. Default: all.")
     ] = None,
     seed: Annotated[int, Option(min=0, help="Random seed passed to the model.")] = 0,
-    workers: Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")] = 1,
+    workers: ProcessesOption = 1,
 ) -> int:
     """Ask a language model for the belief state after each turn, and write predictions that 'dialgauge score' reads.
 

@@ -20,6 +20,9 @@ from typing import Any, TypeVar
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+#: What asks for the help page of any command or group; no command may use these for anything else.
+HELP_OPTIONS = ("-h", "--help")
+
 
 class Declaration:
     """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ...
@@ -34,6 +37,10 @@ class Declaration:
 
 class Option(Declaration):
     """A parameter given by name. Unless named, ``per_dialogue`` is ``--per-dialogue``; a truth value needs a name."""
+
+
+class AlwaysOn(Option):
+    """A flag for what the command does anyway: a script may ask for it in the same way everywhere."""
 
 
 class OutputFile(Option):

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
 
-from dialgauge.cli.options import Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
+from dialgauge.cli.options import HELP_OPTIONS, Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     import typer.core
@@ -253,9 +253,10 @@ def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.Typ
         def format_help(self, ctx: Any, formatter: Any) -> None:
             formatter.write(group_page(ctx.command_path, group))
 
-    made = typer.Typer(help=group.help, add_completion=False, cls=GroupWithPage)
+    helped = {"help_option_names": list(HELP_OPTIONS)}
+    made = typer.Typer(help=group.help, add_completion=False, cls=GroupWithPage, context_settings=helped)
     for name, command in group.commands.items():
-        made.command(name, cls=WithPage)(_with_typer_options(command))
+        made.command(name, cls=WithPage, context_settings=helped)(_with_typer_options(command))
     return cast("typer.core.TyperGroup | typer.core.TyperCommand", typer.main.get_command(made))
 
 

@@ -13,7 +13,7 @@ sends: those are typed, or not given at all. docs/decisions/options.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,9 @@ FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
 #: What [defaults] may set, for every command that has it.
 SHARED = (
-    "coverage", "database", "device", "dialogs", "figure-format", "gold-format", "measures", "missing", "pred-format",
-    "profile", "resamples", "seed", "store", "town-seed", "wide", "workers",
+    "confidence", "coverage", "database", "dataset", "device", "dialogs", "figure-format", "gold-format",
+    "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "town-seed", "unanswered", "wide",
+    "workers",
 )  # fmt: skip
 #: Options that act beyond reading and computing, or that say where secrets go; files to write are known by their type.
 TYPED_ONLY = frozenset({
@@ -121,7 +122,8 @@ def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence
     section = _section(path, content, command, subcommand if len(group.commands) > 1 else None, group)
     for key in section:
         if key not in options:
-            raise DialgaugeError(f"unknown key '{key}' in [{command}].{nearest(key, options)}", file=str(path))
+            called = command if len(group.commands) == 1 else f"{command} {subcommand}"
+            raise DialgaugeError(unknown_key(key, called, options), file=str(path))
     words: list[str] = []
     stored = any(word.partition("=")[0] in ("--from", "--systems") for word in typed)
     for key, value in {**taken, **section}.items():
@@ -146,6 +148,16 @@ def _section(
                 f"unknown section or key '{command}.{name}'.{nearest(f'{command}.{name}', known)}", file=str(path)
             )
     return dict(section.get(subcommand, {}))
+
+
+def unknown_key(key: str, command: str, options: Collection[str]) -> str:
+    """What is said of a key that is no option of the command; an old one names the new one."""
+    from dialgauge.cli.renamed import renamed_option
+
+    section = command.replace(" ", ".")
+    if instead := renamed_option(command, f"--{key}"):
+        return f"'{command}' has no '{key}' any more: {instead}"
+    return f"unknown key '{key}' in [{section}].{nearest(key, options)}"
 
 
 def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:

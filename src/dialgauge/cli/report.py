@@ -28,7 +28,7 @@ def report(
         Path | None, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write. Default: report.html.")
     ] = None,
     markdown: Annotated[
-        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown summary; - for stdout.")
+        Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
     ] = None,
     dialogues: Annotated[
         int, Option("--dialogues", "-n", min=0, max=5000, help="Number of dialogues to include.")
@@ -37,7 +37,7 @@ def report(
         list[str] | None,
         Option(metavar="ID", help="Include this dialogue instead of the most telling ones; repeatable."),
     ] = None,
-    title: Annotated[str, Option(metavar="TEXT", help="Title of the report.")] = "",
+    title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "",
     store: StoreOption = None,
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.

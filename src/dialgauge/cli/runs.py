@@ -21,6 +21,7 @@ from dialgauge.cli.common import (
     on_screen,
     present_tables,
     print_tables,
+    row_limit,
     write_document,
     write_table_file,
 )
@@ -75,7 +76,9 @@ def list_runs(
 @app.command()
 def show(
     run: RunArgument,
-    rows: Annotated[int, Option(min=0, help="Rows to show of each table.")] = 5,
+    limit: Annotated[
+        int, Option("--limit", metavar="N", min=0, help="Rows to show of each table; 0 for all. Files have as many.")
+    ] = 5,
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
@@ -92,7 +95,7 @@ def show(
     write_document(json, "runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
     facts, *others = run_tables(stored)
     others = [*_annotation_tables(written), *others]
-    heads = _heads(stored, rows)
+    heads = _heads(stored, row_limit(limit))
     if on_screen(json):
         print_tables([_without(facts, _WHOLE), *others, *(heads if out.wide else map(_cut_table, heads))])
         _print_whole(facts)
@@ -142,7 +145,7 @@ def compare(
     measures: comparing.MeasuresOption = None,
     resamples: comparing.ResamplesOption = 10_000,
     seed: SeedOption = 0,
-    level: comparing.LevelOption = 0.95,
+    level: comparing.ConfidenceOption = 0.95,
     missing: comparing.MissingOption = "shared",
     pairs: comparing.PairsOption = False,
     correlation: comparing.CorrelationOption = None,

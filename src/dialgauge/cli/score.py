@@ -12,10 +12,13 @@ from dialgauge.cli.common import (
     CoverageOption,
     EngineOption,
     ExcludeOption,
+    FigureFormatOption,
+    FiguresOption,
     FromRunsOption,
     GoldFormatOption,
     JsonOption,
     PredFormatOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
@@ -23,7 +26,10 @@ from dialgauge.cli.common import (
     ViewOption,
     WideOption,
     WorkersOption,
+    WorstOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     place_from,
@@ -86,7 +92,7 @@ def score(
     faults: Annotated[
         bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
     ] = False,
-    worst: Annotated[int, Option(metavar="N", min=0, help="Print the N worst dialogues turn by turn.")] = 0,
+    worst: WorstOption = 0,
     worst_by: Annotated[str, Option(metavar="MEASURE", help="Measure that ranks dialogues for --worst.")] = _WORST_BY,
     sensitivity: Annotated[
         bool,
@@ -120,12 +126,12 @@ def score(
     no_intervals: Annotated[
         bool, Option("--no-intervals", help="Skip confidence intervals, as --resamples 0 does.")
     ] = False,
-    resamples: Annotated[
-        int, Option(min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none.")
-    ] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -146,6 +152,7 @@ def score(
     """
     out.wide = wide
     check_table(table)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(
         fail_under, fail_on_drop, store, kinds=("tracking",), family="tracking", check_names=schema is None
     )
@@ -231,6 +238,7 @@ def score(
     runs = results.runs
     if not from_runs and (run or view):
         runs = _store(results, store)
+    _draw(results, figures, figure_format)
     if view:
         from dialgauge.cli.explore import view_runs
 
@@ -328,6 +336,16 @@ def _present(
             write_tables(tables, table)
     if json:
         write_document(json, "score", results.as_dict(views, faults=faults))
+
+
+def _draw(results: Results, figures: Path | None, figure_format: str) -> None:
+    if figures is None:
+        return
+    from dialgauge.tracking import scored_figures
+
+    several = len({system.profile for system in results}) > 1
+    systems = {f"{one.name} ({one.profile})" if several else one.name: one.run for one in results}
+    draw_scores(systems, figures, figure_format, more=lambda: scored_figures(systems))
 
 
 def _ranking(name: str) -> Measure[Any]:

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
+    GivenLimitOption,
     JsonOption,
     StoreOption,
     TableOption,
     WideOption,
     check_table,
     frame_table,
+    row_limit,
     write_file,
     write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.options import Argument, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store, parquet_bytes
@@ -39,34 +41,33 @@ def sql(
     json: JsonOption = None,
     table: TableOption = None,
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
-    limit: Annotated[
-        int | None, Option(min=0, help=f"Maximum number of rows. Default: all in files, {_SHOWN} on screen.")
-    ] = None,
+    limit: GivenLimitOption = None,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> None:
     """Query all stored runs with one SELECT.
 
     Every table of a run is a table here, with the run id in the column **run**; **runs** has one row per run.
-    SHOW TABLES lists them.
+    SHOW TABLES lists them. The screen shows 100 rows unless --limit says otherwise.
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
     out.wide = wide
     check_table(table)
+    files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
+    to_files = table is not None or any(file for file, _ in files)
+    if to_files and limit is not None:
+        raise DialgaugeError(f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query")
     if store is not None and not store.exists():
         err.print(f"no run store at {store}; all tables are empty")
     problems: list[DialgaugeError] = []
     frame = Store(store).sql(_asked() if query == "-" else query, on_problem=problems.append)
-    if limit is not None:
-        frame = frame.head(min(limit, frame.height))
-    files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
     for file, encode in files:
         if file is not None:
             write_file(file, encode(frame))
     write_table_file([frame_table("", frame)], table)
-    if not any(file for file, _ in files) and table is None:
-        _show(frame, _SHOWN if limit is None else limit)
+    if not to_files:
+        _show(frame, _SHOWN if limit is None else row_limit(limit))
     for problem in problems:
         err.print(f"left out: {problem}")
     if problems:

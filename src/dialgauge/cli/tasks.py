@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
+    FigureFormatOption,
+    FiguresOption,
     FromOption,
     FromRunsOption,
     JsonOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
     TableOption,
     WideOption,
     WorkersOption,
+    WorstOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     place_from,
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tasks import TaskEvaluation, TaskWork
 
+_REWARD_PARTS = {"Reward": "part of the reward"}
 #: How many missing dialogues are named.
 _MOST = 5
 
@@ -57,8 +65,8 @@ Domains = Annotated[
         "names). Default: file if every turn has active_domains, else state.",
     ),
 ]
-MissingOption = Annotated[
-    str, Option(metavar="POLICY", help="Dialogues without responses: skip (as mwzeval does) or fail.")
+UnansweredOption = Annotated[
+    str, Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail.")
 ]
 Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
 
@@ -75,7 +83,7 @@ def score(
     ] = None,
     database: DatabaseFolder = None,
     domains: Domains = None,
-    missing: MissingOption = "skip",
+    unanswered: UnansweredOption = "skip",
     strict: Strict = False,
     references: Annotated[
         Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
@@ -95,13 +103,15 @@ def score(
         ),
     ] = None,
     by: Annotated[str | None, Option(metavar="domain", help="Break Inform and Success down by domain.")] = None,
-    worst: Annotated[int, Option(metavar="N", min=0, help="Show the N worst dialogues, and why.")] = 0,
+    worst: WorstOption = 0,
     from_runs: FromRunsOption = None,
     no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -122,19 +132,21 @@ def score(
     from dialgauge.tasks import score_tables, worst_dialogues
 
     _check_output(table, by)
+    figure_kinds(figure_format, figures)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("tasks", "trials"))
     where = place_from(engine, workers, address)
     if (results := _results(files, from_runs, store)) is not None:
         unfit = {
-            "--database": database, "--domains": domains, "--missing": missing != "skip", "--strict": strict,
+            "--database": database, "--domains": domains, "--unanswered": unanswered != "skip", "--strict": strict,
             "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
             "--no-human": no_human,
         }  # fmt: skip
+        drawing = partial(draw_scores, folder=figures, figure_format=figure_format, parts=_REWARD_PARTS)
         return _score_results(
-            results, measures or (), resamples, seed, unfit, table, json, store, gate, where, keep=run
+            results, measures or (), resamples, seed, unfit, table, json, store, gate, where, drawing, keep=run
         )
     scoring = {
-        "GOLD PRED": files, "--database": database, "--domains": domains, "--missing": missing != "skip",
+        "GOLD PRED": files, "--database": database, "--domains": domains, "--unanswered": unanswered != "skip",
         "--strict": strict, "--references": references, "--references-are": references_are, "--measures": measures,
         "--no-human": no_human, "--resamples": resamples != 1000, "--seed": seed, "--run": run,
     }  # fmt: skip
@@ -143,7 +155,7 @@ def score(
     else:
         gold, systems = _named(files)
         names = [*(measures or ["default"]), *(["domains"] if by else [])]
-        options = _options(domains, missing, strict, names, resamples, seed)
+        options = _options(domains, unanswered, strict, names, resamples, seed)
         if where.asked:
             work = _response_work(gold, database, references, references_are, options, human=not no_human)
             runs = _scored_elsewhere(work, systems, where, store)
@@ -156,6 +168,7 @@ def score(
     write_document(json, "tasks-score", _document(runs))
     if run and not from_runs:
         _store(runs, store)
+    draw_scores(runs, figures, figure_format)
     return gate.exit_code(runs, 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE)
 
 
@@ -232,6 +245,7 @@ def _score_results(
     store: Path | None,
     gate: BuildGate,
     where: WorkPlace,
+    drawing: Callable[[list[Run]], None],
     *,
     keep: bool,
 ) -> int:
@@ -263,6 +277,7 @@ def _score_results(
         write_document(json, "tasks-trials", results_document(runs))
     if files and keep:
         _store(runs, store)
+    drawing(runs)
     return gate.exit_code(runs, 0 if all(run.coverage.complete for run in runs) else EXIT_INCOMPLETE)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
     AddressOption,
@@ -14,6 +15,9 @@ from dialgauge.cli.common import (
     FormatOption,
     FromOption,
     JsonOption,
+    LimitOption,
+    ProcessesOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
@@ -22,10 +26,12 @@ from dialgauge.cli.common import (
     WorkersOption,
     check_table,
     draw_figures,
+    draw_scores,
     figure_kinds,
     on_screen,
     place_from,
     print_tables,
+    row_limit,
     working_store,
     write_document,
     write_json,
@@ -39,13 +45,12 @@ from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
+    DatasetProfile,
     Map,
     Mode,
     Overrides,
-    ProfileName,
     SchemaFile,
     Source,
-    Workers,
     finish,
     fresh_or_stored,
     opened,
@@ -76,7 +81,7 @@ def score(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
@@ -85,7 +90,7 @@ def score(
         Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all' includes plugins."),
     ] = None,
     verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
-    resamples: Annotated[int, Option(min=0, help="Bootstrap resamples for the 95% intervals; 0 for none.")] = 1000,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     per_dialogue: Annotated[
@@ -95,6 +100,8 @@ def score(
         Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
     ] = None,
     table: TableOption = None,
+    figure_folder: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
@@ -115,6 +122,7 @@ def score(
     from dialgauge.users import reference_report, score_tables, verdict_table
 
     check_table(table)
+    figure_kinds(figure_format, figure_folder)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("users",), family="users")
     where = place_from(engine, workers, address)
     if run:
@@ -152,6 +160,7 @@ def score(
             write_json(reference, reference_report(runs[0]))
         if run:
             _store(runs, store)
+        draw_scores(runs, figure_folder, figure_format, more=lambda: _behaviours(runs))
     return gate.exit_code(runs, finish(runs))
 
 
@@ -162,7 +171,7 @@ def figures(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
@@ -170,12 +179,12 @@ def figures(
     wide: WideOption = False,
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
-    most: Annotated[int, Option(min=1, help="Rows in the lists of confusions and loops.")] = 15,
+    limit: LimitOption = 15,
     folder: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     table: TableOption = None,
-    workers: Workers = 1,
+    workers: ProcessesOption = 1,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
     out.wide = wide
@@ -201,12 +210,16 @@ def figures(
         tables[0].signature = Signature.parse(presented.signature).with_(interval="").long()
     if by_slot:
         tables += [slot_table(figure) for figure in analyses if figure.slots]
-    tables += [confusion_table(presented, most), loop_table(presented, most)]
+
+    def lists(rows: int) -> list[Table]:
+        return [confusion_table(presented, rows), loop_table(presented, rows)]
+
     if on_screen(json):
-        print_tables(tables)
+        print_tables([*tables, *lists(row_limit(limit))])
     if json is not None:
         write_document(json, "users-figures", figure_numbers(presented))
-    write_table_file(tables, table)
+    if table is not None:
+        write_table_file([*tables, *lists(row_limit(0))], table)
     draw_figures({one.name: partial(draw, one) for one in analyses}, folder, figure_format)
     return finish([presented])
 
@@ -224,7 +237,7 @@ def explain(
     config: ConfigFile = None,
     override: Overrides = None,
     mode: Mode = None,
-    profile: ProfileName = None,
+    profile: DatasetProfile = None,
     database: DatabaseFolder = None,
     schema: SchemaFile = None,
     format: FormatOption = None,
@@ -263,6 +276,18 @@ def explain(
     if json is not None:
         write_document(json, "users-explain", explanation_record(presented, dialogue, talk=talk))
     write_table_file(tables, table)
+
+
+def _behaviours(runs: list[Run]) -> dict[str, Callable[[], Any]]:
+    """The figures of 'users figures' for each user model."""
+    from dialgauge.comparison import figure_label
+    from dialgauge.users import draw, paper_figures
+
+    return {
+        f"{one.name}_{figure_label(place, run.name)}" if len(runs) > 1 else one.name: partial(draw, one)
+        for place, run in enumerate(runs, 1)
+        for one in paper_figures(run)
+    }
 
 
 def _names(sources: list[str]) -> list[str]:

@@ -7,18 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import (
+    FigureFormatOption,
+    FiguresOption,
     FormatOption,
     JsonOption,
+    LimitOption,
+    ResamplesOption,
     RunOption,
     SeedOption,
     StoreOption,
     TableOption,
     WideOption,
     check_table,
+    draw_scores,
+    figure_kinds,
     kept_for_good,
     on_screen,
     present_tables,
+    row_limit,
     write_document,
+    write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
@@ -44,13 +52,13 @@ def faults(
     dialogue: Annotated[
         str | None, Option("--dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
     ] = None,
-    most: Annotated[int, Option(min=1, help="Rows in the list of faults.")] = 20,
-    resamples: Annotated[
-        int, Option(min=0, help="Bootstrap resamples of tasks for the 95% intervals; 0 for none.")
-    ] = 1000,
+    limit: LimitOption = 20,
+    resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
+    figures: FiguresOption = None,
+    figure_format: FigureFormatOption = "svg",
     run: RunOption = False,
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
@@ -77,6 +85,7 @@ def faults(
     )
 
     check_table(table)
+    figure_kinds(figure_format, figures)
     if run:
         from dialgauge.runs import Store
 
@@ -91,13 +100,18 @@ def faults(
     for each in runs:
         if missing := missing_sentence(each):
             screen.print(missing)
-    tables: list[Table] = []
-    if dialogue is None:
-        tables += [one for each in runs for one in fault_tables(each, most)]
-    else:
-        having = [each for each in runs if any(one.id == dialogue for one in each.dialogues())]
-        tables += [one for each in having or runs[:1] for one in explanation_tables(each, dialogue)]
-    present_tables([*tables, record_table(), *agreements], table, json)
+    having = [each for each in runs if dialogue and any(one.id == dialogue for one in each.dialogues())]
+
+    def tables(rows: int) -> list[Table]:
+        if dialogue is None:
+            found = [one for each in runs for one in fault_tables(each, rows)]
+        else:
+            found = [one for each in having or runs[:1] for one in explanation_tables(each, dialogue)]
+        return [*found, record_table(), *agreements]
+
+    present_tables(tables(row_limit(limit)), None, json)
+    if table is not None:
+        write_table_file(tables(row_limit(0)), table)
     if json is not None:
         write_document(json, "users-faults", faults_document(runs))
     if run:
@@ -106,6 +120,7 @@ def faults(
         chosen = Store(store)
         for each in runs:
             err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
+    draw_scores(runs, figures, figure_format, parts={"UserFault": "kind of fault"})
     return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE
 
 

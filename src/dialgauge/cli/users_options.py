@@ -40,10 +40,10 @@ Mode = Annotated[
     str | None,
     Option(help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."),
 ]
-ProfileName = Annotated[
+DatasetProfile = Annotated[
     str | None,
     Option(
-        "--profile", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
+        "--dataset", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
     ),
 ]
 DatabaseFolder = Annotated[
@@ -54,7 +54,6 @@ SchemaFile = Annotated[
     Path | None,
     Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
 ]
-Workers = Annotated[int, Option(min=0, help="Worker processes; 0 for one per core.")]
 
 
 def options_from(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
+    from dialgauge.report.run_charts import measure_words, run_figures, system_labels
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
@@ -86,9 +87,11 @@ __all__ = [
     "mark_best",
     "markdown",
     "mean_spread",
+    "measure_words",
     "notebook_html",
     "plain",
     "render_tables",
+    "run_figures",
     "run_html",
     "run_tables",
     "save",
@@ -98,6 +101,7 @@ __all__ = [
     "shades",
     "slot_histogram",
     "styled",
+    "system_labels",
     "write_page",
     "write_tables",
 ]

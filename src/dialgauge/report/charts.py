@@ -24,6 +24,10 @@ from dialgauge.report.figures import (
 #: Panels side by side before the next row begins.
 _ACROSS = 4
 
+#: Pixels across of a panel beside others.
+_PANEL = 170
+_BETWEEN = 18
+
 #: Between a domain and its number of cases, which stands on a line of its own.
 _OF = " · n = "
 
@@ -88,15 +92,24 @@ def mean_spread(
 
 
 def interval_plot(
-    rows: Sequence[Mapping[str, Any]], *, same_axis: bool = False, title: str = "", note: str | Sequence[str] = ""
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    same_axis: bool = False,
+    whole_axis: bool = False,
+    width: int = _PANEL,
+    title: str = "",
+    note: str | Sequence[str] = "",
 ) -> Any:
     """One panel per measure, one line per system: the score as a point in its confidence interval.
 
     Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
-    in percent. ``same_axis``: the panels have one scale, because what they show is one measure.
+    in percent. ``same_axis``: the panels have one scale, because what they show is one measure. ``whole_axis``: shares
+    stand on an axis from 0 to 100, not on the part of it that shows them. A row's ``about`` are words below the name of
+    its panel. A panel of more ``width`` than usual has the
+    numbers at its right, with the ends of the interval.
     """
     alt = altair()
-    shown = [_scaled(row) for row in rows if row["value"] is not None]
+    shown = [_scaled(row, ends=width > _PANEL) for row in rows if row["value"] is not None]
     measures = list(dict.fromkeys(row["measure"] for row in shown))
     systems = list(dict.fromkeys(row["system"] for row in shown))
     panels = [
@@ -105,45 +118,72 @@ def interval_plot(
             [row for row in shown if row["measure"] == measure],
             measure,
             systems,
-            scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure]),
+            scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure], whole_axis),
             labelled=not place % _ACROSS,
+            width=width,
+            about=" " if any(row.get("about") for row in shown) else "",
         )
         for place, measure in enumerate(measures)
     ]
     rows_of_panels = [
-        alt.hconcat(*panels[start : start + _ACROSS], spacing=18) for start in range(0, len(panels), _ACROSS)
+        alt.hconcat(*panels[start : start + _ACROSS], spacing=_BETWEEN) for start in range(0, len(panels), _ACROSS)
     ]
-    chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=18)
+    chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=_BETWEEN)
     return styled(chart, title=title or "Scores with confidence intervals", note=note)
 
 
-def _scaled(row: Mapping[str, Any]) -> dict[str, Any]:
+def _scaled(row: Mapping[str, Any], *, ends: bool = False) -> dict[str, Any]:
     """The row as it is drawn: shares in percent, with the sign in the panel's title."""
-    if not row.get("percent"):
-        return dict(row, text=f"{row['value']:.3f}")
-    numbers = {name: 100 * row[name] for name in ("value", "low", "high")}
-    return dict(row, **numbers, measure=f"{row['measure']} (%)", text=f"{numbers['value']:.1f}")
+    numbers = {name: (100 if row.get("percent") else 1) * row[name] for name in ("value", "low", "high")}
+    value, low, high = (_number(numbers[name], share=bool(row.get("percent"))) for name in numbers)
+    text = f"{value} [{low}, {high}]" if ends and numbers["low"] < numbers["high"] else value
+    measure = f"{row['measure']} (%)" if row.get("percent") else row["measure"]
+    return dict(row, **numbers, measure=measure, text=text)
 
 
-def _scale(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A scale that shows these rows: of shares a part of 0 to 100."""
+def _number(value: float, *, share: bool) -> str:
+    """A percentage with one digit behind the point, other numbers with three; small ones with two that count."""
+    if share:
+        return f"{value:.1f}"
+    return f"{value:.2g}" if 0 < abs(value) < 0.1 else f"{value:.3f}"
+
+
+def _scale(alt: Any, rows: Sequence[Mapping[str, Any]], whole: bool) -> Any:
+    """A scale that shows these rows: of shares 0 to 100, or a part of it."""
     ends = [row[end] for row in rows for end in ("value", "low", "high")]
     shares = all(row.get("percent") for row in rows)
-    return alt.Scale(domain=_share_domain(ends), nice=False) if shares else alt.Scale(zero=False, nice=True)
+    domain = [0.0, 100.0] if whole or not ends else _share_domain(ends)
+    return alt.Scale(domain=domain, nice=False) if shares else alt.Scale(zero=False, nice=True)
 
 
 def _panel(
-    alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], *, scale: Any, labelled: bool
+    alt: Any,
+    rows: list[dict[str, Any]],
+    measure: str,
+    systems: list[str],
+    *,
+    scale: Any,
+    labelled: bool,
+    width: int,
+    about: str,
 ) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
-    axis = alt.Axis(ticks=False, domain=False) if labelled else None
-    base = alt.Chart(data(rows)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=axis))
-    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8) if labelled else None
+    # All systems, also those without this score: the names stand at the leftmost panel only, and lines must match them.
+    y = alt.Y("system:N", sort=systems, scale=alt.Scale(domain=systems), title=None, axis=axis)
+    base = alt.Chart(data(rows)).encode(y=y)
+    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, labelOverlap=True, labelSeparation=6))
     rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
-    point = base.mark_circle(color=INK, size=48, opacity=1).encode(x="value:Q")
-    number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
-    title = alt.Title(measure, fontSize=12)
-    return (rule + point + number).properties(width=170, height=alt.Step(36), title=title)
+    wide = width > _PANEL
+    point = base.mark_circle(color=INK, size=26 if wide else 48, opacity=1).encode(x="value:Q")
+    if wide:  # the numbers in a column of their own, where no axis and no name is in their way
+        number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
+    else:
+        number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
+    about = next((row["about"] for row in rows if row.get("about")), about)
+    below = {"subtitle": about, "subtitleFontSize": 10, "subtitleColor": QUIET} if about else {}
+    title = alt.Title(measure, fontSize=12, limit=width + _BETWEEN, **below)
+    return (rule + point + number).properties(width=width, height=alt.Step(24 if wide else 36), title=title)
 
 
 def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:

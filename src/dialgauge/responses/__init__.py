@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         heat_map,
         memory_label,
     )
+    from dialgauge.responses.cell_charts import cell_figures
     from dialgauge.responses.cells import (
         CellKey,
         agent_replier,
@@ -52,6 +53,7 @@ __all__ = [
     "attention_table",
     "attentive",
     "averages",
+    "cell_figures",
     "checkpointed",
     "class_table",
     "column_of",

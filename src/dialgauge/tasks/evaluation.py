@@ -92,7 +92,7 @@ class TaskOptions(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         _require("--domains", self.mode, MODES)
-        _require("--missing", self.missing, MISSING)
+        _require("--unanswered", self.missing, MISSING)
 
 
 def _require(what: str, chosen: str | None, known: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, slots_per_dialogue
     from dialgauge.tracking.fga import forgetting_rate
+    from dialgauge.tracking.figures import scored_figures
     from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems, system_names
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
@@ -70,6 +71,7 @@ __all__ = [
     "score_sgd",
     "score_shards",
     "score_study",
+    "scored_figures",
     "slots_per_dialogue",
     "sweep_counts",
     "system_names",

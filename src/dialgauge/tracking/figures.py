@@ -1,30 +1,33 @@
-"""The figures of compared trackers: where errors begin, FGA by strictness, slots per dialogue, scores by domain.
+"""The figures of trackers: where errors begin, FGA by strictness, slots per dialogue, scores by domain.
 
-All are over the turns that the comparison is over. Intervals resample dialogues.
+Those of a comparison are over the turns that it is over, those of scored systems over all of theirs. Intervals resample
+dialogues.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import figure_label
 from dialgauge.measures import Resampling, intervals, parse_measure
 from dialgauge.text import counted
-from dialgauge.tracking.comparison_view import LAMBDAS, compared_counts, sweep_counts
+from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.results import KIND, SystemScores
-from dialgauge.tracking.tables import TURN_DOMAINS
+from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES, frame_counts
 from dialgauge.tracking.views import domain_counts
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.comparison import Comparison
+    from dialgauge.runs import Run
 
 #: Resamples that give a picture its intervals: more would not be seen.
 _DRAWN_RESAMPLES = 1000
@@ -36,18 +39,54 @@ _BY_DOMAIN = ("JGA", "RSA")
 Bands = dict[str, list[tuple[float, float]]]
 
 
+@dataclass(frozen=True)
+class DrawnTurns:
+    """Systems by the names that figures have for them, and the turns that are drawn."""
+
+    runs: Mapping[str, Run]
+    frames: Mapping[str, polars.DataFrame]
+    measures: Collection[str]
+    basis: str
+    how: Resampling
+
+    @cached_property
+    def counts(self) -> dict[str, Counts]:
+        """By system the counts of its turns."""
+        return {
+            name: frame_counts(frame, tracking_details(self.runs[name]).evidence) for name, frame in self.frames.items()
+        }
+
+
 def tracking_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:
     """File name without ending to the function that draws the figure."""
+    how = Resampling(min(comparison.resamples, _DRAWN_RESAMPLES), comparison.seed, comparison.level)
+    frames = comparison.turn_scores
+    return _figures(DrawnTurns(comparison.runs, frames, comparison.measures, comparison.basis, how))
+
+
+def scored_figures(systems: Mapping[str, Run]) -> dict[str, Callable[[], Any]]:
+    """The same for systems that were scored and not compared; nothing for those that kept no turns."""
+    kept = {name: run for name, run in systems.items() if TURN_SCORES in run.tables and "evidence" in run.details}
+    if not kept:
+        return {}
+    measures = dict.fromkeys(name for run in kept.values() for name in run.scores)
+    sizes = {run.coverage["dialogues"].scored or 0 for run in kept.values()}
+    basis = counted(sizes.pop(), "dialogue") if len(sizes) == 1 else "each system over its own dialogues"
+    frames = {name: run.table(TURN_SCORES) for name, run in kept.items()}
+    return _figures(DrawnTurns(kept, frames, measures, basis, Resampling(_DRAWN_RESAMPLES)))
+
+
+def _figures(drawn: DrawnTurns) -> dict[str, Callable[[], Any]]:
     figures: dict[str, Callable[[], Any]] = {}
-    for place, (system, frame) in enumerate(comparison.turn_scores.items(), 1):
+    for place, (system, frame) in enumerate(drawn.frames.items(), 1):
         figures[f"error_onset_{figure_label(place, system)}"] = partial(_error_onset, system, frame)
-    figures["lambda_sweep"] = partial(_lambda_sweep, comparison)
-    with_gold = [name for name, run in comparison.runs.items() if tracking_details(run).evidence.gold]
+    figures["lambda_sweep"] = partial(_lambda_sweep, drawn)
+    with_gold = [name for name, run in drawn.runs.items() if tracking_details(run).evidence.gold]
     if with_gold:
-        figures["slots_per_dialogue"] = partial(_slot_histogram, comparison, with_gold[0])
+        figures["slots_per_dialogue"] = partial(_slot_histogram, drawn, with_gold[0])
     for measure in _BY_DOMAIN:
-        if measure in comparison.measures and any(TURN_DOMAINS in run.tables for run in comparison.runs.values()):
-            figures[f"domains_{measure}"] = partial(_domain_bars, comparison, measure)
+        if measure in drawn.measures and any(TURN_DOMAINS in run.tables for run in drawn.runs.values()):
+            figures[f"domains_{measure}"] = partial(_domain_bars, drawn, measure)
     return figures
 
 
@@ -60,25 +99,25 @@ def _error_onset(system: str, frame: polars.DataFrame) -> Any:
     return error_onset(counts, note=f"{system}: {len(wrong):,} of {len(exact):,} dialogues end wrong")
 
 
-def _slot_histogram(comparison: Comparison, system: str) -> Any:
+def _slot_histogram(drawn: DrawnTurns, system: str) -> Any:
     from dialgauge.report import slot_histogram
 
-    sizes = slots_per_dialogue(compared_counts(comparison)[system]).tolist()
+    sizes = slots_per_dialogue(drawn.counts[system]).tolist()
     return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
 
 
-def _lambda_sweep(comparison: Comparison) -> Any:
+def _lambda_sweep(drawn: DrawnTurns) -> Any:
     from dialgauge.report import lambda_sweep
 
-    systems = compared_counts(comparison)
+    systems = drawn.counts
     sweep = sweep_counts(systems)
     turns = max(map(len, systems.values()), default=0)
     return lambda_sweep(
         sweep.lambdas,
         sweep.scores,
-        intervals=sweep_intervals(systems, _resampling(comparison)),
+        intervals=sweep_intervals(systems, drawn.how),
         swaps=[swap.at for swap in sweep.swaps()],
-        note=f"{comparison.basis}, {counted(turns, 'turn')}",
+        note=f"{drawn.basis}, {counted(turns, 'turn')}; bands: {drawn.how.level:.0%} confidence intervals",
     )
 
 
@@ -89,12 +128,12 @@ def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
     return dict(zip(systems, bounds, strict=True))
 
 
-def _domain_bars(comparison: Comparison, measure: str) -> Any:
+def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
     from dialgauge.report import domain_bars
 
     chosen = parse_measure(measure, KIND)
-    counts = _by_domain(comparison)
-    bounds = intervals([(part, [chosen]) for part in counts.values()], _resampling(comparison))
+    counts = _by_domain(drawn)
+    bounds = intervals([(part, [chosen]) for part in counts.values()], drawn.how)
     domains = sorted({domain for domain, _ in counts})
     bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
     ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
@@ -106,23 +145,21 @@ def _domain_bars(comparison: Comparison, measure: str) -> Any:
         bars,
         title=f"{measure} by domain",
         value=measure,
-        percent=all(SystemScores(run).is_share(measure) for run in comparison.runs.values()),
+        percent=all(SystemScores(run).is_share(measure) for run in drawn.runs.values()),
         counts={domain: len(part) for (domain, _), part in counts.items()},
         intervals=ends,
-        note=[comparison.basis, "n: turns whose gold state has the domain; both states are restricted to it"],
+        note=[
+            f"{drawn.basis}; whiskers: {drawn.how.level:.0%} confidence intervals",
+            "n: turns whose gold state has the domain; both states are restricted to it",
+        ],
     )
 
 
-def _by_domain(comparison: Comparison) -> dict[tuple[str, str], Counts]:
-    """The counts of each domain and system, over the compared dialogues."""
-    whole = compared_counts(comparison)
+def _by_domain(drawn: DrawnTurns) -> dict[tuple[str, str], Counts]:
+    """The counts of each domain and system, over the drawn dialogues."""
     return {
         (domain, name): part
-        for name, run in comparison.runs.items()
+        for name, run in drawn.runs.items()
         if TURN_DOMAINS in run.tables
-        for domain, part in domain_counts(run, comparison.turn_scores[name], whole[name]).items()
+        for domain, part in domain_counts(run, drawn.frames[name], drawn.counts[name]).items()
     }
-
-
-def _resampling(comparison: Comparison) -> Resampling:
-    return Resampling(min(comparison.resamples, _DRAWN_RESAMPLES), comparison.seed, comparison.level)

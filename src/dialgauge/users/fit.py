@@ -200,7 +200,7 @@ def _better(scored: ScoredConversations, profile: DatasetProfile) -> str:
         if name != profile.name and 2 * known >= acts.total() and any(other.domain(each) for each in domains):
             fitting.append(name)
     hint = f"; {' or '.join(fitting)} would fit" if fitting else ""
-    return f"name another profile with --profile, or write one (docs/users.md){hint}"
+    return f"name another profile with --dataset, or write one (docs/users.md){hint}"
 
 
 def _listed(counts: Counter[str]) -> str:

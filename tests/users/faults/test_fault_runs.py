@@ -82,6 +82,20 @@ def test_the_screen_says_what_was_found_what_not_and_how_far_to_trust_it(
     assert max(len(line) for line in lines[: lines.index("")] if "[" in line and "%" not in line) <= 80
 
 
+def test_the_screen_is_limited_and_files_have_all_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = []
+    for task in ("a", "b", "c"):
+        one = json.loads(results(tmp_path / "r.json").read_text())[0]
+        content.append(one | {"task_id": task})
+    (tmp_path / "r.json").write_text(json.dumps(content))
+    call = ("users", "faults", tmp_path / "r.json", "--resamples", 0)
+    few = dialgauge(capsys, *call, "--limit", 1, "--table", tmp_path / "few.json")
+    whole = dialgauge(capsys, *call, "--limit", 0, "--table", tmp_path / "whole.json")
+    assert "The first 1 of 3 faults; --limit shows more." in few.out
+    assert "--limit" not in whole.out
+    assert (tmp_path / "few.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+
+
 def test_one_conversation_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = results(tmp_path / "r.json")
     done = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0")

@@ -81,7 +81,7 @@ def blame_list(run: Run, number: int | None = None) -> Table:
     for row in first.head(number).iter_rows(named=True):
         table.add(row["dialogue"], row["domain"], TITLES[row["cause"]], row["turn"], row["sentence"])
     if first.height > number:
-        table.notes.append(f"{first.height - number:,} more; --all lists them.")
+        table.notes.append(f"{first.height - number:,} more; --limit 0 lists them.")
     return table
 
 

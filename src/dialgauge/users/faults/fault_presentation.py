@@ -86,7 +86,7 @@ def _conversations(run: Run, most: int) -> Table:
         by = [row["by"]] if several else []
         table.add(row["dialogue"], _words(row["kind"]), row["message"], row["turn"], fault_words(row), *by)
     if frame.height > most:
-        table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --most shows more, --json all.")
+        table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --limit shows more.")
     return table
 
 

@@ -1,0 +1,115 @@
+"""Scores of runs as figures: what is drawn, on which axis, with which words and how many cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dialgauge.measures import Score, Scores
+from dialgauge.report import charts, measure_words, run_figures
+from dialgauge.runs import Run, new_run
+from runs.contract import scores_of
+from support.drawn_charts import datasets, heading, scales
+
+pytest.importorskip("altair")
+
+IDS = ["d1", "d2"]
+SUMS = {
+    "JGA": ([1.0, 2.0], [2.0, 2.0]),
+    "Success(rules=grounded)": ([1.0, 0.0], [1.0, 1.0]),
+    "Success[hotel]": ([1.0, 0.0], [1.0, 1.0]),
+    "Success[taxi]": ([1.0, 0.0], [1.0, 0.0]),
+    "UserFault[early_end]": ([0.0, 0.0], [1.0, 1.0]),
+}
+
+
+def a_run(name: str = "mine", **others: Score) -> Run:
+    scores = scores_of(IDS, SUMS)
+    sure = {one: _between(score, 0.1) for one, score in scores.scores.items()}
+    return new_run(kind="juggling", name=name, scores=replace(scores, scores={**sure, **others}), corpus=[])
+
+
+def _between(score: Score, half: float) -> Score:
+    import msgspec
+
+    value = score.value or 0.0
+    return msgspec.structs.replace(score, low=max(0.0, value - half), high=min(1.0, value + half))
+
+
+def lines(chart: Any) -> dict[str, dict[str, Any]]:
+    return {row["system"]: row for row in datasets(chart)}
+
+
+def test_one_system_has_its_measures_in_words_on_an_axis_to_100() -> None:
+    figures = run_figures([a_run()], parts={"UserFault": "kind of fault"})
+    assert list(figures) == ["scores", "by_domain", "by_kind_of_fault"]
+    chart = figures["scores"]()
+    drawn = lines(chart)
+    assert list(drawn) == ["Joint goal accuracy (JGA)", "Success (rules: grounded)"]
+    joint = drawn["Joint goal accuracy (JGA)"]
+    assert [joint[name] for name in ("value", "low", "high", "text")] == [75.0, 65.0, 85.0, "75.0 [65.0, 85.0]"]
+    assert {tuple(scale["domain"]) for scale in scales(chart, "x")} == {(0.0, 100.0)}
+    assert heading(chart) == "Scores of mine | 2 of 2 dialogues scored | bars: 95% confidence intervals"
+
+
+def test_parts_have_their_number_of_cases_and_no_codes() -> None:
+    figures = run_figures([a_run()], parts={"UserFault": "kind of fault"})
+    assert list(lines(figures["by_domain"]())) == ["hotel (n = 2)", "taxi (n = 1)"]
+    assert list(lines(figures["by_kind_of_fault"]())) == ["early end (n = 2)"]
+    assert "by kind of fault" in heading(figures["by_kind_of_fault"]())
+
+
+def test_several_systems_have_a_panel_for_each_measure_and_bars_for_each_part() -> None:
+    figures = run_figures([a_run(), a_run("theirs"), a_run("theirs")])
+    assert list(figures) == ["scores", "by_domain_Success", "by_domain_UserFault"]
+    chart = figures["scores"]()
+    assert {row["measure"] for row in datasets(chart)} == {"JGA (%)", "Success (rules: grounded) (%)"}
+    assert list(lines(chart)) == ["mine", "theirs (2)", "theirs (3)"]
+    bars = datasets(figures["by_domain_Success"]())
+    assert {row["label"] for row in bars} == {"hotel · n = 2", "taxi · n = 1"}
+    assert {tuple(scale["domain"]) for scale in scales(figures["by_domain_Success"](), "y")} == {(0, 100)}
+
+
+def test_other_units_have_axes_of_their_own_and_undefined_scores_are_not_drawn() -> None:
+    turns, nothing = Score(value=14.6, low=12.0, high=16.0, unit="turns"), Score(value=None, unit="share")
+    figures = run_figures([a_run(Length=turns, Nothing=nothing)])
+    assert "Nothing" not in " ".join(lines(figures["scores"]()))
+    (row,) = datasets(figures["other_units"]())[:1]
+    assert (row["measure"], row["value"], row["text"]) == ("Length, turns", 14.6, "14.600")
+
+
+def test_scores_without_intervals_are_points_and_the_figure_says_so() -> None:
+    scores: Scores = scores_of(IDS, SUMS)
+    chart = run_figures([new_run(kind="juggling", name="mine", scores=scores, corpus=[])])["scores"]()
+    row = lines(chart)["Joint goal accuracy (JGA)"]
+    assert (row["low"], row["value"], row["high"], row["text"]) == (75.0, 75.0, 75.0, "75.0")
+    assert "no intervals were computed" in heading(chart)
+
+
+def test_sections_divide_the_measures() -> None:
+    figures = run_figures([a_run()], sections={"tracking": "tracker", "outcomes": "task"})
+    assert {"scores_tracker", "scores_task"} <= figures.keys()
+    assert "Scores of mine: tracker" in heading(figures["scores_tracker"]())
+
+
+def test_a_run_without_scores_has_no_figures() -> None:
+    assert run_figures([new_run(kind="juggling", name="empty")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("pass^2(rules=strict)", "pass^2 (rules: strict)"), ("NoSuchMeasure(a=b)", "NoSuchMeasure (a: b)"),
+     ("OfferP", "precision of offers (OfferP)")],
+)  # fmt: skip
+def test_measures_in_words(name: str, words: str) -> None:
+    assert measure_words(name) == words
+
+
+def test_a_system_without_a_score_keeps_its_line_in_every_panel() -> None:
+    """Names stand at the first panel only: a panel with fewer lines would give scores to the wrong systems."""
+    row = {"value": 0.5, "low": 0.4, "high": 0.6, "percent": True}
+    rows = [{**row, "system": name, "measure": "JGA"} for name in ("a", "b", "c")]
+    rows += [{**row, "system": name, "measure": "SA"} for name in ("b", "c")]
+    assert [scale["domain"] for scale in scales(charts.interval_plot(rows), "y")] == [["a", "b", "c"]] * 6
