@@ -54,6 +54,15 @@ def atomic(path: Path) -> Iterator[Path]:
         os.close(handle)
 
 
+def exists(path: Path) -> bool:
+    """Whether a path exists; an error where that may not be seen, which ``Path.exists`` hides from Python 3.14 on."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def write_all(files: Mapping[Path, bytes]) -> None:
     """Write several files: none appears before the last of them is whole on the disk."""
     with ExitStack() as together:
