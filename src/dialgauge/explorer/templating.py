@@ -149,7 +149,7 @@ def interval_text(score: Score) -> str:
 
 
 def headed(name: str) -> Any:
-    """The name of a run in a heading: one with all settings of two agents loses its middle, and has all in its title."""
+    """The name of a run in a heading; a long one, with all settings of two agents, loses its middle and hovers whole."""
     from markupsafe import Markup
 
     whole = shown(name)
@@ -164,8 +164,9 @@ def signature_html(signature: str) -> Any:
 
     from dialgauge.measures import screen_form
 
-    folded = '<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>'
-    return Markup(folded).format(shown(screen_form(signature, _SIGNATURE)), shown(signature))
+    return Markup('<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>').format(
+        shown(screen_form(signature, _SIGNATURE)), shown(signature)
+    )
 
 
 def table_html(table: Table) -> Any:
