@@ -117,7 +117,7 @@ def _reason(error: Exception) -> str:
 
 
 def _refuse_folder(path: Path) -> None:
-    if path.is_dir():
+    if exists(path) and path.is_dir():
         raise DialgaugeError("this is a folder; name the file to write", file=str(path))
 
 

@@ -149,7 +149,7 @@ def interval_text(score: Score) -> str:
 
 
 def headed(name: str) -> Any:
-    """The name of a run in a heading; a long one, with all settings of two agents, loses its middle but in its title."""
+    """The name of a run in a heading; a long one, with all settings of two agents, is whole only in its title."""
     from markupsafe import Markup
 
     whole = shown(name)
