@@ -107,7 +107,7 @@ def _faults(path: Path) -> Iterator[None]:
     except OSError as error:
         raise DialgaugeError(f"it cannot be written ({_reason(error)})", file=str(path)) from error
     except ValueError as error:
-        if "null byte" not in str(error):  # what Python says of names that no system takes
+        if "\0" not in str(path):
             raise
         raise DialgaugeError("it cannot be written (a name cannot hold the character 0)", file=str(path)) from error
 
