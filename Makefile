@@ -18,6 +18,7 @@ BARE := tests/install
 WORKERS ?= 2
 SECONDS ?= 3600
 SEED ?= 0
+PYTHONS ?=
 TARGET ?=
 
 .PHONY: help demo test bare pythons programs properties fuzz lint bench screenshots docs docs-blocks lock clean
@@ -26,7 +27,7 @@ help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
-	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here"
+	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
 	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
@@ -69,7 +70,7 @@ bare: $(READY)
 	$(BIN)/pytest $(BARE)
 
 pythons: $(READY)
-	$(BIN)/python tools/pythons.py
+	$(BIN)/python tools/pythons.py $(PYTHONS)
 
 # What only tests drive, from Debian: chromium for the web pages, zsh and fish for completion. Those of a program that
 # is absent skip and say so.
