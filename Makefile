@@ -18,16 +18,17 @@ BARE := tests/install
 WORKERS ?= 2
 SECONDS ?= 3600
 SEED ?= 0
+PYTHONS ?=
 TARGET ?=
 
-.PHONY: help demo test bare pythons browser properties fuzz lint bench screenshots docs docs-blocks lock clean
+.PHONY: help demo test bare pythons programs properties fuzz lint bench screenshots docs docs-blocks lock clean
 
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
-	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here"
-	@echo "make browser  chromium for the tests of the web pages, which make test installs when it is missing"
+	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
+	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make bench   the benchmarks, as ratios measured in one run"
@@ -61,7 +62,7 @@ lint: $(READY)
 	$(BIN)/deptry src
 	$(BIN)/mkdocs build --strict --site-dir .venv/site  # not --quiet: that would silence strictness too
 
-test: lint browser bare
+test: lint programs bare
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 # By itself, so that it runs once, and what it installs is not counted against another test.
@@ -69,12 +70,15 @@ bare: $(READY)
 	$(BIN)/pytest $(BARE)
 
 pythons: $(READY)
-	$(BIN)/python tools/pythons.py
+	$(BIN)/python tools/pythons.py $(PYTHONS)
 
-# Debian's chromium, which the tests of the web pages drive; without it they skip and say so.
-browser:
-	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; } \
-	  || echo "chromium is missing and cannot be installed here (that takes Debian's apt-get and its rights): the browser tests will be skipped"
+# What only tests drive, from Debian: chromium for the web pages, zsh and fish for completion. Those of a program that
+# is absent skip and say so.
+PROGRAMS := chromium zsh fish
+programs:
+	@missing=$$(for name in $(PROGRAMS); do command -v $$name >/dev/null || echo $$name; done); \
+	test -z "$$missing" || { apt-get update -q && apt-get install -y -q $$missing; } \
+	  || echo "missing, and cannot be installed here (that takes Debian's apt-get and its rights):" $$missing "- their tests will be skipped"
 
 properties: $(READY)
 	DIALGAUGE_EXAMPLES=new $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis $(TESTS)
@@ -85,7 +89,7 @@ fuzz: $(READY)
 bench: $(READY)
 	for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-screenshots: $(READY) browser
+screenshots: $(READY) programs
 	$(BIN)/python tools/screenshots.py
 
 docs: $(READY)

@@ -14,7 +14,7 @@ import pytest
 
 from dialgauge import files
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import atomic, check_output, check_writable, write_all
+from dialgauge.files import atomic, check_output, check_writable, exists, write_all
 
 #: Writes half a file and says so; then is killed, or waits.
 WRITER = """
@@ -171,3 +171,11 @@ def test_a_long_name_that_the_system_takes_is_written(tmp_path: Path) -> None:
     with atomic(path) as scratch:
         scratch.write_bytes(b"x")
     assert path.read_bytes() == b"x"
+
+
+def test_what_may_not_be_looked_at_is_not_taken_for_absent(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    names = {tmp_path: True, tmp_path / "file": True, tmp_path / "none": False, tmp_path / "file" / "below": False}
+    assert {path: exists(path) for path in names} == names
+    with pytest.raises(OSError, match="too long"):
+        exists(tmp_path / ("x" * 5000))

@@ -1,6 +1,8 @@
 """Dialgauge with every Python from 3.11 on that is found here: a bare install, the demo, and the core of the tests.
 
-``make pythons``. Interpreters come from pyenv and from the PATH. Exit code 1 if one of them fails.
+``make pythons``, or with the interpreters named, ``make pythons PYTHONS="/usr/bin/python3.14 ..."``; otherwise those of
+pyenv and of the PATH. It needs nothing but the standard library, so it can run in another root too (docs/install.md).
+Exit code 1 if one of them fails or cannot be started.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,7 +21,28 @@ OLDEST = (3, 11)
 VERSIONS = range(11, 20)
 #: What the core tests import beside the package.
 NEEDED = ("pytest", "hypothesis", "scikit-learn")
-CORE = ("tests/stats", "tests/measures", "tests/values", "tests/formats", "tests/tracking", "tests/runs/test_sql.py")
+CORE = (
+    "tests/install",
+    "tests/test_files.py",
+    "tests/stats",
+    "tests/measures",
+    "tests/values",
+    "tests/formats",
+    "tests/tracking",
+    "tests/runs/test_sql.py",
+)
+
+
+def named_interpreters(names: Sequence[str]) -> dict[tuple[int, int], Path]:
+    """These interpreters, by version."""
+    known: dict[tuple[int, int], Path] = {}
+    for name in names:
+        found = shutil.which(name)
+        version = _version(Path(found)) if found else None
+        if version is None or version < OLDEST:
+            sys.exit(f"{name} is no Python from {OLDEST[0]}.{OLDEST[1]} on that can be started")
+        known[version] = Path(found or name)
+    return known
 
 
 def interpreters() -> dict[tuple[int, int], Path]:
@@ -62,13 +86,13 @@ def tried(python: Path, folder: Path) -> str | None:
 def main() -> int:
     """Try them all and say how each went."""
     failed = False
-    for version, python in interpreters().items():
+    named = sys.argv[1:]
+    for version, python in (named_interpreters(named) if named else interpreters()).items():
         with tempfile.TemporaryDirectory() as folder:
             fault = tried(python, Path(folder))
         failed |= fault is not None
-        sys.stdout.write(
-            f"Python {version[0]}.{version[1]} ({python}): {fault or 'install, demo and core tests pass'}\n"
-        )
+        verdict = fault or "install, every command, demo and core tests pass"
+        sys.stdout.write(f"Python {version[0]}.{version[1]} ({python}): {verdict}\n")
         sys.stdout.flush()
     return int(failed)
 

@@ -54,6 +54,15 @@ def atomic(path: Path) -> Iterator[Path]:
         os.close(handle)
 
 
+def exists(path: Path) -> bool:
+    """Whether a path exists; an error where that may not be seen, which ``Path.exists`` hides from Python 3.14 on."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def write_all(files: Mapping[Path, bytes]) -> None:
     """Write several files: none appears before the last of them is whole on the disk."""
     with ExitStack() as together:
@@ -98,7 +107,7 @@ def _faults(path: Path) -> Iterator[None]:
     except OSError as error:
         raise DialgaugeError(f"it cannot be written ({_reason(error)})", file=str(path)) from error
     except ValueError as error:
-        if "null byte" not in str(error):  # what Python says of names that no system takes
+        if "\0" not in str(path):
             raise
         raise DialgaugeError("it cannot be written (a name cannot hold the character 0)", file=str(path)) from error
 
@@ -108,7 +117,7 @@ def _reason(error: Exception) -> str:
 
 
 def _refuse_folder(path: Path) -> None:
-    if path.is_dir():
+    if exists(path) and path.is_dir():
         raise DialgaugeError("this is a folder; name the file to write", file=str(path))
 
 

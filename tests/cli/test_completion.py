@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from dialgauge.cli.options import Option
 from dialgauge.cli.parse import command_parameters
 from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
+from support.shells import ShellAtTerminal
 
 Capture = pytest.CaptureFixture[str]
 
@@ -34,7 +34,6 @@ Capture = pytest.CaptureFixture[str]
         (["babi", "simulate", "--to", "b"], ["babi", "both"]),
         (["score", "--engine", ""], ["local", "pool", "ray"]),
         (["score", "--engine=l"], ["--engine=local"]),
-        (["score", "--engine", "=", "l"], ["local"]),
         (["compare", "-p", "tra"], ["trade"]),
         (["score", "-m", "JGA,RS"], ["JGA,RSA"]),
         (["babi", "evaluate", "-m", "MR"], ["MRR"]),
@@ -107,20 +106,73 @@ def test_an_unknown_shell_is_one_sentence(capsys: Capture, monkeypatch: pytest.M
     assert (outcome.code, "'tcsh' is not supported; name one of bash, zsh, fish" in outcome.err) == (2, True)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [("lab st", "study"), ("score --engine p", "pool"), ("users find --cause 'user N'", "user\\ NLU")],
-)
-def test_bash_completes_with_it(words: str, found: str, capsys: Capture, tmp_path: Path) -> None:
-    script = dialgauge(capsys, "--show-completion", "bash").out
+#: What is typed, and what stands there after the Tab key; in every shell the same.
+_TYPED = [
+    ("dialgauge sco", "dialgauge score "),
+    ("dialgauge lab st", "dialgauge lab study "),
+    ("true; dialgauge lab st", "true; dialgauge lab study "),
+    ("dialgauge score --fail-on", "dialgauge score --fail-on-drop "),
+    ("dialgauge score --engine p", "dialgauge score --engine pool "),
+    ("dialgauge score --engine=p", "dialgauge score --engine=pool "),
+    ("dialgauge users find --end ", "dialgauge users find --end "),
+    ("dialgauge score --fail-under JG", "dialgauge score --fail-under JGA="),
+    ("dialgauge score --fail-under=JG", "dialgauge score --fail-under=JGA="),
+    ("dialgauge score --fail-under JGA=0.5 --engine p", "dialgauge score --fail-under JGA=0.5 --engine pool "),
+    ("dialgauge score -m FGA@0.5,RS", "dialgauge score -m FGA@0.5,RSA "),
+    ("dialgauge score --measures=FGA@0.5,RS", "dialgauge score --measures=FGA@0.5,RSA "),
+    ("dialgauge score -m 'F1(average=slot),RS", "dialgauge score -m 'F1(average=slot),RSA' "),
+    ('dialgauge score -m "F1(average=slot),RS', 'dialgauge score -m "F1(average=slot),RSA" '),
+    ("dialgauge score -m F1\\(average=slot\\),RS", "dialgauge score -m F1\\(average=slot\\),RSA "),
+    ("dialgauge users find --cause use", "dialgauge users find --cause user\\ "),
+    ("dialgauge users find --cause user\\ N", "dialgauge users find --cause user\\ NLU "),
+    ("dialgauge users find --cause=user\\ N", "dialgauge users find --cause=user\\ NLU "),
+    ("dialgauge users find --cause 'user N", "dialgauge users find --cause 'user NLU' "),
+    ('dialgauge users find --cause "user NLU" --verd', 'dialgauge users find --cause "user NLU" --verdict '),
+    ("dialgauge score gold", "dialgauge score gold\\ file.json "),
+    ("dialgauge score 'gold", "dialgauge score 'gold file.json' "),
+    ("dialgauge score it", "dialgauge score it\\'s.json "),
+    ("dialgauge score sub/", "dialgauge score sub/x.json "),
+    ("dialgauge score --json gold", "dialgauge score --json gold\\ file.json "),
+    ("dialgauge score --json=gold", "dialgauge score --json=gold\\ file.json "),
+]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_after_the_installation(shell: str, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    for name in ("gold file.json", "it's.json", "sub/x.json"):
+        (folder / name).touch()
+    environment = _of_a_new_user(home)
+    subprocess.run(["dialgauge", "--install-completion", shell], env=environment, check=True, capture_output=True)
+    with ShellAtTerminal(shell, home, folder, environment) as opened:
+        assert [(typed, opened.after_tab(typed)) for typed, _ in _TYPED] == _TYPED
+
+
+def test_zsh_completes_from_a_folder_of_functions(tmp_path: Path, capsys: Capture) -> None:
+    functions = tmp_path / "functions"
+    functions.mkdir()
+    (functions / "_dialgauge").write_text(dialgauge(capsys, "--show-completion", "zsh").out)
+    (tmp_path / ".zshrc").write_text(f"fpath+=('{functions}'); autoload -Uz compinit && compinit -u\n")
+    with ShellAtTerminal("zsh", tmp_path, tmp_path, _of_a_new_user(tmp_path)) as opened:
+        assert opened.after_tab("dialgauge lab st") == "dialgauge lab study "
+
+
+def test_zsh_reads_its_start_file_where_zdotdir_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ZDOTDIR", str(tmp_path / "dots"))
+    assert dialgauge(capsys, "--install-completion", "zsh").code == 0
+    assert (tmp_path / "dots" / ".zshrc").exists() and not (tmp_path / ".zshrc").exists()
+
+
+def _of_a_new_user(home: Path) -> dict[str, str]:
     tools = Path(sys.executable).parent
     if not (tools / "dialgauge").exists():
         pytest.skip("dialgauge is not installed beside python")
-    asked = (
-        f"{script}COMP_WORDS=(dialgauge {words}); "
-        'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }; _dialgauge; echo "${COMPREPLY[@]}"\n'
-    )
-    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", asked], env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == found, done.stderr
+    home.mkdir(exist_ok=True)
+    hidden = {"XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR", "DIALGAUGE_RUNS"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "HOME": str(home), "PATH": f"{tools}:{os.environ['PATH']}"}

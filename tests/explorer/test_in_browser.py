@@ -271,3 +271,25 @@ def test_screen_readers_find_headings_and_names(page: Page, site: str, stored: t
         assert page.evaluate("document.documentElement.lang") == "en"
         empty = page.evaluate("[...document.querySelectorAll('th')].filter((one) => !one.textContent.trim()).length")
         assert empty == 0, path
+
+
+def test_long_names_and_signatures_are_short_until_asked_for(page: Page, serve: Serve, tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    names = [f"llm-system(endpoint=http://localhost:8080/v1,model=a-long-one-{place})-agenda" for place in "ab"]
+    runs = [
+        store.add(run)
+        for run in score(tracked(20, 0), {name: tracked(20, place) for place, name in enumerate(names)}).runs
+    ]
+    site = serve(over(store))
+    page.goto(f"{site}/runs/{runs[0].id}")
+    heading = page.get_by_role("heading", level=1)
+    assert len(heading.inner_text()) <= 70 and " … " in heading.inner_text()
+    assert heading.locator("span").get_attribute("title") == names[0]
+    page.goto(f"{site}/compare?run={runs[0].id}&run={runs[1].id}")
+    assert len(page.get_by_role("heading", level=1).inner_text()) <= 70 * 2 + len("Which is better: , ")
+    folded = page.locator("details.signature").first
+    whole = folded.locator("code")
+    assert folded.locator("summary").inner_text().startswith("Signature: ") and not whole.is_visible()
+    assert len(folded.locator("summary").inner_text()) <= 80 + len("Signature: ")
+    folded.locator("summary").click()
+    assert whole.is_visible() and "|gold:" in whole.inner_text()

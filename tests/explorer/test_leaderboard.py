@@ -83,6 +83,36 @@ def test_what_cannot_be_ranked_is_a_sentence(tmp_path: Path, capsys: pytest.Capt
     assert outcome.code == 2 and "no lab runs" in outcome.err and not (tmp_path / "b.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "columns", "ranks", "note"),
+    [
+        (["JGA"], ["JGA", "F1"], ["JGA"], True, "only some systems have these measures of beta"),
+        (
+            ["JGA", "F1(average=slot)"], ["JGA", "F1(average=slot)"], ["JGA", "F1(average=slot)"], True,
+            "F1(average=slot) cannot be compared dialogue by dialogue (each run has its value); left out of the tests",
+        ),
+        (
+            ["F1(average=slot)"], ["F1(average=slot)"], ["F1(average=slot)"], False,
+            "not tested: F1(average=slot) cannot be compared dialogue by dialogue",
+        ),
+        (
+            ["JGA"], ["F1"], [], False,
+            "no measure was scored in all of these runs, so none is ranked: alpha has JGA; beta has F1",
+        ),
+    ],
+)  # fmt: skip
+def test_measures_that_not_all_runs_have_are_told(
+    first: list[str], second: list[str], columns: list[str], ranks: bool, note: str
+) -> None:
+    runs = [
+        score(tracked(60, 0), {name: tracked(60, place)}, measures=measures, resamples=50).runs[0]
+        for place, (name, measures) in enumerate({"alpha": first, "beta": second}.items())
+    ]
+    [board] = boards(runs)
+    assert (list(board.measures), all(row.rank for row in board.rows)) == (columns, ranks)
+    assert board.note.startswith(note)
+
+
 def test_damaged_runs_are_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, (run, other) = tracking_store(tmp_path / "runs", count=8)
     (run.path / "run.json").write_text("{")

@@ -30,6 +30,7 @@ from dialgauge.lab import (
     scored_run,
     study_figure,
     study_run,
+    study_tables,
     town_run,
 )
 from dialgauge.lab.lab_run import lab_signature
@@ -295,6 +296,26 @@ def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: Load
     assert [(row["score_low"], row["score_high"]) for row in dots if row["condition"] == "drop=0.3"] == [
         pytest.approx(tuple(ends))
     ]
+
+
+def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedTown) -> None:
+    pytest.importorskip("altair")
+    few = msgspec.structs.replace(town, goals=town.goals[:12])
+    run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.5,)), resamples=10)
+    chart = study_figure(run)
+    dots = [row for row in datasets(chart) if row["measure"] == "SA"]
+    across = {row["condition"]: row["score_high"] - row["score_low"] for row in dots}
+    assert across["clean"] == 0 < across["drop=0.5"]
+    assert "none across where all goals score the same" in heading(chart)
+    assert dots[-1]["condition"] == "clean"  # drawn last, so not hidden
+
+
+def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town: LoadedTown) -> None:
+    few = msgspec.structs.replace(town, goals=town.goals[:3])
+    heard = study_run(few, SITTING, channel_conditions(SITTING.system, (), ()), resamples=10)
+    assert study_tables(heard)[0].notes[0].startswith("Every conversation succeeded, so there is nothing to predict")
+    both = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.9,)), resamples=10)
+    assert not any("nothing to predict" in note for note in study_tables(both)[0].notes)
 
 
 def test_files_that_agents_read_are_in_the_signature(town: LoadedTown, tmp_path: Path) -> None:

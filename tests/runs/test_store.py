@@ -310,3 +310,8 @@ def test_listing_runs_imports_no_array_or_table_library(store: Store) -> None:
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout == "set()\n"
+
+
+def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_store(tmp_path: Path) -> None:
+    with pytest.raises(DialgaugeError, match=r"the run store cannot be read \(File name too long\)"):
+        Store(tmp_path / ("x" * 5000)).survey()

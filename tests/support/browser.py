@@ -42,7 +42,7 @@ def chromium() -> str:
     """Where the browser is; without one the test is skipped."""
     path = shutil.which("chromium")
     if path is None:
-        pytest.skip("there is no chromium on this machine: 'make browser' installs Debian's")
+        pytest.skip("there is no chromium on this machine: 'make programs' installs Debian's")
     return path
 
 

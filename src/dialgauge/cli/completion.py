@@ -23,14 +23,33 @@ if TYPE_CHECKING:
 
 _GLOBAL = (*HELP_OPTIONS, "--version", "--debug", "--no-project-file", "--install-completion", "--show-completion")
 
+# bash breaks words at = : and @ too, and replaces only what follows the last break; quotes and backslashes stay in its
+# words. So the words are joined as they were typed, and the answers lose what stands before the last break. An @ is
+# a break that bash replaces too.
 _BASH = """\
 # bash completion for dialgauge
 _dialgauge() {
-    local IFS=$'\\n'
-    COMPREPLY=($(dialgauge --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-    COMPREPLY=("${COMPREPLY[@]// /\\\\ }")
+    local IFS=$'\\n' line=${COMP_LINE:0:COMP_POINT} words=() word rest before
+    for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+        rest=${line#"${line%%[! $'\\t']*}"}
+        if [[ ${#words[@]} -eq 0 || $rest != "$line" ]]; then words+=(""); fi
+        [[ $rest == "$word"* ]] || word=$rest
+        before=${words[${#words[@]}-1]}
+        words[${#words[@]}-1]+=$word
+        line=${rest:${#word}}
+    done
+    if [[ $word == [=:] ]]; then before+=$word; fi
+    words=("${words[@]//[\\\\\\'\\"]/}")
+    before=${before//[\\\\\\'\\"]/}
+    before=${before%@}
+    COMPREPLY=($(dialgauge --complete "${words[@]:1}" 2>/dev/null))
+    COMPREPLY=("${COMPREPLY[@]#"$before"}")
+    [[ ${#COMPREPLY[@]} -gt 0 ]] || return
+    compopt +o default
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
-    [ ${#COMPREPLY[@]} -gt 0 ] && compopt +o default
+    [[ $word == [\\'\\"]* ]] && return
+    COMPREPLY=($(printf '%q\\n' "${COMPREPLY[@]}"))
+    COMPREPLY=("${COMPREPLY[@]//\\\\,/,}")
 }
 complete -o default -F _dialgauge dialgauge
 """
@@ -39,28 +58,31 @@ _ZSH = """\
 # zsh completion for dialgauge
 _dialgauge() {
     local -a found
-    found=(${(f)"$(dialgauge --complete "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    found=(${(f)"$(dialgauge --complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)"})
     if (( ${#found} )); then
         if [[ ${#found} -eq 1 && $found[1] == *= ]]; then compadd -S '' -a found; else compadd -a found; fi
     else
+        compset -P '--*='
         _files
     fi
 }
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
-compdef _dialgauge dialgauge
+if [[ ${funcstack[1]} == _dialgauge ]]; then
+    _dialgauge "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
+    compdef _dialgauge dialgauge
+fi
 """
+# The condition asks once and keeps the answer; where it does not hold, fish offers file names.
 _FISH = """\
 # fish completion for dialgauge
-function __dialgauge_complete
+function __dialgauge_known
     set -l words (commandline -opc)
-    set -l found (dialgauge --complete $words[2..-1] (commandline -ct | string collect -a) 2>/dev/null)
-    if test (count $found) -gt 0
-        printf '%s\\n' $found
-    else
-        __fish_complete_path (commandline -ct)
-    end
+    set -l last (commandline -ct | string unescape)
+    set -g __dialgauge_found (dialgauge --complete $words[2..-1] "$last" 2>/dev/null)
+    test (count $__dialgauge_found) -gt 0
 end
-complete -c dialgauge -f -a '(__dialgauge_complete)'
+complete -c dialgauge -n __dialgauge_known -f -a '$__dialgauge_found'
 """
 _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
@@ -120,16 +142,11 @@ def _of_command(command: str, function: Callable[..., object], before: Sequence[
 
 
 def _option_and_value(before: Sequence[str], last: str) -> tuple[list[str], str, str]:
-    """``--engine=lo`` as an option, its value and what is written before the value; bash makes three words of it."""
-    words = list(before)
+    """``--engine=lo`` as an option, its value and what is written before the value."""
     if last.startswith("--") and "=" in last:
         option, _, value = last.partition("=")
-        return [*words, option], value, f"{option}="
-    if last == "=" and words and words[-1].startswith("--"):
-        return words, "", ""
-    if len(words) > 1 and words[-1] == "=" and words[-2].startswith("--"):
-        return words[:-1], last, ""
-    return words, last, ""
+        return [*before, option], value, f"{option}="
+    return list(before), last, ""
 
 
 def _typed_arguments(before: Sequence[str], options: Mapping[str, CommandParameter]) -> list[str]:
@@ -194,10 +211,11 @@ def _install(shell: str) -> str:
         scratch.write_text(_SCRIPTS[shell], encoding="utf-8")
     if shell == "fish":
         return f"wrote {script}; it works in new terminals"
-    start = home / f".{shell}rc"
+    start = (Path(os.environ.get("ZDOTDIR") or home) if shell == "zsh" else home) / f".{shell}rc"
     line = f"[ -f '{script}' ] && . '{script}'  # dialgauge completion"
     present = start.read_text(encoding="utf-8", errors="surrogateescape") if start.exists() else ""
     if line not in present.splitlines():
+        start.parent.mkdir(parents=True, exist_ok=True)
         with start.open("a", encoding="utf-8") as opened:
             opened.write(f"{'' if present.endswith(chr(10)) or not present else chr(10)}{line}\n")
     return f"wrote {script}, which {start} reads; it works in new terminals"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Annotated, Any
 
@@ -41,6 +42,8 @@ _SCORES_IN_LIST = 3
 #: Facts about a run that are not shown in a table, where they would be folded.
 _WHOLE = ("command", "folder")
 
+#: ``user_done``, ``lost/loop``.
+_CODE = re.compile(r"[a-z]\w*(?:[_/]\w+)+")
 #: Letters of a text before it is cut.
 _LONGEST = 36
 
@@ -292,17 +295,39 @@ def _print_whole(facts: Table) -> None:
 
 
 def _heads(run: Run, rows: int) -> list[Table]:
-    """The beginning of every table that has rows."""
-    return [
+    """The beginning of every table that has rows, as SQL sees it, with the meaning of its codes below."""
+    heads = [
         frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]
+    for head in heads:
+        head.notes += _code_notes(head)
+    return heads
+
+
+def _code_notes(table: Table) -> list[str]:
+    """The codes in a table in words, where somebody has words for them."""
+    texts = [text for row in table.cells for cell in row if isinstance(cell.value, str) for text in [cell.value]]
+    codes = dict.fromkeys(part for text in texts for part in text.split(", ") if _CODE.fullmatch(part))
+    if not codes:
+        return []
+    from dialgauge.agents import END_WORDS
+    from dialgauge.lab import CAUSE_WORDS
+    from dialgauge.users import BAR_WORDS, LABELS, REASONS
+    from dialgauge.users.faults import KINDS
+
+    known: dict[str, str] = {}
+    for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS):
+        known |= {str(code): text for code, text in words.items()}
+    told = [f"{code} = {known[code]}" for code in codes if code in known]
+    return [f"Codes: {'; '.join(told)}."] if told else []
 
 
 def _cut_table(whole: Table) -> Table:
     """The table without the ends of long texts."""
-    return Table(whole.title, whole.columns, [[_cut(cell.value) for cell in row] for row in whole.cells])
+    cells = [[_cut(cell.value) for cell in row] for row in whole.cells]
+    return Table(whole.title, whole.columns, cells, notes=whole.notes)
 
 
 def _cut(value: Value) -> Value:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
     from dialgauge.comparison.ratings import assigned, read_ratings
     from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
-    from dialgauge.comparison.runs import comparable_signature, compare_runs
+    from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
     from dialgauge.comparison.standing import Standing, standings
@@ -54,6 +54,7 @@ __all__ = [
     "figure_label",
     "missing_policy",
     "missing_sentences",
+    "paired_measures",
     "paired_scores",
     "read_ratings",
     "read_system_table",

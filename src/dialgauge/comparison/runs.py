@@ -76,6 +76,15 @@ def compare_runs(
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 
+def paired_measures(runs: Sequence[Run]) -> set[str]:
+    """The measures that every run has for each dialogue, so that the runs can be tested by them."""
+    named = _named(runs)
+    view = _common_view(named)
+    tables = [SCORE_TABLE, SUMS_TABLE] if all(SUMS_TABLE in run.tables for run in runs) else [SCORE_TABLE]
+    by_run = [{name for table in tables for name in view.unit_table(run, table)["measure"].unique()} for run in runs]
+    return set.intersection(*by_run)
+
+
 def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
@@ -170,7 +179,7 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonVie
     sentence = f"{', '.join(alone)} cannot be compared {view.unit} by {view.unit} (each run has its value)"
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
-    return [f"{sentence}; left out"]
+    return [f"{sentence}; left out of the tests"]
 
 
 def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge._version import __version__
-from dialgauge.comparison import Comparison, comparable_signature, compare_runs, standings, view_of
+from dialgauge.comparison import Comparison, comparable_signature, compare_runs, paired_measures, standings, view_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.report_file import compact, style_sheet
 from dialgauge.explorer.templating import render
@@ -77,10 +77,10 @@ def boards(runs: Sequence[Run]) -> list[Board]:
 def _board(kind: str, signature: str, runs: Sequence[Run]) -> Board:
     shared = [name for name in runs[0].scores if all(name in run.scores for run in runs)]
     measures = list(view_of(kind).headlines(shared))[:_MEASURES]
-    comparison, note = _compared(runs, measures)
+    comparison, notes = _compared(runs, measures)
     if comparison is None:
         rows = [_row(run, "", measures, {}) for run in _sorted(runs, measures)]
-        return Board(kind, signature, measures, rows, note)
+        return Board(kind, signature, measures, rows, "; ".join(notes))
     letters = dict(zip(comparison.measures, standings(comparison), strict=True))
     place = {run.id: at for at, run in enumerate(comparison.runs.values())}
     first = letters.get(measures[0])
@@ -96,13 +96,21 @@ def _board(kind: str, signature: str, runs: Sequence[Run]) -> Board:
     return Board(kind, signature, measures, rows, "; ".join(comparison.notes))
 
 
-def _compared(runs: Sequence[Run], measures: Sequence[str]) -> tuple[Comparison | None, str]:
-    if len(runs) < 2 or not measures:
-        return None, ""
+def _compared(runs: Sequence[Run], measures: Sequence[str]) -> tuple[Comparison | None, list[str]]:
+    """The tests, of those measures that can be tested; where there are none, a sentence why."""
+    if len(runs) < 2:
+        return None, []
+    if not measures:
+        lists = "; ".join(f"{run.name} has {', '.join(run.scores)}" for run in runs)
+        return None, [f"no measure was scored in all of these runs, so none is ranked: {lists}"]
     try:
-        return compare_runs(runs, measures=list(measures)), ""
+        tested = [name for name in measures if name in paired_measures(runs)]
+        if not tested:
+            unit = view_of(runs[0].kind).unit
+            return None, [f"not tested: {', '.join(measures)} cannot be compared {unit} by {unit}"]
+        return compare_runs(runs, measures=tested), []
     except DialgaugeError as error:
-        return None, f"not tested: {error}"
+        return None, [f"not tested: {error}"]
 
 
 def _row(run: Run, rank: str, measures: Sequence[str], letters: dict[str, str]) -> BoardRow:

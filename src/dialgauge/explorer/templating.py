@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote, urlencode
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Characters of a text that a page shows: a browser takes minutes over a single word of 100,000.
 LONGEST = 20_000
+#: Characters of a run's name in a heading, and of a signature that is folded.
+_HEADING = 70
+_SIGNATURE = 80
 _SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
 
 
@@ -103,7 +107,8 @@ def templates() -> Environment:
     )
     environment.filters |= {
         "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
-        "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format,
+        "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format, "headed": headed,
+        "signature": signature_html,
     }  # fmt: skip
     environment.globals |= {"SHARE": SHARE}
     return environment
@@ -143,9 +148,33 @@ def interval_text(score: Score) -> str:
     return f"[{number(score.low, score.unit)}, {number(score.high, score.unit)}]"
 
 
+def headed(name: str) -> Any:
+    """The name of a run in a heading; a long one, with all settings of two agents, is whole only in its title."""
+    from markupsafe import Markup
+
+    whole = shown(name)
+    if len(whole) <= _HEADING:
+        return whole
+    return Markup('<span title="{}">{} … {}</span>').format(whole, whole[: _HEADING - 20], whole[-17:])
+
+
+def signature_html(signature: str) -> Any:
+    """A signature in its short form, which opens to all of it."""
+    from markupsafe import Markup
+
+    from dialgauge.measures import screen_form
+
+    return Markup('<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>').format(
+        shown(screen_form(signature, _SIGNATURE)), shown(signature)
+    )
+
+
 def table_html(table: Table) -> Any:
     """A table of the report room, which escapes its texts itself."""
     from markupsafe import Markup
 
-    content = Markup(table.render("html"))  # noqa: S704 - escaped where it is rendered
-    return Markup('<div class="scroll" tabindex="0">{}</div>').format(content)
+    bare = copy(table)
+    bare.signature = ""
+    content = Markup(bare.render("html"))  # noqa: S704 - escaped where it is rendered
+    below = signature_html(table.signature) if table.signature else ""
+    return Markup('<div class="scroll" tabindex="0">{}{}</div>').format(content, below)

@@ -19,6 +19,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import exists
 from dialgauge.formats.packed import (
     CHUNK,
     DEFAULT_LIMIT,
@@ -204,7 +205,7 @@ def _names(text: str) -> list[str]:
         if not inside:
             raise DialgaugeError("the folder holds no files", file=text)
         return inside
-    if path.exists():
+    if exists(path):
         return [text]
     import glob
 

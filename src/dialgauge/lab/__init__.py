@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
     from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables
-    from dialgauge.lab.blame.broken_links import BrokenLink
+    from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.blame.stored_blame import blamed_run
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.lab.town_source import LoadedTown, goal_named, goal_tables, one_goal_table, open_town
 
 __all__ = [
+    "CAUSE_WORDS",
     "ERRORS",
     "LAB_KIND",
     "LAB_LIMITS",

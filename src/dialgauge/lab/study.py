@@ -7,6 +7,7 @@ from the record. Nothing but the system's hearing differs between conditions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ TRACKED = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "
 #: What is heard wrongly, and how often.
 ERRORS = ("drop", "value", "relabel", "insert")
 RATES = (0.02, 0.05, 0.1, 0.2, 0.4)
+#: Scores closer than this differ in their last bits only.
+_SAME = 1e-12
 
 
 class Condition(Struct, frozen=True):
@@ -175,8 +178,18 @@ def study_tables(run: Run) -> list[Table]:
     )
     for row in run.table("conditions").iter_rows(named=True):
         conditions.add(_condition_words(row["condition"]), row["success"], *(row[name] for name in shown))
+    best.notes[:0] = _nothing_to_predict(run.table("conversations")["success"])
     best.signature = run.signature
     return [best, conditions]
+
+
+def _nothing_to_predict(success: polars.Series) -> list[str]:
+    """Why no measure predicts anything, where all conversations ended alike."""
+    if success.n_unique() > 1:
+        return []
+    ended = "succeeded" if success.max() else "failed"
+    change = "--rates higher" if success.max() else "--rates lower"
+    return [f"Every conversation {ended}, so there is nothing to predict: set {change}, or take more goals (--count)."]
 
 
 def _condition_words(name: str) -> str:
@@ -209,8 +222,10 @@ def study_figure(run: Run) -> altair.FacetChart:
     alt = chart_library()
     conditions = run.table("conditions")
     goals = run.tables["conversations"].rows // max(len(conditions), 1)
-    rows = [_dot(row, goals, ends) for row, ends in zip(_by_measure(conditions), _score_ends(run), strict=True)]
+    score_ends = _score_ends(run)
+    rows = [_dot(row, goals, ends) for row, ends in zip(_by_measure(conditions), score_ends, strict=True)]
     kinds = list(dict.fromkeys(row["error"] for row in rows))
+    rows.reverse()  # where dots coincide, that of the condition named first is on top
     # Two scales with the same domain share one legend; left to themselves the layers give two.
     legend = alt.Legend(title="what is misheard", symbolOpacity=1)
     colour = alt.Color("error:N", scale=alt.Scale(domain=kinds, range=list(LINES[: len(kinds)])), legend=legend)
@@ -232,6 +247,8 @@ def study_figure(run: Run) -> altair.FacetChart:
     facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
     held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"
     note = f"{held}; whiskers: 95% intervals over goals"
+    if any(math.isnan(low) for low, _ in score_ends):
+        note += " (none across where all goals score the same)"
     figure: altair.FacetChart = styled(
         facets.resolve_scale(x="independent"), title="Does the tracker's score predict success?", note=note
     )
@@ -246,7 +263,8 @@ def _by_measure(conditions: polars.DataFrame) -> list[dict[str, Any]]:
 
 
 def _score_ends(run: Run) -> list[tuple[float, float]]:
-    """The intervals of the scores in the same order; goals are resampled."""
+    """The intervals of the scores in the same order; goals are resampled. NaN where all goals score the same: how much
+    they would vary is not known then."""
     frame = run.table("conversations")
     conditions = run.table("conditions")["condition"].to_list()
     parts = frame.partition_by("condition", as_dict=True)
@@ -254,12 +272,14 @@ def _score_ends(run: Run) -> list[tuple[float, float]]:
     values = np.stack(rows).astype(np.float64)
     known = ~np.isnan(values)
     ends = ratio_intervals(np.where(known, values, 0.0), known.astype(np.float64), bounds=(0.0, 1.0))
+    highest, lowest = np.where(known, values, -np.inf).max(axis=1), np.where(known, values, np.inf).min(axis=1)
+    ends[highest - lowest < _SAME] = np.nan
     return [(low, high) for low, high in ends.tolist()]
 
 
 def _dot(row: dict[str, Any], goals: int, ends: tuple[float, float]) -> dict[str, Any]:
     low, high = share_interval(round(row["success"] * goals), goals)
-    score_low, score_high = ends if ends[0] == ends[0] else (row["score"], row["score"])
+    score_low, score_high = (row["score"], row["score"]) if math.isnan(ends[0]) else ends
     told = {"low": low, "high": high, "score_low": score_low, "score_high": score_high}
     return {**row, **told, "error": _MISHEARD.get(row["error"], row["error"])}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.files import probe
+from dialgauge.files import exists, probe
 from dialgauge.measures import Signature
 from dialgauge.runs.annotations import (
     Annotations,
@@ -305,7 +305,7 @@ class Store:
     def _names(self) -> Sequence[str]:
         """Folders that are runs or should be; other things in the folder are left alone."""
         try:
-            if self.folder.exists() and not self.folder.is_dir():
+            if exists(self.folder) and not self.folder.is_dir():
                 raise DialgaugeError("this is a file, not a run store; name a folder", file=str(self.folder))
             entries = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
             folders = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]

@@ -85,6 +85,23 @@ def test_not_tried_again(server: ModelServer, way: str) -> None:
     assert len(server.received) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ('{"choices": []}', "its list of choices is empty, so the endpoint produced no reply"),
+        ('{"object": "list", "data": []}', "it has no 'choices'; check that the endpoint speaks OpenAI's chat format"),
+        ('{"choices": [{"text": "hello"}]}', "choices[0].message is missing or no object"),
+        ('{"error": {"message": "out of\\n memory"}}', "the endpoint reports an error (out of memory)"),
+        ('{"error": "out of memory", "choices": []}', "the endpoint reports an error (out of memory)"),
+    ],
+)
+def test_an_answer_without_a_message_says_what_it_lacks(server: ModelServer, body: str, why: str) -> None:
+    server.misbehave(f"raw:{body}")
+    with pytest.raises(ChatError) as error:
+        ask(client(server))
+    assert str(error.value).startswith(f"the model's answer has no message in it: {why}")
+
+
 def test_a_slow_server_is_not_waited_for(server: ModelServer) -> None:
     server.misbehave("hang", "hang")
     with pytest.raises(ChatError, match=r"did not answer within 0\.2 seconds"):

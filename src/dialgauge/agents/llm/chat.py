@@ -23,6 +23,7 @@ _CHARACTERS = 4
 #: Tool calls of one answer that are looked at, and characters of text that are kept.
 _MOST_CALLS, _MOST_TEXT = 32, 20_000
 _SHOWN = 80
+_QUOTED = 300
 Messages = list[dict[str, Any]]
 
 
@@ -119,7 +120,7 @@ def completion_of(answer: dict[str, Any], request: dict[str, Any]) -> Completion
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
-        raise ChatError("the model's answer has no message in it (choices[0].message)")
+        raise ChatError(f"the model's answer has no message in it: {_why_no_message(answer)}")
     text = clean_text(message.get("content"))
     finish = first.get("finish_reason")
     usage = answer.get("usage")
@@ -131,6 +132,18 @@ def completion_of(answer: dict[str, Any], request: dict[str, Any]) -> Completion
         tokens_in=_count(counts.get("prompt_tokens"), str(request["messages"])),
         tokens_out=_count(counts.get("completion_tokens"), text),
     )
+
+
+def _why_no_message(answer: dict[str, Any]) -> str:
+    choices, error = answer.get("choices"), answer.get("error")
+    told = clean_text(error.get("message") if isinstance(error, dict) else error)
+    if told:
+        return f"the endpoint reports an error ({' '.join(told.split())[:_QUOTED]})"
+    if choices == []:
+        return "its list of choices is empty, so the endpoint produced no reply; the endpoint's log may say why"
+    if choices is None:
+        return "it has no 'choices'; check that the endpoint speaks OpenAI's chat format and its address is complete"
+    return "choices[0].message is missing or no object; check that the endpoint speaks OpenAI's chat format"
 
 
 def clean_text(content: object) -> str:

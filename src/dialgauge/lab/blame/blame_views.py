@@ -10,7 +10,7 @@ import msgspec
 from dialgauge.dialogue import Act, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
-from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF, TITLES
+from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF
 from dialgauge.report import Cell, Column, Table
 from dialgauge.text import counted
 
@@ -44,7 +44,7 @@ def _causes(run: Run) -> Table:
         if domains:
             score = run.scores.get(f"Blame[{cause}]")
             cell = Cell(score.value, score.low, score.high) if score else Cell(number / first.height)
-            table.add(SIDE_OF[cause], TITLES[cause], number, cell, domains)
+            table.add(SIDE_OF[cause], CAUSE_WORDS[cause], number, cell, domains)
     table.notes += [
         f"{counted(first.height, 'failed conversation')}: the first broken link from goal to outcome decides.",
         "Which and where: dialgauge lab blame RUN.",
@@ -79,7 +79,7 @@ def blame_list(run: Run, number: int | None = None) -> Table:
     number = first.height if number is None else number
     table = Table("Failed conversations", ["dialogue", "domain", "cause", "turn", "sentence"])
     for row in first.head(number).iter_rows(named=True):
-        table.add(row["dialogue"], row["domain"], TITLES[row["cause"]], row["turn"], row["sentence"])
+        table.add(row["dialogue"], row["domain"], CAUSE_WORDS[row["cause"]], row["turn"], row["sentence"])
     if first.height > number:
         table.notes.append(f"{first.height - number:,} more; --limit 0 lists them.")
     return table
@@ -96,7 +96,7 @@ def blame_explanation(run: Run, dialogue: str) -> list[Table]:
     rows = run.table(BLAME).filter(pl.col("dialogue") == known)
     verdict = Table(f"{known}: whose fault it was", ["domain", "side", "cause", "about", "slot", "turn"])
     for row in rows.iter_rows(named=True):
-        verdict.add(row["domain"], row["side"], TITLES[row["cause"]], row["part"], row["slot"], row["turn"])
+        verdict.add(row["domain"], row["side"], CAUSE_WORDS[row["cause"]], row["part"], row["slot"], row["turn"])
         mark = " This came first." if row["first"] and rows.height > 1 else ""
         verdict.notes.append(f"{row['domain'] or 'conversation'}: {row['sentence']}{mark}")
     if OUTCOMES in run.tables:

@@ -33,7 +33,7 @@ SIDE_OF: dict[Cause, Side] = {
     "unclear": "unclear",
 }
 #: As tables write them.
-TITLES: dict[Cause, str] = {
+CAUSE_WORDS: dict[Cause, str] = {
     "never_said": "never said",
     "said_not_heard": "said, not heard",
     "heard_not_acted_on": "heard, not acted on",
