@@ -15,7 +15,7 @@ from itertools import product
 
 from dialgauge.agents import Level
 from dialgauge.lab import open_town
-from dialgauge.lab.blame.broken_links import CAUSES, TITLES
+from dialgauge.lab.blame.broken_links import CAUSES, CAUSE_WORDS
 from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
 
@@ -39,9 +39,9 @@ def main() -> None:
 def matrix(rows: list[BlameConfusion], title: str) -> Table:
     """Truth by row, attributed by column."""
     used = [cause for cause in CAUSES if any(row.causes[cause] for row in rows)]
-    table = Table(title, ["injected", "true cause", *(TITLES[cause] for cause in used), Column("right", digits=3)])
+    table = Table(title, ["injected", "true cause", *(CAUSE_WORDS[cause] for cause in used), Column("right", digits=3)])
     for row in rows:
-        table.add(row.fault, TITLES[TRUE_CAUSES[row.fault]], *(row.causes[cause] for cause in used), row.share)
+        table.add(row.fault, CAUSE_WORDS[TRUE_CAUSES[row.fault]], *(row.causes[cause] for cause in used), row.share)
     total = sum(row.causes.total() for row in rows)
     right = sum(row.causes[TRUE_CAUSES[row.fault]] for row in rows)
     table.notes.append(f"{right} of {total} right: {right / total:.3f}.")
