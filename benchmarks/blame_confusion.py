@@ -15,7 +15,7 @@ from itertools import product
 
 from dialgauge.agents import Level
 from dialgauge.lab import open_town
-from dialgauge.lab.blame.broken_links import CAUSES, CAUSE_WORDS
+from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES
 from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
 
