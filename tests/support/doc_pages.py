@@ -204,7 +204,7 @@ class Sandbox:
             f"line {line}: '{command}' ended with {done.returncode}, not {expected}:\n"
             f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
         )
-        return Printed(done.stdout, done.stderr)
+        return Printed(self._anywhere(done.stdout), self._anywhere(done.stderr))
 
     def _serve(self, command: str, shown: str, line: int) -> None:
         """Start a server, and wait until it names its address."""
@@ -231,7 +231,7 @@ class Sandbox:
         while self._servers:
             server = self._servers.pop()
             server.process.send_signal(signal.SIGINT)
-            printed = server.printed + server.process.communicate()[0]
+            printed = self._anywhere(server.printed + server.process.communicate()[0])
             code = server.process.returncode
             assert code in (0, 130), f"'{server.command}' ended with {code}:\n{printed}"
             Printed(printed).check(f"{server.shown}...\n", server.line)
@@ -247,6 +247,10 @@ class Sandbox:
                 else:
                     exec(compile(ast.Module([node], []), name, "exec"), self._names)
         return Printed(out.getvalue())
+
+    def _anywhere(self, text: str) -> str:
+        """Paths in the folder become relative, as they are for a reader."""
+        return text.replace(f"{self.folder}{os.sep}", "")
 
     def _free(self, text: str) -> str:
         """The port of the pages' servers becomes one that is free: tests run side by side."""
