@@ -57,7 +57,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(
             if _is_run(block):
                 printed = None if _left_out(block, data) else sandbox.run(block)
             elif _is_output(block) and printed:
-                printed.check(block.body, block.line)
+                printed.check(block.body, f"line {block.line}")
     if "data" in left_out:
         pytest.skip(f"{left_out.count('data')} blocks need the real data: set DIALGAUGE_DATA to the folder shared/data")
 

@@ -63,10 +63,10 @@ class Printed(NamedTuple):
     out: str
     notes: str = ""
 
-    def check(self, shown: str, line: int) -> None:
+    def check(self, shown: str, where: str) -> None:
         """An assertion fails where a page shows something else: it may show notes (standard error) or leave them out."""
         found = [difference(shown, text) for text in (self.out, self.notes + self.out, self.out + self.notes)]
-        assert None in found, f"line {line}: {found[0]}\nThe page shows:\n{shown}\nIt prints:\n{self.notes}{self.out}"
+        assert None in found, f"{where}: {found[0]}\nThe page shows:\n{shown}\nIt prints:\n{self.notes}{self.out}"
 
 
 @dataclass
@@ -186,7 +186,7 @@ class Sandbox:
             printed = self._command(command, block.exit if number == len(commands) - 1 else 0, block.line)
             everything += printed.out
             if shown.strip():
-                printed.check(shown, block.line)
+                printed.check(shown, f"line {block.line}")
         assert re.search(pattern, everything), f"line {block.line}: no '{pattern}' in what it prints:\n{everything[-2000:]}"
         return printed
 
@@ -234,7 +234,7 @@ class Sandbox:
             printed = self._anywhere(server.printed + server.process.communicate()[0])
             code = server.process.returncode
             assert code in (0, 130), f"'{server.command}' ended with {code}:\n{printed}"
-            Printed(printed).check(f"{server.shown}...\n", server.line)
+            Printed(printed).check(f"{server.shown}...\n", f"line {server.line}")
 
     def _python(self, block: Block) -> Printed:
         name = f"<line {block.line}>"
