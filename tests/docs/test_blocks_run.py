@@ -9,7 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from support.doc_pages import DOCS, NEVER, OUTPUT, ROOT, RUN, SLOW_TOO, Block, Printed, Sandbox, blocks, blocks_of, pages
+from support.doc_pages import (
+    DOCS,
+    NEVER,
+    OUTPUT,
+    ROOT,
+    RUN,
+    SLOW_TOO,
+    Block,
+    Printed,
+    Sandbox,
+    blocks,
+    blocks_of,
+    pages,
+)
 from support.shared import shared_folder
 
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.

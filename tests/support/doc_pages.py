@@ -187,7 +187,9 @@ class Sandbox:
             everything += printed.out
             if shown.strip():
                 printed.check(shown, f"line {block.line}")
-        assert re.search(pattern, everything), f"line {block.line}: no '{pattern}' in what it prints:\n{everything[-2000:]}"
+        assert re.search(pattern, everything), (
+            f"line {block.line}: no '{pattern}' in what it prints:\n{everything[-2000:]}"
+        )
         return printed
 
     def _command(self, command: str, expected: int, line: int) -> Printed:
