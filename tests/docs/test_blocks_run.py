@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in the documentation does what its page says."""
+"""Every command and every piece of Python in the documentation runs, and prints what its page shows."""
 
 from __future__ import annotations
 

@@ -64,9 +64,9 @@ class Printed(NamedTuple):
     notes: str = ""
 
     def check(self, shown: str, where: str) -> None:
-        """An assertion fails where a page shows something else: it may show notes (standard error) or leave them out."""
+        """An assertion fails where a page shows something else. It may leave out the notes (standard error)."""
         found = [difference(shown, text) for text in (self.out, self.notes + self.out, self.out + self.notes)]
-        assert None in found, f"{where}: {found[0]}\nThe page shows:\n{shown}\nIt prints:\n{self.notes}{self.out}"
+        assert None in found, f"{where}: {found[1]}\nThe page shows:\n{shown}\nIt prints:\n{self.notes}{self.out}"
 
 
 @dataclass
