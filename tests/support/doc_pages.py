@@ -2,7 +2,10 @@
 
 Blocks of the kind ``console`` or ``bash`` hold commands: lines that begin with ``$`` (in ``bash`` every line), joined
 where they end with a backslash. Blocks of the kind ``python`` are run one after the other in one namespace. A block
-with a title is a file, which is there from the start. A comment right before a block says what is not plain:
+with a title is a file, which is there from the start. The lines below a command, and a block of plain text (of the kind
+``text``, or of none) after the block that printed it, are output: support/shown_output.py compares it with what was
+printed. So are comments that begin like a value, after an expression in Python. A comment right before a block says
+what is not plain:
 
     <!-- exit: 1 -->            the exit code of its last command
     <!-- needs: data -->        it reads the real data: skipped where that is absent
@@ -10,10 +13,13 @@ with a title is a file, which is there from the start. A comment right before a 
     <!-- slow: how slow -->     it is run by ``make docs-blocks`` only
     <!-- serves: what -->       its last command is a server: it runs until the page is done, then gets Ctrl-C
     <!-- not run: reason -->    it is never run; the reason begins with one of NEVER
+    <!-- not output: what -->   plain text that no program printed
 """
 
 from __future__ import annotations
 
+import ast
+import io
 import os
 import re
 import shutil
@@ -22,9 +28,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from support.shown_output import difference, statements, steps, value_differs
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -34,7 +43,7 @@ _FENCE = re.compile(
     r"```(?P<info>[^\n`]*)\n(?P<body>.*?)^[ \t]*```[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
-_MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run):\s*(.*?)\s*-->")
+_MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run|not output):\s*(.*?)\s*-->")
 _TITLE = re.compile(r'title="([^"]+)"')
 #: What a block may need that no test has.
 NEVER = ("network", "install", "cluster", "key", "keyboard")
@@ -44,6 +53,20 @@ PORT = "8765"
 SLOW_TOO = "DIALGAUGE_SLOW_BLOCKS"
 #: Kinds of blocks that a reader could run.
 RUN = frozenset({"console", "bash", "sh", "shell", "python", "pycon"})
+#: Kinds of blocks that show what a block before them printed.
+OUTPUT = frozenset({"", "text"})
+
+
+class Printed(NamedTuple):
+    """What a command printed on its two streams."""
+
+    out: str
+    notes: str = ""
+
+    def check(self, shown: str, where: str) -> None:
+        """An assertion fails where a page shows something else. It may leave out the notes (standard error)."""
+        found = [difference(shown, text) for text in (self.out, self.notes + self.out, self.out + self.notes)]
+        assert None in found, f"{where}: {found[1]}\nThe page shows:\n{shown}\nIt prints:\n{self.notes}{self.out}"
 
 
 @dataclass
@@ -59,10 +82,15 @@ class Block:
     @property
     def commands(self) -> list[str]:
         """The command lines of the block."""
-        joined = re.sub(r"\\\n\s*", "", self.body)
+        return [command for command, _ in self.steps]
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """The command lines of the block, each with the output shown below it."""
         if self.kind == "console":
-            return [line.strip()[2:] for line in joined.splitlines() if line.strip().startswith("$ ")]
-        return [line for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")]
+            return list(steps(self.body))
+        joined = re.sub(r"\\\n\s*", "", self.body)
+        return [(line, "") for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")]
 
     @property
     def exit(self) -> int:
@@ -101,6 +129,16 @@ def _link_data(folder: Path, data: Path) -> None:
                 (folder / file.name).symlink_to(file)
 
 
+class _Server(NamedTuple):
+    """A server of a page: what it printed until it served, and what the page shows of it."""
+
+    command: str
+    process: subprocess.Popen[str]
+    printed: str
+    shown: str
+    line: int
+
+
 class Sandbox:
     """A folder with the example files, and the real data under the names that the pages use, where it is at hand."""
 
@@ -130,38 +168,49 @@ class Sandbox:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = str(free.getsockname()[1])
-        self._servers: list[tuple[str, subprocess.Popen[str]]] = []
+        self._servers: list[_Server] = []
 
-    def run(self, block: Block) -> str:
-        """Run a block; what it printed. An assertion fails where its exit code is not the announced one."""
+    def run(self, block: Block) -> Printed:
+        """Run a block; what its last command printed.
+
+        An assertion fails where its exit code is not the announced one, or what it shows not what was printed.
+        """
         if block.kind in ("python", "pycon"):
             return self._python(block)
-        printed = ""
-        commands = [self._free(command) for command in block.commands]
+        printed = Printed("")
+        pattern, everything = block.markers.get("prints", ""), ""
+        commands = block.steps
         if "serves" in block.markers:
-            self._serve(commands.pop())
-        for number, command in enumerate(commands):
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            expected = block.exit if number == len(commands) - 1 else 0
-            printed += done.stdout
-            assert done.returncode == expected, (
-                f"line {block.line}: '{command}' ended with {done.returncode}, not {expected}:\n"
-                f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
-            )
-        pattern = block.markers.get("prints", "")
-        assert re.search(pattern, printed), f"line {block.line}: no '{pattern}' in what it prints:\n{printed[-2000:]}"
+            self._serve(*commands.pop(), block.line)
+        for number, (command, shown) in enumerate(commands):
+            printed = self._command(command, block.exit if number == len(commands) - 1 else 0, block.line)
+            everything += printed.out
+            if shown.strip():
+                printed.check(shown, f"line {block.line}")
+        assert re.search(pattern, everything), (
+            f"line {block.line}: no '{pattern}' in what it prints:\n{everything[-2000:]}"
+        )
         return printed
 
-    def _serve(self, command: str) -> None:
+    def _command(self, command: str, expected: int, line: int) -> Printed:
+        done = subprocess.run(
+            ["bash", "-c", self._free(command)],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expected, (
+            f"line {line}: '{command}' ended with {done.returncode}, not {expected}:\n"
+            f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
+        return Printed(self._anywhere(done.stdout), self._anywhere(done.stderr))
+
+    def _serve(self, command: str, shown: str, line: int) -> None:
         """Start a server, and wait until it names its address."""
+        command = self._free(command)
         started = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
             cwd=self.folder,
@@ -174,27 +223,36 @@ class Sandbox:
         assert started.stdout
         printed = ""
         while "http://" not in printed:
-            line = started.stdout.readline()
-            assert line, f"'{command}' ended before it served anything:\n{printed}"
-            printed += line
-        self._servers.append((command, started))
+            read = started.stdout.readline()
+            assert read, f"'{command}' ended before it served anything:\n{printed}"
+            printed += read
+        self._servers.append(_Server(command, started, printed, shown, line))
 
     def close(self) -> None:
         """Stop the servers as Ctrl-C does. An assertion fails where one does not end well."""
         while self._servers:
-            command, started = self._servers.pop()
-            started.send_signal(signal.SIGINT)
-            printed, _ = started.communicate()
-            assert started.returncode in (0, 130), f"'{command}' ended with {started.returncode}:\n{printed}"
+            server = self._servers.pop()
+            server.process.send_signal(signal.SIGINT)
+            printed = self._anywhere(server.printed + server.process.communicate()[0])
+            code = server.process.returncode
+            assert code in (0, 130), f"'{server.command}' ended with {code}:\n{printed}"
+            Printed(printed).check(f"{server.shown}...\n", f"line {server.line}")
 
-    def _python(self, block: Block) -> str:
-        before = Path.cwd()
-        os.chdir(self.folder)
-        try:
-            exec(compile(block.body, f"<line {block.line}>", "exec"), self._names)
-        finally:
-            os.chdir(before)
-        return ""
+    def _python(self, block: Block) -> Printed:
+        name = f"<line {block.line}>"
+        with chdir(self.folder), redirect_stdout(io.StringIO()) as out:
+            for node, shown in statements(block.body):
+                if isinstance(node, ast.Expr) and shown is not None:
+                    value = eval(compile(ast.Expression(node.value), name, "eval"), self._names)
+                    wrong = value_differs(shown, value)
+                    assert not wrong, f"line {block.line + node.lineno}: {wrong}"
+                else:
+                    exec(compile(ast.Module([node], []), name, "exec"), self._names)
+        return Printed(out.getvalue())
+
+    def _anywhere(self, text: str) -> str:
+        """Paths in the folder become relative, as they are for a reader."""
+        return text.replace(f"{self.folder}{os.sep}", "")
 
     def _free(self, text: str) -> str:
         """The port of the pages' servers becomes one that is free: tests run side by side."""

@@ -2,8 +2,7 @@
 
 A page shows files in code blocks with a title (``python title="call_centre.py"``), one of them ``pyproject.toml`` with
 the entry points, and what happens in blocks of the kind ``console``: lines that begin with ``$`` are commands
-(``dialgauge`` or ``python``), the lines below are what they print (``...`` stands for anything, amounts of white space
-do not count).
+(``dialgauge`` or ``python``), the lines below are what they print, compared by support/shown_output.py.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 from typing import NamedTuple
 
+from support.doc_pages import Printed
 from support.packages import install
+from support.shown_output import steps
 
 DOCS = Path(__file__).parents[2] / "docs" / "extend"
 HOWTO = DOCS.parent / "howto"
 
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _PROGRAMS = {"dialgauge": ["-m", "dialgauge"], "python": []}
 
 
@@ -43,7 +42,8 @@ class ExtendPage:
         blocks = _BLOCK.findall(self.path.read_text("utf-8"))
         self.files: dict[str, str] = {title: content for _, title, content in blocks if title}
         consoles = [content for kind, _, content in blocks if kind == "console"]
-        self.commands = [Command(*found) for content in consoles for found in _COMMAND.findall(content)]
+        self.code = [content for kind, title, content in blocks if kind == "python" and not title]
+        self.commands = [Command(*found) for content in consoles for found in steps(content)]
 
     def install(self, folder: Path) -> None:
         """Install the page's package into the folder, with its other files beside it."""
@@ -61,18 +61,23 @@ class ExtendPage:
             (folder / name).write_text(content, encoding="utf-8")
 
     def run(self, folder: Path) -> None:
-        """Run every command where the package is installed; what it prints must be what the page says."""
+        """Run every command, then the Python, where the package is installed; it must print what the page says."""
         for command in self.commands:
             program, *arguments = shlex.split(command.line)
-            done = subprocess.run(
-                [sys.executable, *_PROGRAMS[program], *arguments],
-                capture_output=True,
-                text=True,
-                cwd=folder,
-                env=os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "100"},
-                check=False,
-            )
-            printed = done.stdout + done.stderr
-            assert done.returncode == 0, f"{command.line}\n{printed}"
-            same = OutputChecker().check_output(command.printed, printed, ELLIPSIS | NORMALIZE_WHITESPACE)
-            assert same, f"{self.path.name} says of  {command.line}\n{command.printed}\nbut it prints\n{printed}"
+            printed = self._run([*_PROGRAMS[program], *arguments], folder)
+            if command.printed.strip():
+                printed.check(command.printed, f"{self.path.name}: {command.line}")
+        for code in self.code:
+            self._run(["-c", code], folder)
+
+    def _run(self, words: list[str], folder: Path) -> Printed:
+        done = subprocess.run(
+            [sys.executable, *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "80"},
+            check=False,
+        )
+        assert done.returncode == 0, f"{self.path.name}: {words}\n{done.stdout}{done.stderr}"
+        return Printed(done.stdout, done.stderr)
