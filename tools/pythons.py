@@ -72,7 +72,7 @@ def tried(python: Path, folder: Path) -> str | None:
     steps = {
         "environment": [str(python), "-m", "venv", str(folder / "venv")],
         "install": [*pip, str(ROOT)],
-        "demo": [str(made.with_name("dialgauge")), "demo", "--out", str(folder / "demo"), "--dialogs", "10"],
+        "demo": [str(made.with_name("dialgauge")), "demo", "--out", str(folder / "demo"), "--dialogues", "10"],
         "install of pytest": [*pip, *NEEDED],
         "tests": [str(made), "-m", "pytest", "-p", "no:cacheprovider", *CORE],
     }

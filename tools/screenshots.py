@@ -34,7 +34,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     demo = folder / "demo"
     try:
-        dialgauge(["demo", "--out", str(demo), "--dialogs", "60"])
+        dialgauge(["demo", "--out", str(demo), "--dialogues", "60"])
     except SystemExit as end:
         if end.code:
             raise

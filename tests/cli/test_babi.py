@@ -16,7 +16,7 @@ Capture = pytest.CaptureFixture[str]
 
 def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> None:
     report = tmp_path / "report.json"
-    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogs", 4, "--to", "both", "--json", report)
+    options = ("--seed", 3, "--tasks", "1-2,5", "--dialogues", 4, "--to", "both", "--json", report)
     outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "a", *options)
     assert outcome.code == 0
     assert "dialog-babi-task5-full-dialogs-tst-OOV.txt" in outcome.out
@@ -31,7 +31,7 @@ def test_simulate_writes_the_official_files(tmp_path: Path, capsys: Capture) -> 
 
 
 def simulated(capsys: Capture, folder: Path, *options: object) -> Outcome:
-    return dialgauge(capsys, "babi", "simulate", "--out", folder, "--dialogs", 2, "--splits", "trn", *options)
+    return dialgauge(capsys, "babi", "simulate", "--out", folder, "--dialogues", 2, "--splits", "trn", *options)
 
 
 def test_two_worlds_never_mix_in_one_folder(tmp_path: Path, capsys: Capture) -> None:
@@ -123,7 +123,7 @@ def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> Non
         tmp_path / "out",
         "--world",
         world,
-        "--dialogs",
+        "--dialogues",
         2,
         "--splits",
         "trn,tst-OOV",
@@ -145,7 +145,7 @@ def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> Non
         (("--accept", "2"), "between 0 and 1"),
         (("--min-results", "9"), "no request of half A has more than"),
         (("--world", "restaurnt"), "Did you mean 'restaurant'"),
-        (("--dialogs", "0"), "--dialogs"),
+        (("--dialogues", "0"), "--dialogues"),
     ],
 )
 def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, ...], said: str) -> None:
@@ -158,7 +158,7 @@ def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, .
 
 def test_a_split_named_twice_is_written_once(tmp_path: Path, capsys: Capture) -> None:
     outcome = dialgauge(
-        capsys, "babi", "simulate", "--out", tmp_path, "--tasks", "1", "--splits", "trn, dev,trn", "--dialogs", "1"
+        capsys, "babi", "simulate", "--out", tmp_path, "--tasks", "1", "--splits", "trn, dev,trn", "--dialogues", "1"
     )
     assert outcome.code == 0, outcome.err
     assert outcome.out.count("-trn.txt") == outcome.out.count("-dev.txt") == 1

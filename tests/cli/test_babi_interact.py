@@ -29,7 +29,9 @@ def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_interact_with_rules(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    outcome = dialgauge(capsys, "babi", "interact", "--task", 1, "--dialogs", 5, "--run", "--json", tmp_path / "i.json")
+    outcome = dialgauge(
+        capsys, "babi", "interact", "--task", 1, "--dialogues", 5, "--run", "--json", tmp_path / "i.json"
+    )
     assert outcome.code == 0, outcome.err
     systems = json.loads((tmp_path / "i.json").read_text())["systems"]
     values = [(one["half"], *(one["scores"][name]["value"] for name in ("completed", "per-dialog"))) for one in systems]
@@ -67,7 +69,7 @@ def test_interact_with_a_loaded_model_in_another_world(
     world = tmp_path / "world.yaml"
     world.write_text("base: restaurant\nratings: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n")
     outcome = dialgauge(
-        capsys, "babi", "interact", "--load", tmp_path / "m", "--world", world, "--half", "B", "--dialogs", 3,
+        capsys, "babi", "interact", "--load", tmp_path / "m", "--world", world, "--half", "B", "--dialogues", 3,
         "--json", tmp_path / "i.json",
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
@@ -110,7 +112,7 @@ def test_the_model_is_rules_unless_another_is_named(capsys: pytest.CaptureFixtur
     written = []
     for place, named in enumerate(((), ("--model", "rules"))):
         file = tmp_path / f"{place}.json"
-        outcome = dialgauge(capsys, "babi", "interact", *named, "--dialogs", 2, "--half", "A", "--json", file)
+        outcome = dialgauge(capsys, "babi", "interact", *named, "--dialogues", 2, "--half", "A", "--json", file)
         assert outcome.code == 0, outcome.err
         (system,) = json.loads(file.read_text())["systems"]
         assert system["model"] == "rules"
@@ -123,7 +125,7 @@ def test_an_agent_needs_no_data_and_gives_the_numbers_of_the_model(
 ) -> None:
     dialgauge(capsys, "babi", "train", "--data", data, "--model", "rules", "--out", tmp_path / "m")
     for source in (("--model", "rules", "--task", 1), ("--load", tmp_path / "m")):
-        outcome = dialgauge(capsys, "babi", "interact", *source, "--dialogs", 4)
+        outcome = dialgauge(capsys, "babi", "interact", *source, "--dialogues", 4)
         assert outcome.code == 0, outcome.err
         assert outcome.out.count("100.0") >= 4
     stored = [Store().open(one.id) for one in Store().list() if one.kind == "interaction"]
@@ -155,12 +157,12 @@ class Greeter:
 
 def test_an_agent_of_another_package_talks(tmp_path: Path) -> None:
     install(tmp_path, "acme_greeter", GREETER, "[dialgauge.agents]\ngreeter = acme_greeter:Greeter\n")
-    said = run(tmp_path, "babi", "interact", "--model", "greeter", "--task", 1, "--half", "A", "--dialogs", 3)
+    said = run(tmp_path, "babi", "interact", "--model", "greeter", "--task", 1, "--half", "A", "--dialogues", 3)
     assert "greeter talks to 3 users of half A" in said
     assert "'hello what can i help you with today': unexpected reply; expected a confirmation (3)" in said
-    mute = ("--model", "greeter", "--set", "words=hm", "--task", 1, "--half", "B", "--dialogs", 2, "--json", "-")
+    mute = ("--model", "greeter", "--set", "words=hm", "--task", 1, "--half", "B", "--dialogues", 2, "--json", "-")
     assert "'hm': unexpected reply; expected a greeting" in run(tmp_path, "babi", "interact", *mute)
-    crash = ("--model", "greeter", "--set", "words=crash", "--task", 1, "--half", "A", "--dialogs", 2)
+    crash = ("--model", "greeter", "--set", "words=crash", "--task", 1, "--half", "A", "--dialogues", 2)
     broken = run(tmp_path, "babi", "interact", *crash, code=1)
     assert (
         "2 conversations ended because an agent failed: the agent greeter raised RuntimeError: out of order" in broken

@@ -109,8 +109,8 @@ def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str], data:
         ("table", *common, "--run", "--models", "rules", "--tasks", "1"),
         ("train", *common, "--run", "--out", tmp_path / "m", *quick),
         ("attention", *common, "--load", tmp_path / "m"),
-        ("interact", "--json", "-", "--dialogs", 1, "--task", 1),
-        ("simulate", "--out", tmp_path / "s", "--tasks", "1", "--dialogs", 1, "--json", "-"),
+        ("interact", "--json", "-", "--dialogues", 1, "--task", 1),
+        ("simulate", "--out", tmp_path / "s", "--tasks", "1", "--dialogues", 1, "--json", "-"),
     ):
         outcome = dialgauge(capsys, "babi", *call)
         assert outcome.code == 0, outcome.err
@@ -334,7 +334,7 @@ def test_a_model_goes_to_other_data_and_worlds(capsys: pytest.CaptureFixture[str
     assert dialgauge(capsys, *train, "--store", tmp_path / "runs").code == 0
     world = tmp_path / "harbour.yaml"
     world.write_text("base: restaurant\ntitle: a harbour\nprices: [low, high]\n")
-    written = ("babi", "simulate", "--world", world, "--dialogs", 5, "--tasks", "1,2", "--out", other)
+    written = ("babi", "simulate", "--world", world, "--dialogues", 5, "--tasks", "1,2", "--out", other)
     assert dialgauge(capsys, *written).code == 0
     load = ("babi", "evaluate", "--load", folder, "--split", "tst", *store)
     refused = dialgauge(capsys, *load, "--data", other)
@@ -343,7 +343,7 @@ def test_a_model_goes_to_other_data_and_worlds(capsys: pytest.CaptureFixture[str
     assert (refused.code, "evaluate --transfer" in refused.err) == (2, True)
     assert dialgauge(capsys, *load, "--data", other, "--transfer").code == 0
     (in_folder,) = cells_of(tmp_path / "out.json")
-    outcome = dialgauge(capsys, *load, "--world", world, "--dialogs", 5)
+    outcome = dialgauge(capsys, *load, "--world", world, "--dialogues", 5)
     assert outcome.code == 0, outcome.err
     (in_world,) = cells_of(tmp_path / "out.json")
     assert in_folder["scores"]["per-response"]["value"] == in_world["scores"]["per-response"]["value"]
@@ -368,7 +368,7 @@ def test_transfer_needs_a_model_and_one_place(
 
 
 def test_a_world_has_nothing_to_fit_a_model_on(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "babi", "evaluate", "--world", "bakery", "--dialogs", 2, "--model", "tfidf")
+    outcome = dialgauge(capsys, "babi", "evaluate", "--world", "bakery", "--dialogues", 2, "--model", "tfidf")
     assert (outcome.code, "--world has no training dialogues" in outcome.err) == (2, True)
 
 

@@ -18,7 +18,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("demo")
-    outcome = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
+    outcome = dialgauge(capsys, "demo", "--out", folder, "--dialogues", 10)
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()
     everything = [*lines, *outcome.err.splitlines()]
@@ -55,7 +55,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
 
-    again = dialgauge(capsys, "demo", "--out", folder, "--dialogs", 10)
+    again = dialgauge(capsys, "demo", "--out", folder, "--dialogues", 10)
     assert again.code == 0, again.err
     assert re.findall(r'<p class="answer">(.*?)</p>', (folder / "report.html").read_text("utf-8")) == answers
 
@@ -73,7 +73,7 @@ def assert_same_scores(capsys: pytest.CaptureFixture[str], store: Store, command
 
 def test_a_folder_with_other_things_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    outcome = dialgauge(capsys, "demo", "--out", tmp_path, "--dialogs", 10)
+    outcome = dialgauge(capsys, "demo", "--out", tmp_path, "--dialogues", 10)
     assert outcome.code == 2
     assert "choose another with --out" in outcome.err
     assert [item.name for item in tmp_path.iterdir()] == ["mine.txt"]
@@ -86,7 +86,7 @@ def test_without_the_extra_of_web_pages_the_demo_says_how_to_install_it(
     for package in ("jinja2", "starlette", "uvicorn", "altair"):
         monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr("dialgauge.demo.STEPS", ())
-    outcome = dialgauge(capsys, "demo", "--out", "demo", "--dialogs", 10)
+    outcome = dialgauge(capsys, "demo", "--out", "demo", "--dialogues", 10)
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()
     after = lines[lines.index("Try next:") + 1 :]

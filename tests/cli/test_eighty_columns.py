@@ -50,11 +50,11 @@ EMBEDDED = [
     "data check dots.json --gold augpt.json",
     "data formats",
     "data list",
-    "babi simulate --out another --tasks 1,5 --dialogs 10 --seed 7",
+    "babi simulate --out another --tasks 1,5 --dialogues 10 --seed 7",
     "babi models",
     "babi evaluate --data world --task 5 --model nearest --split tst",
     "babi table --data world --models rules,nearest --tasks 1,5 --splits tst",
-    "babi interact --data world --model nearest --task 1 --dialogs 3",
+    "babi interact --data world --model nearest --task 1 --dialogues 3",
     "babi anonymise log.jsonl --out {fresh}.jsonl",
     "lab run -n 5 --level text --channel mild --detail --store runs",
     "lab goals -n 10",
@@ -129,7 +129,7 @@ def here(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         for line in (
             "score self augpt.json dots.json --run --store runs",
             "lab run -n 6 --level text --channel mild --store runs",
-            "babi simulate --out world --tasks 1,5 --dialogs 10 --seed 7",
+            "babi simulate --out world --tasks 1,5 --dialogues 10 --seed 7",
         ):
             assert dialgauge(capsys, *line.split()).code == 0
     kinds: dict[str, list[str]] = {}

@@ -48,7 +48,7 @@ WORDED = {
     "--count": "goals, or dialogues",
     "--data": "the folder of one corpus, or of all",
     "--database": "what it is needed for, and its default",
-    "--dialogs": "dialogues per what",
+    "--dialogues": "dialogues per what",
     "--dialogue": "what is done with the dialogue: shown, annotated, included; bAbI's have numbers, no ids",
     "--force": "what would be replaced",
     "--fresh": "what is computed again",

@@ -58,7 +58,7 @@ CALLS = {
     "lab-goals": ("lab goals -n 4",),
     "lab-study": ("lab study -n 4 --errors drop --rates 0.5 --resamples 5",),
     "lab-blame": ("lab blame LAB", "lab blame LAB --limit 0"),
-    "babi-simulate": ("babi simulate --out simulated --dialogs 2 --tasks 1 --to both",),
+    "babi-simulate": ("babi simulate --out simulated --dialogues 2 --tasks 1 --to both",),
     "babi-convert-dstc2": ("babi convert-dstc2 calls --out converted.txt",),
     "babi-anonymise": ("babi anonymise log.jsonl --out clean.jsonl",),
     "babi-evaluate": (
@@ -67,7 +67,7 @@ CALLS = {
     ),
     "babi-train": ("babi train --data babi --out model --set epochs=1 --set dim=4",),
     "babi-attention": ("babi attention --data babi --load model --turn 1",),
-    "babi-interact": ("babi interact --model rules --task 1 --dialogs 2",),
+    "babi-interact": ("babi interact --model rules --task 1 --dialogues 2",),
     "data-check": (
         "data check gold.jsonl",
         "data check gold.jsonl broken.json",

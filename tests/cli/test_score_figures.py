@@ -71,7 +71,7 @@ def _table(folder: Path) -> Words:
 
 
 def _interact(folder: Path) -> Words:
-    return ["babi", "interact", "--task", 1, "--dialogs", 2]
+    return ["babi", "interact", "--task", 1, "--dialogues", 2]
 
 
 #: How each command is called, and figures that it must draw.

@@ -203,7 +203,7 @@ COMMAND_LINES = [
     ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
     ["users", "score", "talks.json", "--verdicts"],
     ["users", "figures", "talks.json", "--figures", "[/bold]\x1b[31m"],
-    ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogs", "2"],
+    ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogues", "2"],
     ["babi", "anonymise", "log.jsonl", "--out", "[/bold]\x1b[31m"],
     ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
     ["runs", "list", "--store", "[/bold]\x1b[31m"],

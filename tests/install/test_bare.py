@@ -38,7 +38,7 @@ OWN_CALLS = (
     BareCall("data rm", ("babi",), 2),
     BareCall("data path", ("babi",), 2),
     BareCall("data verify", (), 2),
-    BareCall("demo", ("--out", "demo", "--dialogs", "10"), extra="explorer"),
+    BareCall("demo", ("--out", "demo", "--dialogues", "10"), extra="explorer"),
     BareCall("babi models", (), extra="neural", others=("templates",)),
     BareCall("babi evaluate", ("--data", "corpus", "--task", "1", "--model", "tfidf", "--store", "new")),
     BareCall("babi evaluate", ("--data", "corpus", "--task", "1", "--model", "memn2n"), 2, "neural"),
@@ -49,7 +49,7 @@ OWN_CALLS = (
     BareCall(
         "babi train", ("--data", "corpus", "--task", "1", "--model", "templates", "--out", "model"), 2, "templates"
     ),
-    BareCall("babi interact", ("--task", "1", "--model", "rules", "--dialogs", "2")),
+    BareCall("babi interact", ("--task", "1", "--model", "rules", "--dialogues", "2")),
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
     BareCall("babi attention", ("--load", "missing"), 2),
     BareCall("babi convert-dstc2", ("missing", "--out", "converted.txt"), 2),
@@ -96,7 +96,7 @@ def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_town(folder / "town")
     (folder / "town" / "responses.json").write_text(json.dumps(responses()))
     for words in (
-        ["babi", "simulate", "--out", "corpus", "--dialogs", "3", "--tasks", "1"],
+        ["babi", "simulate", "--out", "corpus", "--dialogues", "3", "--tasks", "1"],
         ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--run", "--store", "two"],
         ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
     ):

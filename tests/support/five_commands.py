@@ -36,7 +36,7 @@ def prepare(folder: Path, size: int = 1) -> None:
         tau_file(folder / f"tau/{name:03}.json", marks)
     count = str(12 * size * size)
     _called(["lab", "run", "--count", count, "--store", str(folder / "runs"), "--out", str(folder / "talks")])
-    _called(["babi", "simulate", "--out", str(folder / "babi"), "--tasks", "1,2", "--dialogs", str(8 * size)])
+    _called(["babi", "simulate", "--out", str(folder / "babi"), "--tasks", "1,2", "--dialogues", str(8 * size)])
 
 
 def _talk(number: int) -> Dialogue:

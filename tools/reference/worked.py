@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 #: Name of the example, command, and the command before it that makes its files, in the order they are run. What has no
 #: name only makes files.
 _TALK = "lab run --user agenda-baseline --channel paper2021 -n 12 --trials 2 --out talks"
-_WORLD = "babi simulate --tasks 5 --splits trn,tst --dialogs 6 --out world"
+_WORLD = "babi simulate --tasks 5 --splits trn,tst --dialogues 6 --out world"
 COMMANDS = (
     ("tracking", "score gold.jsonl careful.jsonl -m all --run", ""),
     ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run", ""),
@@ -35,7 +35,7 @@ COMMANDS = (
     ("users", "users score talks/gcdf1 -m all --run", _TALK),
     ("", _WORLD, ""),
     ("responses", "babi evaluate --data world --task 5 --model nearest --split tst", _WORLD),
-    ("interaction", "babi interact --data world --task 5 --model nearest --dialogs 4 --half A", _WORLD),
+    ("interaction", "babi interact --data world --task 5 --model nearest --dialogues 4 --half A", _WORLD),
 )
 
 

@@ -46,7 +46,7 @@ def simulate(
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
     splits: Annotated[str, Option(help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.")] = "",
-    dialogs: Annotated[int, Option(min=1, help="Dialogues per task and split.")] = 1000,
+    dialogs: Annotated[int, Option("--dialogues", min=1, help="Dialogues per task and split.")] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,

@@ -68,7 +68,7 @@ def interact(
         list[str] | None,
         Option(help="Half of the world: A, or B (unseen entities); repeatable. Default: both."),
     ] = None,
-    dialogs: Annotated[int, Option(min=1, help="Conversations per half.")] = 200,
+    dialogs: Annotated[int, Option("--dialogues", min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,

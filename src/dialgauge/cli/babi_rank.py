@@ -108,7 +108,7 @@ def evaluate(
         str | None,
         Option(help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
     ] = None,
-    dialogs: Annotated[int, Option(min=1, help="With --world: dialogues per split.")] = 200,
+    dialogs: Annotated[int, Option("--dialogues", min=1, help="With --world: dialogues per split.")] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
     save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
     given: SetOption = None,

@@ -24,7 +24,7 @@ def demo(
     folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")] = Path(
         "dialgauge-demo"
     ),
-    dialogs: Annotated[int, Option(min=10, max=2000, help="Dialogues per task and split.")] = 150,
+    dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
     """The guided tour: five questions about simulated dialogues, a sentence of answer to each, and a report."""

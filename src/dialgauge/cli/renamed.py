@@ -8,6 +8,7 @@ _LIMIT = "use --limit N"
 _DATASET = "use --dataset NAME (--profile is for value-matching rules)"
 _CONFIDENCE = "use --confidence LEVEL (--level is what agents exchange in the lab)"
 _WRITTEN = "use --candidates-out FILE (--candidates is a file to read)"
+_DIALOGUES = "use --dialogues N"
 _TABLE = "use --table FILE, which takes the format from the file's ending"
 
 #: Command and old option to what to write now. Shown only where the command does not know the option any more.
@@ -42,6 +43,10 @@ RENAMED: dict[tuple[str, str], str] = {
     ("babi anonymise", "--format"): _TO_TO,
     ("babi convert-dstc2", "--candidates"): _WRITTEN,
     ("babi anonymise", "--candidates"): _WRITTEN,
+    ("babi simulate", "--dialogs"): _DIALOGUES,
+    ("babi evaluate", "--dialogs"): _DIALOGUES,
+    ("babi interact", "--dialogs"): _DIALOGUES,
+    ("demo", "--dialogs"): _DIALOGUES,
     ("babi table", "--markdown"): _TABLE,
     ("babi table", "--latex"): _TABLE,
     ("babi table", "--html"): _TABLE,
