@@ -239,6 +239,11 @@ def test_tables_of_codes_give_the_scores_of_the_dialogues(
         ({"dialogue": [1], "turn": [0], "gold:a": [1], "pred:a": [None]}, "'pred:a' must hold whole numbers"),
         ({"dialogue": [], "turn": [], "gold:a": [], "pred:a": []}, "has no rows"),
         ({"a": [1]}, "holds no dialogues"),
+        ({"dialogue": [[1]], "turn": [0], "gold:a": [1], "pred:a": [1]}, "'dialogue' must hold strings or whole"),
+        (
+            {"dialogue": [1], "turn": [0], "gold:a": polars.Series([1], dtype=polars.Int128), "pred:a": [1]},
+            "at most 64 bits",
+        ),
     ],
 )
 def test_tables_that_hold_no_codes(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
@@ -384,3 +389,80 @@ def test_a_dialogue_without_a_score_is_in_one_file_too(tmp_path: Path) -> None:
     write([*TALKS[1:8:2], TALKS[0]], gold / "1.jsonl", format="native")
     with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
         scored([ours], tmp_path / "c", gold=str(gold))
+
+
+def said(id: str, *, gold: dict[str, Any] | None = None, predicted: dict[str, Any] | None = None) -> Dialogue:
+    """A dialogue of one turn that declares hotels."""
+    return Dialogue(id=id, turns=(Turn(speaker="user", state=gold, predicted=predicted),), domains=("hotel",))
+
+
+NORTH = {"hotel": {"area": ("north",)}}
+
+
+def test_dialogues_for_which_no_measure_has_a_value_are_known_all_the_same(tmp_path: Path) -> None:
+    gold = [said("a", gold=NORTH), said("b", gold={}), said("c", gold=NORTH)]
+    predictions = [said(one.id, predicted=NORTH) for one in gold]
+    write(gold, tmp_path / "gold.jsonl", format="native")
+    (tmp_path / "parts").mkdir()
+    write(predictions[:2], tmp_path / "parts" / "0.jsonl", format="native")
+    write(predictions[2:], tmp_path / "parts" / "1.jsonl", format="native")
+    for coverage in ("intersection", "empty"):
+        found = scored(
+            [tmp_path / "parts"], tmp_path / coverage, gold=str(tmp_path / "gold.jsonl"), measures="AGA",
+            coverage=coverage,
+        )[0]  # fmt: skip
+        assert found.coverage.complete and found.coverage.turns == 3
+    write(predictions[1:2], tmp_path / "parts" / "2.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match="would be counted twice"):
+        scored([tmp_path / "parts"], tmp_path / "s", gold=str(tmp_path / "gold.jsonl"), measures="AGA")
+
+
+def test_one_domain_predictions_are_refused_because_gold_would_have_to_be_cut(tmp_path: Path) -> None:
+    both = {**NORTH, "train": {"day": ("monday",)}}
+    (tmp_path / "parts").mkdir()
+    for number in range(2):
+        write([said(f"d{number}", predicted=NORTH)], tmp_path / "parts" / f"{number}.jsonl", format="native")
+    for gold, fails in ((NORTH, False), (both, True)):
+        write([said(f"d{number}", gold=gold) for number in range(2)], tmp_path / "gold.jsonl", format="native")
+        given: dict[str, Any] = {"gold": str(tmp_path / "gold.jsonl"), "measures": "JGA"}
+        if fails:
+            with pytest.raises(DialgaugeError, match=r"one domain each \(hotel\).* without --engine"):
+                scored([tmp_path / "parts"], tmp_path / "store", **given)
+        else:
+            assert scored([tmp_path / "parts"], tmp_path / "store", **given)[0]["JGA"] == 1
+
+
+def test_intervals_are_those_of_one_file_in_whatever_order_the_predictions_are(tmp_path: Path) -> None:
+    write([replace(one, turns=tuple(replace(turn, predicted=None) for turn in one.turns)) for one in TALKS],
+          tmp_path / "gold.jsonl", format="native")  # fmt: skip
+    write([replace(one, turns=tuple(replace(turn, state=None) for turn in one.turns)) for one in TALKS[::-1]],
+          tmp_path / "mine.jsonl", format="native")  # fmt: skip
+    whole = dialgauge.score(tmp_path / "gold.jsonl", {"mine": tmp_path / "mine.jsonl"}, measures="JGA")[0]
+    parts = scored([tmp_path / "mine.jsonl"], tmp_path / "s", gold=str(tmp_path / "gold.jsonl"), measures="JGA")[0]
+    assert (parts.scores["JGA"].low, parts.scores["JGA"].high) == pytest.approx(
+        (whole.scores["JGA"].low, whole.scores["JGA"].high), rel=1e-12
+    )
+
+
+def test_what_was_kept_among_other_files_is_stored_as_if_it_had_been_done_now(tmp_path: Path) -> None:
+    (tmp_path / "d" / "a").mkdir(parents=True)
+    (tmp_path / "d" / "b").mkdir()
+    for number in range(2):
+        write(TALKS[number::2], tmp_path / "d" / "a" / f"{number}.jsonl", format="native")
+    (tmp_path / "d" / "b" / "bad.txt").write_text("no dialogues")
+    with pytest.raises(DialgaugeError, match="2 other files are done and kept"):
+        scored([tmp_path / "d"], tmp_path / "store")
+    (tmp_path / "d" / "b" / "bad.txt").unlink()
+    resumed = content(scored([tmp_path / "d"], tmp_path / "store").runs[0], tmp_path / "x")
+    assert resumed == content(scored([tmp_path / "d"], tmp_path / "other").runs[0], tmp_path / "y")
+
+
+def test_a_table_of_codes_that_is_excluded_whole_spoils_nothing(tmp_path: Path) -> None:
+    for number in range(2):
+        frame = {"dialogue": [f"d{number}"] * 2, "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": [1, 2]}
+        polars.DataFrame(frame).write_parquet(tmp_path / f"{number}.parquet")
+    found = scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "nobody"], measures="JGA")[0]
+    assert (found["JGA"], found.coverage.turns) == (0.5, 2)
+    assert (found.coverage.excluded, found.coverage.not_found) == (["d0"], ["nobody"])
+    with pytest.raises(DialgaugeError, match="no turn of any file could be scored"):
+        scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "d1"], measures="JGA")

@@ -157,7 +157,7 @@ class PoolEngine(Engine):
         how = _how_it_ended(worker.process.exitcode)
         if not worker.ready:
             self._stillborn += 1
-            if self._stillborn == _STILLBORN or worker.process.exitcode != -signal.SIGKILL:
+            if self._stillborn == _STILLBORN or (worker.process.exitcode or 0) >= 0:
                 raise DialgaugeError(
                     f"a worker process ended before it could begin ({how}); in a script of your own, call this below "
                     "if __name__ == '__main__', and see that there is memory for all workers"

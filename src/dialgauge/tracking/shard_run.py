@@ -64,8 +64,8 @@ class _Gathered:
         return TableParts([part.table for part in self.parts])
 
     def ids(self, part: ShardSums) -> list[str]:
-        """The dialogues of a file that have a score."""
-        return list(dict.fromkeys(TableParts([part.table])()["dialogue"].to_list()))
+        """The dialogues of a file that were scored, also those for which no measure has a value."""
+        return [*dict.fromkeys(TableParts([part.table])()["dialogue"].to_list()), *part.rowless]
 
     def require_each_once(self) -> None:
         """An error where a dialogue is in two files; of each file that is known already."""
@@ -97,13 +97,19 @@ class _Gathered:
                     dialogue=one,
                 )
 
-    def rows(self, measures: Sequence[str]) -> tuple[Floats, Floats]:
-        """Numerators and denominators of all dialogues, a row for each measure."""
+    def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> tuple[Floats, Floats]:
+        """Numerators and denominators of all dialogues, a row for each measure; in gold's order, where it is known.
+
+        Resamples are drawn by place, so that the order decides the last digits of intervals.
+        """
         import polars
 
-        frame = self.table()
-        places = frame.select(polars.col("dialogue").unique(maintain_order=True)).with_row_index("place")
-        frame = frame.join(places, on="dialogue", maintain_order="left")
+        ids = [one for part in self.parts for one in self.ids(part)]
+        if gold is not None:
+            order = {dialogue_key(one.id): place for place, one in enumerate(gold)}
+            ids.sort(key=lambda one: order.get(dialogue_key(one), len(order)))
+        places = polars.DataFrame({"dialogue": ids}).with_row_index("place")
+        frame = self.table().join(places, on="dialogue", maintain_order="left")
         above, below = np.zeros((len(measures), self.dialogues)), np.zeros((len(measures), self.dialogues))
         for row, measure in enumerate(measures):
             own = frame.filter(polars.col("measure") == measure)
@@ -138,11 +144,18 @@ def combined(
     for measure, why in facts.left_out.items():
         if measure in required:
             raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
+    if facts.declared is not None and facts.declared.cuts_gold:
+        raise DialgaugeError(
+            f"these are predictions of one domain each ({', '.join(facts.declared.reach)}), so that gold would have to "
+            "be restricted to it, which takes all files at once: score them without --engine",
+            file=name,
+        )
     if gold is not None:
         facts = replace(facts, coverage=_with_left_over(whole, facts.coverage, gold, settings))
+    facts = replace(facts, coverage=_with_not_found(facts.coverage, settings["exclude"]))
     kept = [one for one in measures if str(one) not in facts.left_out]
     signature = _signature(facts, settings)
-    scores, made = _scores(whole, facts, kept, signature, how)
+    scores, made = _scores(whole, facts, kept, signature, how, gold)
     run = new_run(
         kind=KIND,
         name=name,
@@ -170,6 +183,12 @@ def _with_left_over(
     return joined_coverage([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
 
 
+def _with_not_found(coverage: TurnCoverage, exclude: Sequence[str]) -> TurnCoverage:
+    """What was to be excluded and is in no file."""
+    found = {dialogue_key(one) for one in coverage.excluded}
+    return replace(coverage, not_found=[one for one in exclude if dialogue_key(one) not in found])
+
+
 def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[tuple[str, str] | Input]:
     role = "gold and predictions" if gold is None else "predictions"
     files = {part.shard: (part.sha256, part.size) for part in (*whole.parts, *whole.empty)}
@@ -194,7 +213,12 @@ def _signature(facts: ShardFacts, settings: Mapping[str, Any]) -> Signature:
 
 
 def _scores(
-    whole: _Gathered, facts: ShardFacts, measures: Sequence[Measure[Any]], signature: Signature, how: Resampling | None
+    whole: _Gathered,
+    facts: ShardFacts,
+    measures: Sequence[Measure[Any]],
+    signature: Signature,
+    how: Resampling | None,
+    gold: Sequence[Dialogue] | None,
 ) -> tuple[Scores, str]:
     names = [str(measure) for measure in measures]
     moments = {name: Moments.joined([part.moments[name] for part in whole.parts]) for name in names}
@@ -206,7 +230,7 @@ def _scores(
             from dialgauge.stats import ratio_intervals
 
             limits = ratio_intervals(
-                *whole.rows(names), resamples=how.resamples, seed=how.seed, level=how.level, bounds=ends,
+                *whole.rows(names, gold), resamples=how.resamples, seed=how.seed, level=how.level, bounds=ends,
                 method=how.method,
             )  # fmt: skip
             bounds, made = [(low, high) for low, high in limits.tolist()], str(how)

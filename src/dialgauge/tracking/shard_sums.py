@@ -27,6 +27,54 @@ Floats: TypeAlias = NDArray[np.float64]
 _HASHED = 64
 
 
+class DeclaredDomains(Struct, frozen=True):
+    """What some predictions say of their domains: gold of one-domain files is cut down to what they predict."""
+
+    #: Every dialogue declares one domain, and no state reaches beyond it.
+    single: bool
+    within: bool
+    #: The domains of all states, of the predictions and of gold.
+    reach: list[str]
+    gold_reach: list[str]
+    #: Gold has slots of a domain that the prediction of the same dialogue does not declare.
+    gold_beyond: bool
+
+    @classmethod
+    def of(cls, chunk: Sequence[Dialogue], gold: Mapping[str, Dialogue]) -> DeclaredDomains:
+        """Those of some predictions with their gold."""
+        reach, gold_reach, within, beyond = set[str](), set[str](), True, False
+        for one in chunk:
+            own = {domain.lower() for domain in one.domains}
+            used, wanted = _state_domains(one), _state_domains(gold.get(dialogue_key(one.id)))
+            reach, gold_reach = reach | used, gold_reach | wanted
+            within, beyond = within and used <= own, beyond or not wanted <= own
+        single = all(len(one.domains) == 1 for one in chunk)
+        return cls(single, within, sorted(reach), sorted(gold_reach), beyond)
+
+    @classmethod
+    def joined(cls, parts: Sequence[DeclaredDomains]) -> DeclaredDomains:
+        """Those of disjoint dialogues together."""
+        return cls(
+            all(part.single for part in parts),
+            all(part.within for part in parts),
+            sorted({one for part in parts for one in part.reach}),
+            sorted({one for part in parts for one in part.gold_reach}),
+            any(part.gold_beyond for part in parts),
+        )
+
+    @property
+    def cuts_gold(self) -> bool:
+        """Whether gold would have to be cut down, which takes a look at all files before any is scored."""
+        if not self.single:
+            return False
+        return self.gold_beyond if self.within else len(self.reach) == 1 and self.gold_reach != self.reach
+
+
+def _state_domains(dialogue: Dialogue | None) -> set[str]:
+    states = (state for turn in (dialogue.turns if dialogue else ()) for state in (turn.state, turn.predicted))
+    return {domain.lower() for state in states if state for domain in state}
+
+
 class ShardFacts(Struct, frozen=True, kw_only=True):
     """What is known of some dialogues besides their sums."""
 
@@ -48,6 +96,8 @@ class ShardFacts(Struct, frozen=True, kw_only=True):
     off_ontology: int = 0
     renamed: list[str] = []
     out_of_scope: list[str] = []
+    #: Of predictions that are compared with gold from elsewhere.
+    declared: DeclaredDomains | None = None
 
 
 class ChunkSums(Struct, frozen=True, eq=False):
@@ -105,8 +155,10 @@ class ShardSums(Struct, frozen=True, kw_only=True):
     size: int
     facts: ShardFacts
     dialogues: int
-    #: The piece as Parquet, and a 64-bit hash of each dialogue's key.
+    #: The piece as Parquet, the dialogues that have no row in it (no measure has a score there), and a 64-bit hash of
+    #: each dialogue's key.
     table: bytes
+    rowless: list[str] = []
     keys: bytes
     moments: dict[str, Moments]
 
@@ -129,6 +181,7 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             facts=facts,
             dialogues=len(ids),
             table=parquet_bytes(scores_frame(ids, rows), quick=True),
+            rowless=_rowless(ids, rows),
             keys=_keys_of(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
         )
@@ -138,6 +191,17 @@ def _joined_ids(parts: Sequence[polars.Series]) -> polars.Series | None:
     import polars
 
     return polars.concat(parts, rechunk=True) if parts else None
+
+
+def _rowless(ids: polars.Series, rows: Mapping[str, Rows]) -> list[str]:
+    import polars
+
+    without = np.ones(len(ids), bool)
+    for _, below in rows.values():
+        without &= ~(below > 0)
+        if not without.any():
+            return []
+    return ids.filter(polars.Series(without)).to_list()
 
 
 def _joined_rows(parts: Sequence[Mapping[str, Rows]], left_out: Collection[str]) -> dict[str, Rows]:
@@ -174,7 +238,7 @@ def _keys(ids: polars.Series) -> polars.Series:
     import polars
 
     together: str = ids.str.join("").item()
-    if not together.isascii():
+    if not together.isascii() or not together.isprintable():
         return polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
     if together.isalnum() and together == together.lower():
         return ids
@@ -219,7 +283,12 @@ def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:
         off_ontology=sum(part.off_ontology for part in parts),
         renamed=sorted({one for part in parts for one in part.renamed}),
         out_of_scope=sorted({one for part in parts for one in part.out_of_scope}),
+        declared=_joined_declared([part.declared for part in parts if part.declared is not None]),
     )
+
+
+def _joined_declared(parts: Sequence[DeclaredDomains]) -> DeclaredDomains | None:
+    return DeclaredDomains.joined(parts) if parts else None
 
 
 def require_alike(first: ShardFacts, other: ShardFacts, name: str, other_name: str) -> None:

@@ -22,7 +22,15 @@ from dialgauge.formats import Shard, bulk_load, on_this_machine, read, stream
 from dialgauge.measures import Measure, Rows, parse_measures
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.measures import FAMILY
-from dialgauge.tracking.shard_sums import ChunkSums, ShardFacts, ShardSums, all_covered, all_extra, left_over
+from dialgauge.tracking.shard_sums import (
+    ChunkSums,
+    DeclaredDomains,
+    ShardFacts,
+    ShardSums,
+    all_covered,
+    all_extra,
+    left_over,
+)
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import Profile, profile_named
@@ -111,16 +119,19 @@ class ShardWork(Work[_Bench, ShardTask]):
             domain = slot.partition("-")[0]
             by_domain[domain] = by_domain.get(domain, 0) + 1
         inventory = code_inventory(path)
-        for ids, counts in stream_counts(path, inventory=inventory, exclude=self._settings.exclude):
-            facts = ShardFacts(
-                coverage=all_covered(len(ids), len(counts)),
-                codes=True,
-                slots=slots,
-                inventory=inventory,
-                slots_by_domain=by_domain,
-                roles="codes",
-            )
-            yield _summed(counts, ids, bench.measures, facts)
+        facts = ShardFacts(
+            coverage=all_covered(0, 0),
+            codes=True,
+            slots=slots,
+            inventory=inventory,
+            slots_by_domain=by_domain,
+            roles="codes",
+        )
+        excluded: list[str] = []
+        for ids, counts in stream_counts(path, inventory=inventory, exclude=self._settings.exclude, excluded=excluded):
+            covered = replace(facts, coverage=all_covered(len(ids), len(counts)))
+            yield _summed(counts, ids, bench.measures, covered)
+        yield ChunkSums(replace(facts, coverage=replace(facts.coverage, excluded=excluded)))
 
     def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
@@ -166,7 +177,11 @@ class ShardWork(Work[_Bench, ShardTask]):
             comparison.counts,
             polars.Series(comparison.aligned.ids, dtype=polars.String),
             bench.measures,
-            replace(_facts(comparison), unscored=[one.id for one in chunk if dialogue_key(one.id) not in scored]),
+            replace(
+                _facts(comparison),
+                unscored=[one.id for one in chunk if dialogue_key(one.id) not in scored],
+                declared=None if gold is None else DeclaredDomains.of(chunk, gold),
+            ),
             inventory_known=bench.profile.inventory is not None or settings.ontology is not None,
         )
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from dialgauge import engine
 from dialgauge.dialogue import Ontology
@@ -67,7 +68,7 @@ def score_shards(
         gold_format=gold_format,
         format=format,
     )
-    label = name or system_name(sources[0])
+    label = name or system_name(min(sources))
     told = on_unit or (lambda steps: None)
     config = {
         "settings": msgspec.to_builtins(settings),
@@ -109,12 +110,12 @@ def _scored(
     gold = _checksum(settings.gold) if settings.gold else ""
     units = (Unit(f"{task.key}{gold}", task) for task in tasks)
     failed: list[str] = []
-    for result in engine.run(ShardWork(settings), units, workers=workers, done=done):
+    for task, result in zip(tasks, engine.run(ShardWork(settings), units, workers=workers, done=done), strict=True):
         told(1)
         if result.content is None:
             failed.append(result.failure or "a file could not be scored")
-        elif not failed:
-            yield decoder.decode(result.content)
+        elif not failed:  # kept ones may have had another name among other files
+            yield replace(decoder.decode(result.content), shard=task.shard.inside)
     if failed:
         shown = "; ".join(dict.fromkeys(failed[:_NAMED])) + (
             f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""

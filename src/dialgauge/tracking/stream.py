@@ -1,10 +1,10 @@
 """Scoring from Parquet a piece at a time: states as integer codes, one row per turn.
 
-The table has the columns ``dialogue`` (any type; the turns of a dialogue stand together), ``turn`` (the number of the
-user turn) and for every slot ``gold:DOMAIN-SLOT`` and ``pred:DOMAIN-SLOT``: 0 for an absent slot, and otherwise a
-number such that equal numbers are equal values. :func:`write_codes` makes such a table; so can any other tool. The
-slots of the table are the inventory of slot accuracy, unless the file's metadata says another number of slots under
-``dialgauge.inventory``.
+The table has the columns ``dialogue`` (strings or numbers; the turns of a dialogue stand together), ``turn`` (the
+number of the user turn) and for every slot ``gold:DOMAIN-SLOT`` and ``pred:DOMAIN-SLOT``: 0 for an absent slot, and
+otherwise a number such that equal numbers are equal values. :func:`write_codes` makes such a table; so can any other
+tool. The slots of the table are the inventory of slot accuracy, unless the file's metadata says another number of slots
+under ``dialgauge.inventory``.
 """
 
 from __future__ import annotations
@@ -136,29 +136,38 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def stream_counts(
-    path: Path, *, inventory: int, chunk: int = CHUNK, exclude: Collection[str] = ()
+    path: Path,
+    *,
+    inventory: int,
+    chunk: int = CHUNK,
+    exclude: Collection[str] = (),
+    excluded: list[str] | None = None,
 ) -> Iterator[tuple[polars.Series, Counts]]:
-    """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded."""
+    """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded.
+
+    Those that were there and are left out are added to the list ``excluded``.
+    """
     slots: list[str] = []
     for frame in _frames(path, chunk):
         slots = slots or _slots(frame.columns, path)
         _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
-        if frame["dialogue"].null_count():
-            raise DialgaugeError("the column 'dialogue' must have no null", file=str(path))
-        kept = _without(frame, exclude) if exclude else frame
+        _require_ids(frame["dialogue"], path)
+        kept = _without(frame, exclude, [] if excluded is None else excluded) if exclude else frame
         if len(kept):
             yield from _block_counts(kept, slots, inventory)
         del kept
         del frame  # or it would stay in memory while the next one is read
 
 
-def _without(frame: polars.DataFrame, exclude: Collection[str]) -> polars.DataFrame:
+def _without(frame: polars.DataFrame, exclude: Collection[str], excluded: list[str]) -> polars.DataFrame:
     import polars
 
     left_out = {dialogue_key(one) for one in exclude}
     ids = frame["dialogue"].cast(polars.String)
-    kept = [dialogue_key(one) not in left_out for one in ids.unique(maintain_order=True)]
-    wanted = ids.unique(maintain_order=True).filter(polars.Series(kept))
+    distinct = ids.unique(maintain_order=True)
+    kept = polars.Series([dialogue_key(one) not in left_out for one in distinct], dtype=polars.Boolean)
+    wanted = distinct.filter(kept)
+    excluded.extend(distinct.filter(~kept).to_list())
     return frame.filter(ids.is_in(wanted.implode()))
 
 
@@ -234,11 +243,29 @@ def _slots(columns: Sequence[str], path: Path) -> list[str]:
     return gold
 
 
+def _require_ids(dialogue: polars.Series, path: Path) -> None:
+    import polars
+
+    kind = dialogue.dtype
+    if not kind.is_integer() and kind not in (polars.String, polars.Categorical, polars.Enum):
+        raise DialgaugeError(f"the column 'dialogue' must hold strings or whole numbers, not {kind}", file=str(path))
+    if dialogue.null_count():
+        raise DialgaugeError("the column 'dialogue' must have no null", file=str(path))
+
+
 def _require_integers(frame: polars.DataFrame, columns: list[str], path: Path) -> None:
     """A null or a fraction is no code, and must not become a number that looks like one."""
+    import polars
+
+    integers = (
+        polars.Int8, polars.Int16, polars.Int32, polars.Int64,
+        polars.UInt8, polars.UInt16, polars.UInt32, polars.UInt64,
+    )  # fmt: skip
     for name in columns:
-        if not frame[name].dtype.is_integer() or frame[name].null_count():
-            raise DialgaugeError(f"the column '{name}' must hold whole numbers and no null", file=str(path))
+        if frame[name].dtype not in integers or frame[name].null_count():
+            raise DialgaugeError(
+                f"the column '{name}' must hold whole numbers of at most 64 bits and no null", file=str(path)
+            )
 
 
 def _blocks(first: Flags) -> Iterator[tuple[int, int]]:
