@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -61,11 +63,23 @@ def settings() -> ShardSettings:
     return ShardSettings(measures=list(DEFAULT_MEASURES), profile="verbatim", coverage="intersection", exclude=[])
 
 
-class Timed(Work[Any, Path]):
-    """Scores a file that lies there, or one that it makes for the while; gives CPU seconds and the largest memory."""
+class Answer(NamedTuple):
+    """What a worker says of one file."""
 
-    def __init__(self, turns: int) -> None:
-        self._turns, self._work = turns, ShardWork(settings())
+    worker: int
+    begun: float
+    ended: float
+    cpu: float
+    memory: float
+    #: The sums themselves travel too, as they do in earnest.
+    sums: bytes
+
+
+class Timed(Work[Any, Path]):
+    """Scores a file that lies there, or one that another process makes for the while."""
+
+    def __init__(self) -> None:
+        self._work = ShardWork(settings())
 
     def open(self) -> Any:
         return self._work.open()
@@ -75,27 +89,48 @@ class Timed(Work[Any, Path]):
             path = unit.payload
             if not path.exists():
                 path = Path(folder, path.name)
-                write_shard(path, int(unit.key), self._turns)
+                write_elsewhere(path.parent, int(unit.key), int(unit.key) + 1)
             (shard,) = list_shards([str(path)])
-            before = time.process_time()
-            content = self._work.do(state, Unit(unit.key, ShardTask(shard)))
-            seconds = time.process_time() - before
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return msgspec.msgpack.encode((seconds, memory, len(content)))
+            begun, cpu = time.perf_counter(), time.process_time()
+            sums = self._work.do(state, Unit(unit.key, ShardTask(shard)))
+            cpu = time.process_time() - cpu
+        return msgspec.msgpack.encode(Answer(os.getpid(), begun, time.perf_counter(), cpu, peak(), sums))
 
 
-def timed(count: int, workers: int, folder: Path) -> tuple[float, float, float, float]:
-    """Wall seconds, CPU seconds of scoring, largest memory of a worker in MB, bytes that came back."""
+def write_elsewhere(folder: Path, first: int, last: int) -> None:
+    """Have files written by another process, so that the memory this takes is not counted here."""
+    subprocess.run([sys.executable, __file__, "--write", str(folder), str(first), str(last)], check=True)
+
+
+def peak() -> float:
+    """The largest memory of this process in MB; what a process inherits of the one that started it does not count."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def timed(count: int, workers: int, folder: Path) -> list[Answer]:
+    """What the workers of a pool said of some files."""
     units = [Unit(str(number), folder / f"part-{number:05}.parquet") for number in range(count)]
-    begun, spent, memory, size = 0.0, 0.0, 0.0, 0
-    for place, done in enumerate(run(Timed(SHARD), units, workers=WorkPlace("pool", workers))):
+    answers = []
+    for done in run(Timed(), units, workers=WorkPlace("pool", workers)):
         if done.content is None:
             raise SystemExit(done.failure)
-        seconds, most, came = msgspec.msgpack.decode(done.content)
-        spent, memory, size = spent + seconds, max(memory, most), size + came
-        if place < workers:  # processes have started and imported what they need
-            begun, spent = time.perf_counter(), 0.0
-    return time.perf_counter() - begun, spent, memory, size
+        answers.append(Answer(*msgspec.msgpack.decode(done.content)))
+    return answers
+
+
+def rate(answers: list[Answer]) -> float:
+    """Files per second while all workers work: from when the last has done its first file, to when one has no more.
+
+    A file that is only partly in that time counts for that part.
+    """
+    by_worker: dict[int, list[Answer]] = {}
+    for one in answers:
+        by_worker.setdefault(one.worker, []).append(one)
+    begun = max(min(one.ended for one in own) for own in by_worker.values())
+    ended = min(max(one.ended for one in own) for own in by_worker.values())
+    shares = (max(0.0, min(one.ended, ended) - max(one.begun, begun)) / (one.ended - one.begun) for one in answers)
+    return sum(shares) / (ended - begun)
 
 
 def children() -> float:
@@ -109,23 +144,23 @@ def speed(millions: int) -> dict[str, Any]:
     count = millions * 1_000_000 // SHARD
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for number in range(count):
-            write_shard(place / f"part-{number:05}.parquet", number)
+        write_elsewhere(place, 0, count)
         rates: dict[int, list[float]] = {1: [], 2: []}
-        per_cpu: list[float] = []
+        answers: list[Answer] = []
         for workers in (1, 2) * REPEATS:
-            seconds, cpu, memory, size = timed(count, workers, place)
-            rates[workers].append((count - workers) * SHARD / seconds)
-            per_cpu.append((count - workers) * SHARD / cpu)
+            answers = timed(count, workers, place)
+            rates[workers].append(rate(answers) * SHARD)
         one, two = (median(rates[workers]) for workers in (1, 2))
         return {
             "turns": millions * 1_000_000,
-            "turns per CPU second in a worker": round(median(per_cpu)),
-            "turns per second of one worker, each time": [round(rate) for rate in rates[1]],
-            "turns per second of two workers, each time": [round(rate) for rate in rates[2]],
+            "turns per CPU second in a worker": round(SHARD / median(one.cpu for one in answers)),
+            "turns per second of one worker, each time": [round(found) for found in rates[1]],
+            "turns per second of two workers, each time": [round(found) for found in rates[2]],
             "efficiency from one to two workers": round(two / one / 2, 3),
-            "MB per worker": round(memory),
-            "bytes that come back per dialogue": round(size / (count * SHARD / TURNS), 1),
+            "MB per worker": round(max(one.memory for one in answers)),
+            "bytes that come back per dialogue": round(
+                sum(len(one.sums) for one in answers) / (count * SHARD / TURNS), 1
+            ),
         }
 
 
@@ -134,8 +169,7 @@ def whole(millions: int, workers: int) -> dict[str, Any]:
     count = millions * 1_000_000 // SHARD
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for number in range(count):
-            write_shard(place / f"part-{number:05}.parquet", number)
+        write_elsewhere(place, 0, count)
         size = sum(path.stat().st_size for path in place.glob("*.parquet"))
         store = Store(place / "runs")
         own, workers_own, wall = time.process_time(), children(), time.perf_counter()
@@ -152,7 +186,7 @@ def whole(millions: int, workers: int) -> dict[str, Any]:
             "seconds": round(seconds, 2),
             "turns per CPU second, files to stored run": round(millions * 1e6 / spent),
             "driver CPU seconds": round(driver, 2),
-            "driver MB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            "driver MB": round(peak()),
             "bytes of files per turn": round(size / (millions * 1e6), 2),
             "JGA": scored[0]["JGA"],
         }
@@ -163,12 +197,8 @@ def memory() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for millions in (10, 100):
         with tempfile.TemporaryDirectory() as folder:
-            _, cpu, most, size = timed(millions * 1_000_000 // SHARD, 2, Path(folder))
-        found[f"{millions} million turns"] = {
-            "MB per worker": round(most), "MB that came back": round(size / 1e6),
-            "MB of this process": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-            "turns per CPU second in a worker": round((millions * 1e6 - 2 * SHARD) / cpu),
-        }  # fmt: skip
+            answers = timed(millions * 1_000_000 // SHARD, 2, Path(folder))
+        found[f"{millions} million turns"] = {"MB per worker": round(max(one.memory for one in answers))}
     return found
 
 
@@ -177,7 +207,12 @@ if __name__ == "__main__":
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--whole", type=int, metavar="WORKERS")
     parser.add_argument("--millions", type=int, default=10)
+    parser.add_argument("--write", nargs=3, metavar=("FOLDER", "FIRST", "LAST"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.write:
+        for number in range(int(chosen.write[1]), int(chosen.write[2])):
+            write_shard(Path(chosen.write[0], f"part-{number:05}.parquet"), number)
+        sys.exit()
     if chosen.memory:
         found = memory()
     else:

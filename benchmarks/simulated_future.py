@@ -68,19 +68,24 @@ def scoring(costs: Costs, turns: float, workers: int) -> Estimate:
     """Turns scored from Parquet by so many workers of one core each.
 
     Workers read and score files of equal size; each takes the next when it is done, so the last round may be uneven.
-    What they send back is put together by one core as it comes, and stored by the same core at the end.
+    What they send back reaches one process over its own line, is put together there, and stored at the end. Efficiency
+    is against one worker.
     """
     files = math.ceil(turns / costs.shard)
     rounds = math.ceil(files / workers)
     file = max(costs.shard / costs.turns_per_second, costs.shard * costs.file_bytes / NETWORK)
-    parallel = rounds * file * (STRAGGLER if workers > 1 else 1.0)
     dialogues = turns / costs.turns_per_dialogue
+    back = dialogues * costs.back_bytes
+    parallel = max(rounds * file * (STRAGGLER if workers > 1 else 1.0), back / NETWORK)
     driver = dialogues * costs.driver
     seconds = costs.start + parallel + driver
-    work = turns / costs.turns_per_second + driver
-    back = dialogues * costs.back_bytes / max(parallel, 1e-9)
+    alone = seconds if workers == 1 else scoring(costs, turns, 1).seconds
     return Estimate(
-        seconds, work / (seconds * workers), driver / seconds, seconds * (workers + 1) / 3600 * CORE_HOUR, back
+        seconds,
+        alone / (seconds * workers),
+        driver / seconds,
+        seconds * (workers + 1) / 3600 * CORE_HOUR,
+        back / parallel,
     )
 
 
@@ -200,7 +205,7 @@ def _start() -> float:
         path = Path(folder, "part-00000.parquet")
         write_shard(path, 0, 10)
         begun = time.perf_counter()
-        list(run(Timed(10), [Unit("0", path)], workers=WorkPlace("pool", 1)))
+        list(run(Timed(), [Unit("0", path)], workers=WorkPlace("pool", 1)))
         return round(time.perf_counter() - begun, 2)
 
 

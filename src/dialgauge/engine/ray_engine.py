@@ -12,6 +12,7 @@ Invariants
 
 from __future__ import annotations
 
+import os
 import pickle
 import statistics
 import sys
@@ -186,7 +187,10 @@ class RayEngine(Engine):
         if not hand.ready:
             self._stillborn += 1
             if self._stillborn == _STILLBORN:
-                raise DialgaugeError(f"{_STILLBORN} workers in a row ended before they could begin, the last {how}")
+                hint = "; if the cluster has no token, unset RAY_AUTH_MODE" if _token_is_set() else ""
+                raise DialgaugeError(
+                    f"{_STILLBORN} workers in a row ended before they could begin, the last {how}{hint}"
+                )
         failed: Results = []
         for position, unit in reversed(self._let_go(hand)):
             self._deaths[position] += len(hand.batch) == 1
@@ -296,3 +300,7 @@ def _require_same_source(opened: Opened) -> None:
 def _how_it_ended(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"with {type(error).__name__} ({lines[0][:200]})" if lines else f"with {type(error).__name__}"
+
+
+def _token_is_set() -> bool:
+    return os.environ.get("RAY_AUTH_MODE", "").lower() == "token"
