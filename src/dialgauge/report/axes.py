@@ -26,7 +26,8 @@ class Ticks:
         return alt.Scale(domain=self.domain, nice=False, zero=False)
 
     def axis(self, alt: Any, **look: Any) -> Any:
-        return alt.Axis(values=self.values, format=self.format, **look)
+        # All of them: left to itself, the renderer drops every other label and with it the last one.
+        return alt.Axis(values=self.values, format=self.format, labelOverlap=False, **look)
 
 
 def ticks(numbers: Sequence[float], *, most: int = 5, whole: bool = False) -> Ticks:

@@ -17,7 +17,7 @@ _ACROSS = 3
 _PANEL = 170
 _BETWEEN = 22
 
-#: Letters on a line of a panel's name.
+#: Letters on a line of the name of such a panel.
 _LETTERS = 40
 
 #: Steps of an axis: labels of shares are short, those of other numbers may not be.
@@ -104,5 +104,6 @@ def _panel(
     # Narrower than most intervals are: a dot must not hide that there is one.
     point = base.mark_tick(color=INK, size=11, thickness=2, opacity=1).encode(x="value:Q")
     number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
-    title = alt.Title(wrap(measure, _LETTERS) or "", fontSize=12, anchor="start", frame="group")
+    letters = _LETTERS * width // _PANEL
+    title = alt.Title(wrap(measure, letters, break_on_hyphens=False) or "", fontSize=12, anchor="start", frame="group")
     return (rule + point + number).properties(width=width, height=alt.Step(24), title=title)

@@ -59,11 +59,11 @@ def run_figures(
     """File name without ending to the function that draws the figure, for runs of one kind.
 
     The runs may be given by the names that the figures are to have for them.
-    ``parts`` says of a measure what its parts are, where they are no domains, and of a single part where it is not of
-    the same kind, or of two: ``{"Blame": "cause", "Blame[user]": "side at fault"}``. ``sections`` divides the measures by their
-    families, in words: a figure for each. Scores that are no shares have axes of their own, in a figure of their own.
-    ``names`` has other words for a measure or a part, ``without`` names measures that are not drawn as a whole, and
-    ``remarks`` stand below every title.
+    ``parts`` says of a measure what its parts are, where they are no domains, and of a single part where it is of
+    another kind, or of two: ``{"Blame": "cause", "Blame[user]": "side at fault"}``. ``sections`` divides the measures
+    by their families, in words: a figure for each. Scores that are no shares have axes of their own, in a figure of
+    their own. ``names`` has other words for a measure or a part, ``without`` names measures that are not drawn as a
+    whole, and ``remarks`` stand below every title.
     """
     labelled = runs if isinstance(runs, Mapping) else system_labels(runs)
     scored = _Scored(labelled, parts or {}, names or {}, without, remarks)
@@ -282,10 +282,14 @@ def measure_words(name: str) -> str:
     """
     own, settings = _divided(name)
     title = _title(name, own)
-    inside = ", ".join(text for text in (own if title else "", settings) if text)
-    if title and _letters(title) == _letters(own):
-        inside = settings
+    added = own if title and not _repeats(own, title) else ""
+    inside = ", ".join(text for text in (added, settings) if text)
     return f"{title or own} ({inside})" if inside else title or own
+
+
+def _repeats(own: str, title: str) -> bool:
+    """Does a name say nothing that the title does not: ``I-GCDF1 recall`` behind "recall of I-GCDF1"?"""
+    return _letters(own) == _letters(title) or set(own.lower().split()) <= set(title.lower().split())
 
 
 def _short(name: str) -> str:

@@ -31,7 +31,7 @@ def cell_figures(runs: Sequence[Run]) -> dict[str, Callable[[], Any]]:
 
 def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> Any:
     seeds = {key.seed for key, _ in cells}
-    sizes = {run.coverage["dialogues"].scored for _, run in cells}
+    sizes = {run.coverage["dialogues"].scored or 0 for _, run in cells}
     rows = []
     for key, run in cells:
         score, cases = run.scores[measure], run.coverage["dialogues"].scored
