@@ -26,8 +26,8 @@ class Ticks:
         return alt.Scale(domain=self.domain, nice=False, zero=False)
 
     def axis(self, alt: Any, **look: Any) -> Any:
-        # All of them: left to itself, the renderer drops every other label and with it the last one.
-        return alt.Axis(values=self.values, format=self.format, labelOverlap=False, **look)
+        # With fewer ticks in mind, the renderer drops every other value, and so the last one.
+        return alt.Axis(values=self.values, tickCount=len(self.values), format=self.format, **look)
 
 
 def ticks(numbers: Sequence[float], *, most: int = 5, whole: bool = False) -> Ticks:
