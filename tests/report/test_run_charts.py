@@ -73,6 +73,7 @@ def test_several_systems_have_a_panel_for_each_measure_and_bars_for_each_part() 
     bars = datasets(figures["by_domain_Success"]())
     assert {row["label"] for row in bars} == {"hotel · n = 2", "taxi · n = 1"}
     assert {tuple(scale["domain"]) for scale in scales(figures["by_domain_Success"](), "y")} == {(0, 100)}
+    assert "whiskers: 95% confidence intervals" in heading(figures["by_domain_Success"]())
 
 
 def test_other_units_have_axes_of_their_own_and_undefined_scores_are_not_drawn() -> None:

@@ -128,3 +128,9 @@ def test_the_bands_of_a_scored_tracker_are_the_intervals_of_its_table() -> None:
     own = result.run.scores["FGA@0.5"]
     assert (row["low"], row["high"]) == pytest.approx((100 * (own.low or 0), 100 * (own.high or 0)))
     assert "95% confidence intervals from 70 resamples" in heading(chart)
+
+
+@pytest.mark.parametrize(("size", "told"), [(3, True), (12, False), (1, False)])
+def test_bands_of_few_dialogues_come_with_a_caution(size: int, told: bool) -> None:
+    """With three dialogues, FGA@0.5 had [0.3, 99.4] between [12.9, 70.7] and [17.7, 71.0], in tables as in figures."""
+    assert ("the width of a band is uncertain" in heading(scored(size, resamples=50)["lambda_sweep"])) == told

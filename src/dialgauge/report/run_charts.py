@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
+from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
 from dialgauge.report.runs import SHARE
 from dialgauge.text import counted
@@ -159,12 +160,12 @@ class _Scored:
         names = list(self.runs)
         return ", ".join(names) if len(names) <= 3 else counted(len(names), "system")
 
-    def notes(self, rows: Sequence[_Row], *more: str) -> list[str]:
+    def notes(self, rows: Sequence[_Row], *more: str, marks: str = "bars") -> list[str]:
         """How many cases there are, and how the intervals were made."""
         told = {label: run.coverage.sentence() for label, run in self.runs.items()}
         same = set(told.values())
         lines = list(same) if len(same) == 1 else [f"{label}: {text}" for label, text in told.items()][:_TOLD]
-        how = interval_note([row.score for row in rows], self.runs.values())
+        how = interval_note([row.score for row in rows], self.runs.values(), marks)
         return [line for line in (*lines, *more, how, *self._remarks) if line]
 
 
@@ -186,19 +187,19 @@ def _cases(run: Run) -> dict[str, int]:
     return dict(scored.group_by("measure").len().iter_rows())
 
 
-def interval_note(scores: Collection[Score], runs: Iterable[Run]) -> str:
-    """What the bars of these scores are; that there are none, where there are none."""
+def interval_note(scores: Collection[Score], runs: Iterable[Run], marks: str = "bars") -> str:
+    """What the bars (or other marks) at these scores are; that there are none, where there are none."""
     lacking = sum(score.low is None or score.high is None for score in scores)
     if lacking == len(scores):
         return "no intervals were computed"
-    told = "bars: 95% confidence intervals"
+    told = f"{marks}: 95% confidence intervals"
     for text in (*(score.signature for score in scores), *(run.signature for run in runs)):
         try:
             how = Resampling.parse(Signature.parse(text).get("interval", "")) if text else None
         except DialgaugeError:  # of a run that another version wrote
             how = None
         if how is not None:
-            told = f"bars: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
+            told = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
             break
     return f"{told}; a value without one has no interval" if lacking else told
 
@@ -257,7 +258,7 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
         percent=True,
         counts={scored.part(row): sizes[row.part] for row in rows if row.part in sizes},
         intervals=ends,
-        note=scored.notes(rows, _cases_note(rows)),
+        note=scored.notes(rows, _cases_note(rows), marks="bars" if len(scored.runs) > len(SHADES) else "whiskers"),
     )
 
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: Resamples that give a picture its intervals: more would not be seen.
 _DRAWN_RESAMPLES = 1000
 
+#: Fewer dialogues than that, and one of them decides how wide an interval is.
+_FEW = 10
+
 #: Measures that are drawn by domain, where the comparison has them.
 _BY_DOMAIN = ("JGA", "RSA")
 
@@ -129,8 +132,15 @@ def _lambda_sweep(drawn: DrawnTurns) -> Any:
         sweep.scores,
         intervals=bands,
         swaps=[swap.at for swap in sweep.swaps()],
-        note=f"{drawn.basis}, {counted(turns, 'turn')}; {told}",
+        note=[f"{drawn.basis}, {counted(turns, 'turn')}; {told}", *_caution(systems, bands)],
     )
+
+
+def _caution(systems: Mapping[str, Counts], bands: Bands) -> list[str]:
+    """What a reader of bands must know that swell at single lambdas: of three dialogues two may happen to be alike."""
+    sizes = [systems[name].dialogues for name, band in bands.items() if not math.isnan(band[0][0])]
+    few = bool(sizes) and min(sizes) < _FEW
+    return ["with so few dialogues the width of a band is uncertain itself"] if few else []
 
 
 def _interval_words(marks: str, how: Resampling | None, bounds: Collection[Bounds]) -> str:
