@@ -196,3 +196,12 @@ def test_dialogues_are_counted_in_whole_numbers(most: int) -> None:
 def test_a_spread_says_what_its_dots_are() -> None:
     assert "whiskers: one standard deviation; dots: the systems" in heading(CHARTS["spread"]())
     assert "dots" not in heading(charts.mean_spread(["JGA"], [0.5], [0.1]))
+
+
+def test_labels_of_neighbouring_bars_do_not_touch() -> None:
+    long = {"told the user (COMMUNICATE)": {"a": 0.5, "b": 0.6}, "right database (DB)": {"a": 0.5, "b": 0.6}}
+    chart = charts.domain_bars(long, percent=True, counts=dict.fromkeys(long, (14, 19)))
+    labels = {row["label"] for row in datasets(chart)}
+    assert labels == {"told · the · user · (COMMUNICATE) · n = 14 to 19", "right · database · (DB) · n = 14 to 19"}
+    longest = max(len(line) for label in labels for line in label.split(" · "))
+    assert 2 * chart.to_dict()["width"]["step"] >= 6.5 * longest

@@ -207,3 +207,12 @@ def test_numbers_stand_beside_the_panel_with_their_interval() -> None:
     (text,) = [encoding for mark, encoding in marks(chart) if mark == "text"]
     assert text["x"] == {"value": 170}
     assert datasets(chart)[0]["text"] == "97.1 [97.0, 97.2]"
+
+
+def test_the_cases_of_every_system_are_told() -> None:
+    """Eight systems, of which one lacks a dialogue: none is left out of the lines below the title."""
+    less = replace(scores_of(IDS, SUMS), coverage=scores_of(IDS[:1], {"JGA": ([1.0], [1.0])}).coverage)
+    systems = {f"s{place}": a_run() for place in range(7)}
+    systems["less"] = new_run(kind="juggling", name="less", scores=less, corpus=[])
+    told = heading(run_figures(systems)["scores"]())
+    assert "s0, s1, s2, s3, s4, s5, s6: 2 of 2 dialogues scored | less: 1 of 1 dialogues scored" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from dialgauge.report.axes import share_ticks, ticks
@@ -24,7 +25,11 @@ from dialgauge.report.figures import (
 from dialgauge.report.interval_panels import interval_plot
 
 #: Between a domain and its number of cases, which stands on a line of its own.
-_OF = " · n = "
+_BREAK = " · "
+_OF = f"{_BREAK}n = "
+
+#: Pixels of a bar beside others, and of a letter below it.
+_BAR, _LETTER = 26, 7
 
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
@@ -199,6 +204,13 @@ def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: s
     return interval_plot(own, same_axis=True, title=title, note=note)
 
 
+def _broken(label: str, letters: int) -> str:
+    """A label on lines of so many letters, or of one word: those of neighbours must not touch."""
+    name, _, size = label.partition(_OF)
+    lines = _BREAK.join(wrap(name, max(letters, 1), break_long_words=False, break_on_hyphens=False)) or name
+    return f"{lines}{_OF}{size}" if size else lines
+
+
 def _grouped_bars(
     rows: Sequence[Mapping[str, Any]],
     groups: list[str],
@@ -211,16 +223,20 @@ def _grouped_bars(
 ) -> Any:
     alt = altair()
     scale, digits = (100.0, 1) if percent else (1.0, 2)
+    room = width if len(groups) == 1 else _BAR * len(groups)
+    labels = {row["label"]: _broken(row["label"], room // _LETTER) for row in rows}
+    room = max([room, *(_LETTER * len(line) for label in labels.values() for line in label.split(_BREAK))])
     shown = [
         {
             **row,
             **{name: scale * row[name] for name in ("value", "low", "high")},
+            "label": labels[row["label"]],
             "text": f"{scale * row['value']:.{digits}f}",
         }
         for row in rows
     ]
-    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' · ')")
-    x = alt.X("label:N", sort=list(dict.fromkeys(row["label"] for row in rows)), title=None, axis=axis)
+    axis = alt.Axis(labelAngle=0, labelExpr=f"split(datum.label, '{_BREAK}')")
+    x = alt.X("label:N", sort=list(dict.fromkeys(labels.values())), title=None, axis=axis)
     base = alt.Chart(data(shown)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
     y = alt.Y(
         "value:Q",
@@ -233,7 +249,7 @@ def _grouped_bars(
     if any(row["low"] < row["high"] for row in shown):
         drawn = drawn + _whiskers(base, vertical=True)
     numbers = base.mark_text(fontSize=9, dy=-6).encode(y="high:Q", text="text:N")
-    step = alt.Step(width, **{"for": "position"}) if len(groups) == 1 else alt.Step(26)
+    step = alt.Step(room, **{"for": "position"}) if len(groups) == 1 else alt.Step(room / len(groups))
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)
 
 

@@ -40,7 +40,7 @@ _CUTOFF = re.compile(r"[@^][\w.]+$")
 _JOINED = re.compile(r"[a-z][A-Z]")
 #: What the parts of a measure are unless somebody says it.
 _DOMAIN = "domain"
-#: Systems whose numbers of cases are told one by one.
+#: Different numbers of cases that are told one by one.
 _TOLD = 6
 #: Of the one panel that shows all measures of one system.
 _WIDE = 420
@@ -162,9 +162,12 @@ class _Scored:
 
     def notes(self, rows: Sequence[_Row], *more: str, marks: str = "bars") -> list[str]:
         """How many cases there are, and how the intervals were made."""
-        told = {label: run.coverage.sentence() for label, run in self.runs.items()}
-        same = set(told.values())
-        lines = list(same) if len(same) == 1 else [f"{label}: {text}" for label, text in told.items()][:_TOLD]
+        covered: dict[str, list[str]] = {}
+        for label, run in self.runs.items():
+            covered.setdefault(run.coverage.sentence(), []).append(label)
+        lines = [f"{', '.join(labels)}: {text}" if len(covered) > 1 else text for text, labels in covered.items()]
+        if len(lines) > _TOLD:
+            lines = [*lines[:_TOLD], f"and {counted(len(lines) - _TOLD, 'other number')} of cases"]
         how = interval_note([row.score for row in rows], self.runs.values(), marks)
         return [line for line in (*lines, *more, how, *self._remarks) if line]
 
@@ -253,7 +256,7 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
     sizes, measure = _sizes(rows), rows[0].measure
     return domain_bars(
         bars,
-        title=f"{scored.words(measure)} by {what}",
+        title=f"{_capital(scored.words(measure))} by {what}",
         value=_short(measure),
         percent=True,
         counts={scored.part(row): sizes[row.part] for row in rows if row.part in sizes},
@@ -319,6 +322,10 @@ def _title(name: str, own: str) -> str:
         return ""
     same = _letters(_CUTOFF.sub("", title)) == _letters(_CUTOFF.sub("", own))
     return "" if same and not _JOINED.search(own) else title
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _letters(text: str) -> str:
