@@ -200,8 +200,18 @@ def test_a_spread_says_what_its_dots_are() -> None:
 
 def test_labels_of_neighbouring_bars_do_not_touch() -> None:
     long = {"told the user (COMMUNICATE)": {"a": 0.5, "b": 0.6}, "right database (DB)": {"a": 0.5, "b": 0.6}}
-    chart = charts.domain_bars(long, percent=True, counts=dict.fromkeys(long, (14, 19)))
+    chart = charts.domain_bars(long, percent=True, counts={name: {"a": 19, "b": 14} for name in long})
     labels = {row["label"] for row in datasets(chart)}
-    assert labels == {"told · the · user · (COMMUNICATE) · n = 14 to 19", "right · database · (DB) · n = 14 to 19"}
+    assert labels == {"told the user · (COMMUNICATE) · n = 19, 14", "right · database (DB) · n = 19, 14"}
     longest = max(len(line) for label in labels for line in label.split(" · "))
     assert 2 * chart.to_dict()["width"]["step"] >= 6.5 * longest
+
+
+def test_every_system_of_many_has_its_own_n_where_they_differ() -> None:
+    names = [f"system {place}" for place in range(len(SHADES) + 1)]
+    sizes = {name: 20 + place for place, name in enumerate(names)}
+    bars = {"hotel": dict.fromkeys(names, 0.5), "taxi": dict.fromkeys(names, 0.9)}
+    chart = charts.domain_bars(bars, percent=True, counts={"hotel": sizes, "taxi": dict.fromkeys(names, 7)})
+    rows = datasets(chart)
+    assert [row["text"] for row in rows if row["measure"] == "hotel (%)"] == [f"50.0, n = {n}" for n in sizes.values()]
+    assert {row["text"] for row in rows if row["measure"] == "taxi, n = 7 (%)"} == {"90.0"}

@@ -146,13 +146,20 @@ def test_systems_with_different_n_are_not_given_the_largest() -> None:
         kind="juggling", name="less", scores=scores_of(IDS, {"Success[hotel]": ([1.0, 0.0], [1.0, 0.0])}), corpus=[]
     )
     bars = datasets(run_figures([a_run(), fewer])["by_domain_Success"]())
-    assert {row["label"] for row in bars if row["domain"] == "hotel"} == {"hotel · n = 1 to 2"}
+    assert {row["label"] for row in bars if row["domain"] == "hotel"} == {"hotel · n = 2, 1"}
+    assert "n: cases behind each value, in the order of the bars" in heading(
+        run_figures([a_run(), fewer])["by_domain_Success"]()
+    )
 
 
 def test_parts_of_two_kinds_are_two_figures_and_sums_are_left_out() -> None:
     sums = {name: ([1.0, 0.0], [1.0, 1.0]) for name in ("Blame", "Blame[refused]", "Blame[user]", "Blame[unclear]")}
     run = new_run(kind="juggling", name="mine", scores=scores_of(IDS, sums), corpus=[])
-    parts = {"Blame": "cause", "Blame[user]": "side", "Blame[unclear]": ("cause", "side")}
+    parts: dict[str, str | tuple[str, ...]] = {
+        "Blame": "cause",
+        "Blame[user]": "side",
+        "Blame[unclear]": ("cause", "side"),
+    }
     figures = run_figures([run], parts=parts, without=("Blame",), names={"refused": "it was refused"})
     assert list(figures) == ["by_cause", "by_side"]
     assert list(lines(figures["by_cause"]())) == ["it was refused (n = 2)", "unclear (n = 2)"]

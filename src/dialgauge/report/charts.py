@@ -31,6 +31,9 @@ _OF = f"{_BREAK}n = "
 #: Pixels of a bar beside others, and of a letter below it.
 _BAR, _LETTER = 26, 7
 
+#: So many letters make a line, however narrow bars are.
+_SHORT = 13
+
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
 
@@ -156,13 +159,13 @@ def domain_bars(
     note: str | Sequence[str] = "",
     value: str = "score",
     percent: bool = False,
-    counts: Mapping[str, int | tuple[int, int]] | None = None,
+    counts: Mapping[str, int | Mapping[str, int]] | None = None,
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Any:
     """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights.
 
     With ``percent`` heights are shares and the axis ends at 100; ``counts`` says how many cases each domain has, or
-    the fewest and the most where its bars have not equally many, and ``intervals`` between which ends a height lies.
+    each of its bars, and ``intervals`` between which ends a height lies.
     More bars than there are shades that readers tell apart become points in a panel for each domain, each beside its
     name.
     """
@@ -178,15 +181,20 @@ def domain_bars(
                 size = f"{domain}{_OF}{_size(sizes[domain])}" if domain in sizes else domain
                 ends = {"low": low, "high": high, "known": known}
                 rows.append({"domain": domain, "label": size, "group": name, "value": height, **ends})
+    for row in rows:
+        cases = sizes.get(row["domain"], {})
+        row["alike"] = isinstance(cases, int) or len(set(cases.values())) < 2
+        row["cases"] = cases if isinstance(cases, int) else cases.get(row["group"])
     if len(groups) > len(SHADES):
         return _domain_panels(rows, percent=percent, title=heading, note=note)
     width = 60 if sizes else 30
     return _grouped_bars(rows, groups, width=width, value=value, percent=percent, title=heading, note=note)
 
 
-def _size(cases: int | tuple[int, int]) -> str:
-    least, most = cases if isinstance(cases, tuple) else (cases, cases)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+def _size(cases: int | Mapping[str, int]) -> str:
+    """The number of cases behind bars, of each in turn where they are not the same."""
+    sizes = [cases] if isinstance(cases, int) else list(cases.values())
+    return ", ".join(f"{size:,}" for size in (sizes if len(set(sizes)) > 1 else sizes[:1]))
 
 
 def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: str, note: str | Sequence[str]) -> Any:
@@ -196,8 +204,9 @@ def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: s
             **row,
             **({} if row["known"] else {"low": None, "high": None}),
             "system": row["group"],
-            "measure": row["label"].replace(_OF, ", n = "),
+            "measure": row["label"].replace(_OF, ", n = ") if row["alike"] else row["domain"],
             "percent": percent,
+            "cases": None if row["alike"] else row["cases"],
         }
         for row in rows
     ]
@@ -207,7 +216,7 @@ def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: s
 def _broken(label: str, letters: int) -> str:
     """A label on lines of so many letters, or of one word: those of neighbours must not touch."""
     name, _, size = label.partition(_OF)
-    lines = _BREAK.join(wrap(name, max(letters, 1), break_long_words=False, break_on_hyphens=False)) or name
+    lines = _BREAK.join(wrap(name, max(letters, _SHORT), break_long_words=False, break_on_hyphens=False)) or name
     return f"{lines}{_OF}{size}" if size else lines
 
 

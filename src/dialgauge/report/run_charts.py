@@ -253,15 +253,22 @@ def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
         bars[scored.part(row)][row.system] = row.value
         if row.score.low is not None and row.score.high is not None:
             ends[scored.part(row)][row.system] = row.score.low, row.score.high
-    sizes, measure = _sizes(rows), rows[0].measure
+    measure, known = rows[0].measure, _sizes(rows)
+    sizes: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row.part in known and row.cases is not None:
+            sizes.setdefault(scored.part(row), {})[row.system] = row.cases
+    points = len(scored.runs) > len(SHADES)
+    differ = not points and any(least < most for least, most in known.values())
+    cases = f"{_cases_note(rows)}, in the order of the bars" if differ else _cases_note(rows)
     return domain_bars(
         bars,
         title=f"{_capital(scored.words(measure))} by {what}",
         value=_short(measure),
         percent=True,
-        counts={scored.part(row): sizes[row.part] for row in rows if row.part in sizes},
+        counts=sizes,
         intervals=ends,
-        note=scored.notes(rows, _cases_note(rows), marks="bars" if len(scored.runs) > len(SHADES) else "whiskers"),
+        note=scored.notes(rows, cases, marks="bars" if points else "whiskers"),
     )
 
 

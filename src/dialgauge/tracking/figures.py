@@ -171,28 +171,24 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
     domains = sorted({domain for domain, _ in counts})
     bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
     ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
+    sizes: dict[str, dict[str, int]] = {domain: {} for domain in domains}
     for ((domain, system), part), (interval,) in zip(counts.items(), bounds, strict=True):
         value = chosen.value(part)
         bars[domain][system] = None if math.isnan(value) else value
         ends[domain][system] = interval
+        sizes[domain][system] = len(part)
     return domain_bars(
         bars,
         title=f"{measure} by domain",
         value=measure,
         percent=all(SystemScores(run).is_share(measure) for run in drawn.runs.values()),
-        counts={domain: _fewest_and_most(counts, domain) for domain in domains},
+        counts=sizes,
         intervals=ends,
         note=[
             f"{drawn.basis}; {_interval_words('whiskers', how, [ends for (ends,) in bounds])}",
             "n: turns whose gold state has the domain; both states are restricted to it",
         ],
     )
-
-
-def _fewest_and_most(counts: Mapping[tuple[str, str], Counts], domain: str) -> tuple[int, int]:
-    """The turns of a domain, which need not be the same of each system."""
-    sizes = [len(part) for (name, _), part in counts.items() if name == domain]
-    return min(sizes), max(sizes)
 
 
 def _by_domain(drawn: DrawnTurns) -> dict[tuple[str, str], Counts]:
