@@ -144,3 +144,56 @@ def test_a_system_under_two_profiles_is_told_apart(capsys: Capture, tmp_path: Pa
         dialgauge(capsys, *words, "-p", "canon", "-p", "trade", "--figures", "f", "--figure-format", "json").code == 0
     )
     assert "Scores of mine (canon), mine (trade)" in Path("f/scores.json").read_text(encoding="utf-8")
+
+
+def _drawn(folder: str, name: str) -> str:
+    return Path(folder, f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_systems_with_gold_states_are_marked_in_figures_as_in_tables(capsys: Capture, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    words = _responses(tmp_path)
+    stateless = {name: [{"response": turn["response"]} for turn in turns] for name, turns in responses().items()}
+    (tmp_path / "policy.json").write_text(json.dumps(stateless))
+    outcome = dialgauge(capsys, *words[:4], "policy.json", *words[4:], "--figures", "f", "--figure-format", "json")
+    assert outcome.code == 0, outcome.err
+    files = [file.stem for file in Path("f").iterdir()]
+    assert {"scores", "other_units"} < set(files)
+    for name in files:
+        assert '"policy *"' in _drawn("f", name), name
+        assert '"policy"' not in _drawn("f", name), name
+        assert '"mine"' in _drawn("f", name), name
+        assert "* with gold states: a score of the policy; never rank it with end-to-end scores." in _drawn("f", name)
+    assert "BLEU@mwz21-span" in outcome.out
+    assert '"BLEU@mwz21-span, points"' in _drawn("f", "other_units")
+
+
+def test_a_single_small_cost_has_a_readable_axis(capsys: Capture, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    assert dialgauge(capsys, *_results(tmp_path), "--figures", "f", "--figure-format", "json").code == 0
+    assert '"Cost (of the user), dollars"' in _drawn("f", "other_units")
+    assert "0.00999" not in _drawn("f", "other_units")
+    assert "right actions (r_actions)" in _drawn("f", "by_part_of_the_reward")
+
+
+def test_failures_by_cause_and_by_side_are_two_figures(capsys: Capture) -> None:
+    """In one list they added up to 200%, and the sum of all causes, which is always 100%, was drawn as a score."""
+    pytest.importorskip("altair")
+    words = ["lab", "run", "-n", 12, "--channel", "drop=0.3", "--resamples", 50]
+    assert dialgauge(capsys, *words, "--figures", "f", "--figure-format", "json").code in (0, 1)
+    for name in ("by_cause", "by_side_at_fault"):
+        (rows,) = [one["values"] for one in _data(json.loads(_drawn("f", name)))]
+        assert sum(row["value"] for row in rows) == pytest.approx(100.0), name
+    assert "Blame" not in _drawn("f", "scores_conversation")
+    title = json.loads(_drawn("f", "scores_task"))["title"]["text"]
+    assert title == "Scores of rule-system (channel: drop: 0.3) with agenda (channel: drop: 0.3): task"
+
+
+def _data(chart: object) -> list[dict[str, list[dict[str, float]]]]:
+    """All data in a specification."""
+    if isinstance(chart, list):
+        return [one for each in chart for one in _data(each)]
+    if not isinstance(chart, dict):
+        return []
+    own = [chart["data"]] if "values" in chart.get("data", {}) else []
+    return own + [one for each in chart.values() for one in _data(each)]

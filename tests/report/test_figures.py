@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import charts
+from dialgauge.report import charts, interval_plot
 from dialgauge.report.figures import SHADES, lines, save, save_all, shades
-from support.drawn_charts import datasets, marks, scales
+from support.drawn_charts import datasets, heading, marks, scales
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -30,7 +30,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "heat": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, 0.5], [0.5, None]]),
     "diverging": lambda: charts.correlation_heatmap(["JGA", "SA"], [[1.0, -0.5], [-0.5, 1.0]]),
     "spread": lambda: charts.mean_spread(["JGA"], [0.5], [0.1], points={"JGA": [0.4, 0.6]}),
-    "intervals": lambda: charts.interval_plot(INTERVALS),
+    "intervals": lambda: interval_plot(INTERVALS),
     "sweep": lambda: charts.lambda_sweep([0, 1], {"a": [0.1, 0.4], "b": [0.2, 0.3]}, swaps=[0.5]),
     "domains": lambda: charts.domain_bars({"hotel": {"JGA": 0.5, "RSA": None}, "taxi": {"JGA": 0.6, "RSA": 0.7}}),
 }
@@ -119,7 +119,7 @@ def test_many_systems_stay_apart() -> None:
     assert {row["measure"] for row in rows} == {"hotel, n = 1,234 (%)", "taxi, n = 56 (%)"}
     assert {(row["low"], row["high"]) for row in rows} == {(40.0, 60.0), (90.0, 90.0)}
     assert not scales(chart, "color")
-    assert [one["domain"] for one in scales(chart, "x")] == [[35.0, 95.0]] * 2, "one measure has one axis"
+    assert [one["domain"] for one in scales(chart, "x")] == [[20.0, 100.0]] * 2, "one measure has one axis"
     colours, dashes = lines(20)
     assert len({(colour, tuple(dash)) for colour, dash in zip(colours, dashes, strict=True)}) == 20
 
@@ -148,7 +148,7 @@ def test_zero_is_white_in_heat_maps(least: float) -> None:
 
 def test_axes_of_shares_end_at_a_hundred_percent() -> None:
     rows = [{"system": "a", "measure": "SA", "value": 0.99, "low": 0.97, "high": 1.0, "percent": True}]
-    assert scales(charts.interval_plot(rows), "x")[0]["domain"] == [95.0, 100.0]
+    assert scales(interval_plot(rows), "x")[0]["domain"] == [95.0, 100.0]
     spread = charts.mean_spread(["SA"], [0.97], [0.05], percent=True)
     assert scales(spread, "y")[0]["domain"] == [0, 100]
     bars = charts.domain_bars({"hotel": {"SA": 0.99}}, percent=True)
@@ -182,3 +182,36 @@ def test_lines_over_lambda_lie_in_their_intervals() -> None:
     assert ends == {(0, 42.0, 58.0), (1, 60.0, 60.0)}
     assert {tuple(one["domain"]) for one in scales(chart, "y")} == {(40.0, 65.0)}, "the axis shows the band too"
     assert "area" not in {mark for mark, _ in marks(charts.lambda_sweep([0, 1], {"a": [0.5, 0.6]}))}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 1234])
+def test_dialogues_are_counted_in_whole_numbers(most: int) -> None:
+    for chart in (charts.error_onset([most, 0]), charts.slot_histogram([3] * most)):
+        (values,) = {tuple(one["y"]["axis"]["values"]) for _, one in marks(chart) if one["y"].get("axis")}
+        assert all(value == int(value) for value in values)
+        assert values[0] == 0
+        assert values[-1] >= most
+
+
+def test_a_spread_says_what_its_dots_are() -> None:
+    assert "whiskers: one standard deviation; dots: the systems" in heading(CHARTS["spread"]())
+    assert "dots" not in heading(charts.mean_spread(["JGA"], [0.5], [0.1]))
+
+
+def test_labels_of_neighbouring_bars_do_not_touch() -> None:
+    long = {"told the user (COMMUNICATE)": {"a": 0.5, "b": 0.6}, "right database (DB)": {"a": 0.5, "b": 0.6}}
+    chart = charts.domain_bars(long, percent=True, counts={name: {"a": 19, "b": 14} for name in long})
+    labels = {row["label"] for row in datasets(chart)}
+    assert labels == {"told the user · (COMMUNICATE) · n = 19, 14", "right · database (DB) · n = 19, 14"}
+    longest = max(len(line) for label in labels for line in label.split(" · "))
+    assert 2 * chart.to_dict()["width"]["step"] >= 6.5 * longest
+
+
+def test_every_system_of_many_has_its_own_n_where_they_differ() -> None:
+    names = [f"system {place}" for place in range(len(SHADES) + 1)]
+    sizes = {name: 20 + place for place, name in enumerate(names)}
+    bars = {"hotel": dict.fromkeys(names, 0.5), "taxi": dict.fromkeys(names, 0.9)}
+    chart = charts.domain_bars(bars, percent=True, counts={"hotel": sizes, "taxi": dict.fromkeys(names, 7)})
+    rows = datasets(chart)
+    assert [row["text"] for row in rows if row["measure"] == "hotel (%)"] == [f"50.0, n = {n}" for n in sizes.values()]
+    assert {row["text"] for row in rows if row["measure"] == "taxi, n = 7 (%)"} == {"90.0"}

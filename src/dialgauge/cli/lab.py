@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,8 +54,15 @@ from dialgauge.cli.screen import err, out, progress_bar
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
-#: What the parts of measures are that have no domains, and what the families of measures are about.
-_PARTS = {"Blame": "cause", "Erred": "side that erred"}
+#: What the parts of measures are that have no domains. Failures have a cause and a side at fault: two ways to divide
+#: the same failures, and the last two are both.
+_CAUSE, _SIDE = "cause", "side at fault"
+_PARTS: dict[str, str | tuple[str, ...]] = {
+    "Blame": _CAUSE, "Blame[user]": _SIDE, "Blame[system]": _SIDE, "Blame[world]": _SIDE, "Blame[limit]": _SIDE,
+    "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
+}  # fmt: skip
+_NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
+#: What the families of measures are about.
 _SECTIONS = {
     "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
     "lab": "conversation",
@@ -161,7 +169,9 @@ def run(
         for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
-    draw_scores([stored], figures, figure_format, parts=_PARTS, sections=_SECTIONS)
+    # The sum over all causes is 100% whatever the system does.
+    look: dict[str, Any] = {"parts": _PARTS, "sections": _SECTIONS, "names": _NAMES, "without": ("Blame",)}
+    draw_scores({_talkers(stored): stored}, figures, figure_format, **look)
     for note in stored.notes:
         err.print(note)
     if loaded.refused:
@@ -208,6 +218,17 @@ def show_goals(
             raise DialgaugeError("--out writes the synthetic town; drop --goals")
         write_town(folder, loaded.town, generate_goals(loaded.town, len(loaded.goals), town_seed))
         err.print(f"wrote {folder}")
+
+
+def _talkers(stored: Run) -> str:
+    """Who talked to whom, in words: the run's own name joins them with all their settings."""
+    from dialgauge.measures import Signature
+
+    talked = Signature.parse(stored.signature)
+    if not {"system", "user"} <= talked.keys():
+        return stored.name
+    system, user = (re.sub(r"\((.+)\)$", r" (\1)", talked[side]).replace("=", ": ") for side in ("system", "user"))
+    return f"{system} with {user}"
 
 
 def _document(stored: Run) -> dict[str, Any]:

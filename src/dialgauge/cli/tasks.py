@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from dialgauge.tasks import TaskEvaluation, TaskWork
 
 _REWARD_PARTS = {"Reward": "part of the reward"}
+_REWARD_WORDS = {
+    "r_actions": "right actions (r_actions)", "r_outputs": "right outputs (r_outputs)", "DB": "right database (DB)",
+    "COMMUNICATE": "told the user (COMMUNICATE)", "ACTION": "right actions (ACTION)",
+    "ENV_ASSERTION": "checks of the environment (ENV_ASSERTION)",
+    "NL_ASSERTION": "checks in words (NL_ASSERTION)",
+}  # fmt: skip
 #: How many missing dialogues are named.
 _MOST = 5
 
@@ -141,7 +147,9 @@ def score(
             "--references": references, "--references-are": references_are, "--by": by, "--worst": worst,
             "--no-human": no_human,
         }  # fmt: skip
-        drawing = partial(draw_scores, folder=figures, figure_format=figure_format, parts=_REWARD_PARTS)
+        drawing = partial(
+            draw_scores, folder=figures, figure_format=figure_format, parts=_REWARD_PARTS, names=_REWARD_WORDS
+        )
         return _score_results(
             results, measures or (), resamples, seed, unfit, table, json, store, gate, where, drawing, keep=run
         )
@@ -168,7 +176,10 @@ def score(
     write_document(json, "tasks-score", _document(runs))
     if run and not from_runs:
         _store(runs, store)
-    draw_scores(runs, figures, figure_format)
+    if figures is not None:
+        from dialgauge.tasks import figure_look
+
+        draw_scores(folder=figures, figure_format=figure_format, **figure_look(runs))
     return gate.exit_code(runs, 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE)
 
 

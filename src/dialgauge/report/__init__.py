@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         correlation_heatmap,
         domain_bars,
         error_onset,
-        interval_plot,
         lambda_sweep,
         mean_spread,
         slot_histogram,
@@ -33,10 +32,11 @@ if TYPE_CHECKING:
         styled,
     )
     from dialgauge.report.fitting import fold_sentence
+    from dialgauge.report.interval_panels import interval_plot
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import inert
-    from dialgauge.report.run_charts import measure_words, run_figures, system_labels
+    from dialgauge.report.run_charts import interval_note, measure_words, run_figures, system_labels
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         FORMATS,
@@ -82,6 +82,7 @@ __all__ = [
     "fold_sentence",
     "format_of",
     "inert",
+    "interval_note",
     "interval_plot",
     "lambda_sweep",
     "mark_best",

@@ -1,12 +1,14 @@
-"""The charts: means, intervals, lines over lambda, bars by domain, histograms of dialogues, correlations."""
+"""The charts: means, lines over lambda, bars by domain, histograms of dialogues, correlations."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
+from dialgauge.report.axes import share_ticks, ticks
 from dialgauge.report.figures import (
     DIVERGING,
     INK,
@@ -20,16 +22,17 @@ from dialgauge.report.figures import (
     shades,
     styled,
 )
-
-#: Panels side by side before the next row begins.
-_ACROSS = 4
-
-#: Pixels across of a panel beside others.
-_PANEL = 170
-_BETWEEN = 18
+from dialgauge.report.interval_panels import interval_plot
 
 #: Between a domain and its number of cases, which stands on a line of its own.
-_OF = " · n = "
+_BREAK = " · "
+_OF = f"{_BREAK}n = "
+
+#: Pixels of a bar beside others, and of a letter below it.
+_BAR, _LETTER = 26, 7
+
+#: So many letters make a line, however narrow bars are.
+_SHORT = 13
 
 #: Crossings that are labelled; more would hide each other.
 _LABELLED = 4
@@ -86,104 +89,12 @@ def mean_spread(
     for edge in ("low", "high"):
         layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
     layers = layers + base.mark_text(dy=-12).encode(y="top:Q", text="text:N")
+    told = f"whiskers: one standard deviation{'; dots: the systems' if single else ''}"
     return styled(
-        layers.properties(width=alt.Step(120), height=260), title=title or "Mean and spread across systems", note=note
+        layers.properties(width=alt.Step(120), height=260),
+        title=title or "Mean and spread across systems",
+        note=[*([note] if isinstance(note, str) else note), told] if note else told,
     )
-
-
-def interval_plot(
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    same_axis: bool = False,
-    whole_axis: bool = False,
-    width: int = _PANEL,
-    title: str = "",
-    note: str | Sequence[str] = "",
-) -> Any:
-    """One panel per measure, one line per system: the score as a point in its confidence interval.
-
-    Each row has ``system``, ``measure``, ``value``, ``low`` and ``high``; with ``percent``, these are shares and shown
-    in percent. ``same_axis``: the panels have one scale, because what they show is one measure. ``whole_axis``: shares
-    stand on an axis from 0 to 100, not on the part of it that shows them. A row's ``about`` are words below the name of
-    its panel. A panel of more ``width`` than usual has the
-    numbers at its right, with the ends of the interval.
-    """
-    alt = altair()
-    shown = [_scaled(row, ends=width > _PANEL) for row in rows if row["value"] is not None]
-    measures = list(dict.fromkeys(row["measure"] for row in shown))
-    systems = list(dict.fromkeys(row["system"] for row in shown))
-    panels = [
-        _panel(
-            alt,
-            [row for row in shown if row["measure"] == measure],
-            measure,
-            systems,
-            scale=_scale(alt, shown if same_axis else [row for row in shown if row["measure"] == measure], whole_axis),
-            labelled=not place % _ACROSS,
-            width=width,
-            about=" " if any(row.get("about") for row in shown) else "",
-        )
-        for place, measure in enumerate(measures)
-    ]
-    rows_of_panels = [
-        alt.hconcat(*panels[start : start + _ACROSS], spacing=_BETWEEN) for start in range(0, len(panels), _ACROSS)
-    ]
-    chart = rows_of_panels[0] if len(rows_of_panels) == 1 else alt.vconcat(*rows_of_panels, spacing=_BETWEEN)
-    return styled(chart, title=title or "Scores with confidence intervals", note=note)
-
-
-def _scaled(row: Mapping[str, Any], *, ends: bool = False) -> dict[str, Any]:
-    """The row as it is drawn: shares in percent, with the sign in the panel's title."""
-    numbers = {name: (100 if row.get("percent") else 1) * row[name] for name in ("value", "low", "high")}
-    value, low, high = (_number(numbers[name], share=bool(row.get("percent"))) for name in numbers)
-    text = f"{value} [{low}, {high}]" if ends and numbers["low"] < numbers["high"] else value
-    measure = f"{row['measure']} (%)" if row.get("percent") else row["measure"]
-    return dict(row, **numbers, measure=measure, text=text)
-
-
-def _number(value: float, *, share: bool) -> str:
-    """A percentage with one digit behind the point, other numbers with three; small ones with two that count."""
-    if share:
-        return f"{value:.1f}"
-    return f"{value:.2g}" if 0 < abs(value) < 0.1 else f"{value:.3f}"
-
-
-def _scale(alt: Any, rows: Sequence[Mapping[str, Any]], whole: bool) -> Any:
-    """A scale that shows these rows: of shares 0 to 100, or a part of it."""
-    ends = [row[end] for row in rows for end in ("value", "low", "high")]
-    shares = all(row.get("percent") for row in rows)
-    domain = [0.0, 100.0] if whole or not ends else _share_domain(ends)
-    return alt.Scale(domain=domain, nice=False) if shares else alt.Scale(zero=False, nice=True)
-
-
-def _panel(
-    alt: Any,
-    rows: list[dict[str, Any]],
-    measure: str,
-    systems: list[str],
-    *,
-    scale: Any,
-    labelled: bool,
-    width: int,
-    about: str,
-) -> Any:
-    """The systems on one measure; the systems' names stand at the leftmost panel only."""
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8) if labelled else None
-    # All systems, also those without this score: the names stand at the leftmost panel only, and lines must match them.
-    y = alt.Y("system:N", sort=systems, scale=alt.Scale(domain=systems), title=None, axis=axis)
-    base = alt.Chart(data(rows)).encode(y=y)
-    x = alt.X("low:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, labelOverlap=True, labelSeparation=6))
-    rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
-    wide = width > _PANEL
-    point = base.mark_circle(color=INK, size=26 if wide else 48, opacity=1).encode(x="value:Q")
-    if wide:  # the numbers in a column of their own, where no axis and no name is in their way
-        number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
-    else:
-        number = base.mark_text(dy=-11, fontSize=10, color=QUIET).encode(x="value:Q", text="text:N")
-    about = next((row["about"] for row in rows if row.get("about")), about)
-    below = {"subtitle": about, "subtitleFontSize": 10, "subtitleColor": QUIET} if about else {}
-    title = alt.Title(measure, fontSize=12, limit=width + _BETWEEN, **below)
-    return (rule + point + number).properties(width=width, height=alt.Step(24 if wide else 36), title=title)
 
 
 def _known_ends(interval: tuple[float, float] | None, value: float) -> tuple[float, float]:
@@ -196,13 +107,6 @@ def _whiskers(base: Any, *, vertical: bool) -> Any:
     ends = {"y": "low:Q", "y2": "high:Q"} if vertical else {"x": "low:Q", "x2": "high:Q"}
     edge = base.mark_rule(color=PAPER, strokeWidth=3.4, opacity=1).encode(**ends)
     return edge + base.mark_rule(color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
-
-
-def _share_domain(percentages: Sequence[float]) -> list[float]:
-    """The part of an axis from 0 to 100 that shows these numbers with some room, to the next five percent."""
-    low, high = min(percentages), max(percentages)
-    room = max(1.0, 0.08 * (high - low))
-    return [max(0.0, 5.0 * math.floor((low - room) / 5)), min(100.0, 5.0 * math.ceil((high + room) / 5))]
 
 
 def lambda_sweep(
@@ -229,13 +133,13 @@ def lambda_sweep(
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=500, symbolOpacity=1)
     colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
     x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
-    domain = _share_domain([row[end] for row in rows for end in ("low", "high")]) if rows else [0.0, 100.0]
-    height = {"title": "flexible goal accuracy (%)", "scale": alt.Scale(domain=domain, nice=False, zero=False)}
+    marked = share_ticks([row[end] for row in rows for end in ("low", "high")])
+    height = {"title": "flexible goal accuracy (%)", "scale": marked.scale(alt), "axis": marked.axis(alt)}
     base = alt.Chart(data(rows)).encode(x=x, color=alt.Color("system:N", sort=names, scale=colours, legend=legend))
     layers = base.mark_line(strokeWidth=2).encode(
         y=alt.Y("fga:Q", **height), strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend)
     )
-    if intervals:
+    if any(row["low"] < row["high"] for row in rows):
         bands = base.mark_area(opacity=_BAND, strokeWidth=0).encode(y=alt.Y("low:Q", **height), y2="high:Q")
         layers = bands + layers
     if swaps:
@@ -255,14 +159,15 @@ def domain_bars(
     note: str | Sequence[str] = "",
     value: str = "score",
     percent: bool = False,
-    counts: Mapping[str, int] | None = None,
+    counts: Mapping[str, int | Mapping[str, int]] | None = None,
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Any:
     """Groups of bars: ``scores`` maps a domain to its bars (measures or systems) and their heights.
 
-    With ``percent`` heights are shares and the axis ends at 100; ``counts`` says how many cases each domain has, and
-    ``intervals`` between which ends a height lies. More bars than there are shades that readers tell apart become
-    points in a panel for each domain, each beside its name.
+    With ``percent`` heights are shares and the axis ends at 100; ``counts`` says how many cases each domain has, or
+    each of its bars, and ``intervals`` between which ends a height lies.
+    More bars than there are shades that readers tell apart become points in a panel for each domain, each beside its
+    name.
     """
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
     sizes, heading = counts or {}, title or "Scores by domain"
@@ -270,22 +175,49 @@ def domain_bars(
     for domain, bars in scores.items():
         for name, height in bars.items():
             if height is not None:
-                low, high = _known_ends((intervals or {}).get(domain, {}).get(name), height)
-                size = f"{domain}{_OF}{sizes[domain]:,}" if domain in sizes else domain
-                rows.append({"domain": domain, "label": size, "group": name, "value": height, "low": low, "high": high})
+                interval = (intervals or {}).get(domain, {}).get(name)
+                known = interval is not None and not any(map(math.isnan, interval))
+                low, high = _known_ends(interval, height)
+                size = f"{domain}{_OF}{_size(sizes[domain])}" if domain in sizes else domain
+                ends = {"low": low, "high": high, "known": known}
+                rows.append({"domain": domain, "label": size, "group": name, "value": height, **ends})
+    for row in rows:
+        cases = sizes.get(row["domain"], {})
+        row["alike"] = isinstance(cases, int) or len(set(cases.values())) < 2
+        row["cases"] = cases if isinstance(cases, int) else cases.get(row["group"])
     if len(groups) > len(SHADES):
         return _domain_panels(rows, percent=percent, title=heading, note=note)
     width = 60 if sizes else 30
     return _grouped_bars(rows, groups, width=width, value=value, percent=percent, title=heading, note=note)
 
 
+def _size(cases: int | Mapping[str, int]) -> str:
+    """The number of cases behind bars, of each in turn where they are not the same."""
+    sizes = [cases] if isinstance(cases, int) else list(cases.values())
+    return ", ".join(f"{size:,}" for size in (sizes if len(set(sizes)) > 1 else sizes[:1]))
+
+
 def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: str, note: str | Sequence[str]) -> Any:
     """A panel for each domain, a point in its interval for each bar."""
     own = [
-        {**row, "system": row["group"], "measure": row["label"].replace(_OF, ", n = "), "percent": percent}
+        {
+            **row,
+            **({} if row["known"] else {"low": None, "high": None}),
+            "system": row["group"],
+            "measure": row["label"].replace(_OF, ", n = ") if row["alike"] else row["domain"],
+            "percent": percent,
+            "cases": None if row["alike"] else row["cases"],
+        }
         for row in rows
     ]
     return interval_plot(own, same_axis=True, title=title, note=note)
+
+
+def _broken(label: str, letters: int) -> str:
+    """A label on lines of so many letters, or of one word: those of neighbours must not touch."""
+    name, _, size = label.partition(_OF)
+    lines = _BREAK.join(wrap(name, max(letters, _SHORT), break_long_words=False, break_on_hyphens=False)) or name
+    return f"{lines}{_OF}{size}" if size else lines
 
 
 def _grouped_bars(
@@ -300,16 +232,20 @@ def _grouped_bars(
 ) -> Any:
     alt = altair()
     scale, digits = (100.0, 1) if percent else (1.0, 2)
+    room = width if len(groups) == 1 else _BAR * len(groups)
+    labels = {row["label"]: _broken(row["label"], room // _LETTER) for row in rows}
+    room = max([room, *(_LETTER * len(line) for label in labels.values() for line in label.split(_BREAK))])
     shown = [
         {
             **row,
             **{name: scale * row[name] for name in ("value", "low", "high")},
+            "label": labels[row["label"]],
             "text": f"{scale * row['value']:.{digits}f}",
         }
         for row in rows
     ]
-    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' · ')")
-    x = alt.X("label:N", sort=list(dict.fromkeys(row["label"] for row in rows)), title=None, axis=axis)
+    axis = alt.Axis(labelAngle=0, labelExpr=f"split(datum.label, '{_BREAK}')")
+    x = alt.X("label:N", sort=list(dict.fromkeys(labels.values())), title=None, axis=axis)
     base = alt.Chart(data(shown)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
     y = alt.Y(
         "value:Q",
@@ -322,7 +258,7 @@ def _grouped_bars(
     if any(row["low"] < row["high"] for row in shown):
         drawn = drawn + _whiskers(base, vertical=True)
     numbers = base.mark_text(fontSize=9, dy=-6).encode(y="high:Q", text="text:N")
-    step = alt.Step(width, **{"for": "position"}) if len(groups) == 1 else alt.Step(26)
+    step = alt.Step(room, **{"for": "position"}) if len(groups) == 1 else alt.Step(room / len(groups))
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)
 
 
@@ -331,6 +267,7 @@ def error_onset(counts: Sequence[int], *, title: str = "", note: str | Sequence[
     alt = altair()
     bins = len(counts)
     rows = [{"low": place / bins, "high": (place + 1) / bins, "n": count} for place, count in enumerate(counts)]
+    height = ticks([0, *counts], whole=True)
     x = alt.X(
         "low:Q",
         title="first wrong turn, in percent of the dialogue",
@@ -340,7 +277,7 @@ def error_onset(counts: Sequence[int], *, title: str = "", note: str | Sequence[
     )
     base = alt.Chart(data(rows)).encode(x=x, x2="high:Q")
     bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6).encode(
-        y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1))
+        y=alt.Y("n:Q", title="dialogues", scale=height.scale(alt), axis=height.axis(alt, grid=False))
     )
     middle = alt.Chart(data([{"x": (row["low"] + row["high"]) / 2, "n": row["n"]} for row in rows if row["n"]]))
     numbers = middle.mark_text(dy=-7).encode(x="x:Q", y="n:Q", text="n:Q")
@@ -357,8 +294,9 @@ def slot_histogram(
     rows = [{"slots": slots, "n": tally[slots]} for slots in range(min(tally, default=0), max(tally, default=0) + 1)]
     steps = [row["slots"] for row in rows]
     x = alt.X("slots:O", title="slots in the fullest state of a dialogue", sort=steps, axis=alt.Axis(labelAngle=0))
+    height = ticks([0, *tally.values()], whole=True)
     base = alt.Chart(data(rows)).encode(
-        x=x, y=alt.Y("n:Q", title="dialogues", axis=alt.Axis(grid=False, tickMinStep=1))
+        x=x, y=alt.Y("n:Q", title="dialogues", scale=height.scale(alt), axis=height.axis(alt, grid=False))
     )
     layers = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6)
     layers = layers + base.mark_text(dy=-7, fontSize=9).encode(text=alt.Text("n:Q"))

@@ -7,14 +7,16 @@ A measure's parts are what stands in brackets behind it: the domains of ``Succes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Score, Signature, parse_measure
-from dialgauge.report.charts import domain_bars, interval_plot
+from dialgauge.report.charts import domain_bars
+from dialgauge.report.figures import SHADES
+from dialgauge.report.interval_panels import interval_plot
 from dialgauge.report.runs import SHARE
 from dialgauge.text import counted
 
@@ -26,11 +28,19 @@ _SUMS = "dialogue_scores"
 _PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: ``Success(rules=grounded)``: name and settings.
 _SETTINGS = re.compile(r"([^()]+)\((.+)\)")
+#: Settings that are read more easily as words than as ``name: value``.
+_SETTING_WORDS = {
+    "of=user": "of the user", "of=agent": "of the agent", "of=successful": "of successful conversations",
+    "speaker=user": "of the user", "speaker=system": "of the system", "what=requests": "of requests",
+    "what=constraints": "of constraints", "listener=user": "by the user", "listener=system": "by the system",
+}  # fmt: skip
 #: ``@0.5`` and ``^2`` behind a name.
 _CUTOFF = re.compile(r"[@^][\w.]+$")
+#: A capital within a word: ``ToolCalls``.
+_JOINED = re.compile(r"[a-z][A-Z]")
 #: What the parts of a measure are unless somebody says it.
 _DOMAIN = "domain"
-#: Systems whose numbers of cases are told one by one.
+#: Different numbers of cases that are told one by one.
 _TOLD = 6
 #: Of the one panel that shows all measures of one system.
 _WIDE = 420
@@ -41,17 +51,23 @@ Drawings = dict[str, Callable[[], Any]]
 def run_figures(
     runs: Sequence[Run] | Mapping[str, Run],
     *,
-    parts: Mapping[str, str] | None = None,
+    parts: Mapping[str, str | tuple[str, ...]] | None = None,
     sections: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
+    remarks: Sequence[str] = (),
 ) -> Drawings:
     """File name without ending to the function that draws the figure, for runs of one kind.
 
     The runs may be given by the names that the figures are to have for them.
-    ``parts`` says of a measure what its parts are, where they are no domains: ``{"UserFault": "kind of fault"}``.
-    ``sections`` divides the measures by their families, in words: a figure for each. Scores that are no shares have
-    axes of their own, in a figure of their own.
+    ``parts`` says of a measure what its parts are, where they are no domains, and of a single part where it is of
+    another kind, or of two: ``{"Blame": "cause", "Blame[user]": "side at fault"}``. ``sections`` divides the measures
+    by their families, in words: a figure for each. Scores that are no shares have axes of their own, in a figure of
+    their own. ``names`` has other words for a measure or a part, ``without`` names measures that are not drawn as a
+    whole, and ``remarks`` stand below every title.
     """
-    scored = _Scored(runs if isinstance(runs, Mapping) else system_labels(runs), parts or {})
+    labelled = runs if isinstance(runs, Mapping) else system_labels(runs)
+    scored = _Scored(labelled, parts or {}, names or {}, without, remarks)
     figures: Drawings = {}
     divided: dict[str, list[_Row]] = {}
     for one in scored.rows:
@@ -63,8 +79,9 @@ def run_figures(
             figures[f"scores{ending}"] = partial(_overall, scored, shares, about)
         if others := [one for one in ours if not one.share]:
             figures[f"other_units{ending}"] = partial(_other_units, scored, others, about)
-    for what in dict.fromkeys(scored.what(one.measure) for one in scored.rows if one.part and one.share):
-        ours = [one for one in scored.rows if one.part and one.share and scored.what(one.measure) == what]
+    parted = [one for one in scored.rows if one.part and one.share]
+    for what in dict.fromkeys(what for one in parted for what in scored.what(one)):
+        ours = [one for one in parted if what in scored.what(one)]
         if len(scored.runs) == 1:
             figures[f"by_{_slug(what)}"] = partial(_parts_of_one, scored, ours, what)
         else:
@@ -96,31 +113,46 @@ class _Row:
     def share(self) -> bool:
         return self.score.unit == SHARE
 
-    def drawn(self, line: str, panel: str, about: str = "") -> dict[str, Any]:
+    def drawn(self, line: str, panel: str, *, cases: bool = False) -> dict[str, Any]:
         """The row as a line of a panel; without an interval it is a point."""
-        low, high = self.score.low, self.score.high
-        known = low is not None and high is not None
+        known = self.score.low is not None and self.score.high is not None
         return {
             "system": line,
             "measure": panel,
             "value": self.value,
-            "low": low if known else self.value,
-            "high": high if known else self.value,
+            "low": self.score.low if known else None,
+            "high": self.score.high if known else None,
             "percent": self.share,
-            "about": about,
+            "cases": self.cases if cases else None,
         }
 
 
 class _Scored:
     """All defined scores of the runs, and what has to be said of them."""
 
-    def __init__(self, runs: Mapping[str, Run], parts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        runs: Mapping[str, Run],
+        parts: Mapping[str, str | tuple[str, ...]],
+        names: Mapping[str, str],
+        without: Collection[str],
+        remarks: Sequence[str],
+    ) -> None:
         self.runs = runs
-        self._parts = parts
-        self.rows = [row for label, run in runs.items() for row in _rows(label, run)]
+        self._parts, self._names, self._remarks = parts, names, remarks
+        rows = [row for label, run in runs.items() for row in _rows(label, run)]
+        self.rows = [row for row in rows if row.part or row.measure not in without]
 
-    def what(self, measure: str) -> str:
-        return self._parts.get(measure, _DOMAIN)
+    def what(self, row: _Row) -> tuple[str, ...]:
+        """What the part of a row is one of."""
+        found = self._parts.get(f"{row.measure}[{row.part}]", self._parts.get(row.measure, _DOMAIN))
+        return (found,) if isinstance(found, str) else found
+
+    def words(self, measure: str) -> str:
+        return self._names.get(measure) or measure_words(measure)
+
+    def part(self, row: _Row) -> str:
+        return self._names.get(row.part) or row.part.replace("_", " ")
 
     @property
     def whose(self) -> str:
@@ -128,12 +160,16 @@ class _Scored:
         names = list(self.runs)
         return ", ".join(names) if len(names) <= 3 else counted(len(names), "system")
 
-    def notes(self, rows: Sequence[_Row], *more: str) -> list[str]:
+    def notes(self, rows: Sequence[_Row], *more: str, marks: str = "bars") -> list[str]:
         """How many cases there are, and how the intervals were made."""
-        told = {label: run.coverage.sentence() for label, run in self.runs.items()}
-        same = set(told.values())
-        lines = list(same) if len(same) == 1 else [f"{label}: {text}" for label, text in told.items()][:_TOLD]
-        return [line for line in (*lines, *more, _interval_note(self.runs, rows)) if line]
+        covered: dict[str, list[str]] = {}
+        for label, run in self.runs.items():
+            covered.setdefault(run.coverage.sentence(), []).append(label)
+        lines = [f"{', '.join(labels)}: {text}" if len(covered) > 1 else text for text, labels in covered.items()]
+        if len(lines) > _TOLD:
+            lines = [*lines[:_TOLD], f"and {counted(len(lines) - _TOLD, 'other number')} of cases"]
+        how = interval_note([row.score for row in rows], self.runs.values(), marks)
+        return [line for line in (*lines, *more, how, *self._remarks) if line]
 
 
 def _rows(label: str, run: Run) -> Iterator[_Row]:
@@ -142,7 +178,7 @@ def _rows(label: str, run: Run) -> Iterator[_Row]:
         if score.value is not None:
             parted = _PART.fullmatch(name)
             measure, part = (parted[1], parted[2]) if parted else (name, "")
-            yield _Row(label, measure, part.replace("_", " "), score, score.value, cases.get(name))
+            yield _Row(label, measure, part, score, score.value, cases.get(name))
 
 
 def _cases(run: Run) -> dict[str, int]:
@@ -154,127 +190,149 @@ def _cases(run: Run) -> dict[str, int]:
     return dict(scored.group_by("measure").len().iter_rows())
 
 
-def _interval_note(runs: Mapping[str, Run], rows: Sequence[_Row]) -> str:
-    if all(row.score.low is None for row in rows):
+def interval_note(scores: Collection[Score], runs: Iterable[Run], marks: str = "bars") -> str:
+    """What the bars (or other marks) at these scores are; that there are none, where there are none."""
+    lacking = sum(score.low is None or score.high is None for score in scores)
+    if lacking == len(scores):
         return "no intervals were computed"
-    signed = [row.score.signature for row in rows] + [run.signature for run in runs.values()]
-    for text in signed:
+    told = f"{marks}: 95% confidence intervals"
+    for text in (*(score.signature for score in scores), *(run.signature for run in runs)):
         try:
             how = Resampling.parse(Signature.parse(text).get("interval", "")) if text else None
         except DialgaugeError:  # of a run that another version wrote
             how = None
         if how is not None:
-            return f"bars: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
-    return "bars: 95% confidence intervals"
+            told = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
+            break
+    return f"{told}; a value without one has no interval" if lacking else told
 
 
 def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
     """Of one system all measures below each other from 0 to 100; of several a panel for each measure."""
     title = f"Scores of {scored.whose}{about}"
     if len(scored.runs) == 1:
-        lines = [row.drawn(measure_words(row.measure), "score") for row in rows]
+        lines = [row.drawn(scored.words(row.measure), "score") for row in rows]
         return interval_plot(lines, whole_axis=True, width=_WIDE, title=title, note=scored.notes(rows))
-    lines = [row.drawn(row.system, _short(row.measure), _title(row.measure)) for row in rows]
-    return interval_plot(lines, title=title, note=scored.notes(rows))
+    lines = [row.drawn(row.system, scored.words(row.measure)) for row in rows]
+    axes = "axes: of 0 to 100% the part where the scores are"
+    return interval_plot(lines, title=title, note=scored.notes(rows, axes))
 
 
 def _other_units(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
     one = len(scored.runs) == 1
     lines = [
-        row.drawn("" if one else row.system, _with_unit(row.measure, row.score.unit), _title(row.measure))
-        for row in rows
+        row.drawn("" if one else row.system, _with_unit(scored.words(row.measure), row.score.unit)) for row in rows
     ]
     title = f"Scores of {scored.whose}{about}, each in its unit"
     return interval_plot(lines, title=title, note=scored.notes(rows))
 
 
 def _parts_of_one(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
-    """A panel for each measure, a line for each part."""
+    """A panel for each measure, a line for each part; n stands once at a part, or at each value where they differ."""
     sizes = _sizes(rows)
-    measures = dict.fromkeys(row.measure for row in rows)
+    alike = all(least == most for least, most in sizes.values())
     lines = [
         row.drawn(
-            f"{row.part} (n = {sizes[row.part]:,})" if row.part in sizes else row.part,
-            _short(row.measure),
-            _title(row.measure),
+            f"{scored.part(row)} (n = {row.cases:,})" if alike and row.part in sizes else scored.part(row),
+            scored.words(row.measure),
+            cases=not alike,
         )
         for row in rows
     ]
     look: dict[str, Any] = {"whole_axis": True, "title": f"Scores of {scored.whose} by {what}"}
-    if len(measures) == 1:
+    if len({row.measure for row in rows}) == 1:
         look["width"] = _WIDE
     return interval_plot(lines, note=scored.notes(rows, _cases_note(rows)), **look)
 
 
 def _parts_of_several(scored: _Scored, rows: Sequence[_Row], what: str) -> Any:
     """Bars of the systems for each part of one measure."""
-    bars: dict[str, dict[str, float | None]] = {row.part: {} for row in rows}
-    ends: dict[str, dict[str, tuple[float, float]]] = {row.part: {} for row in rows}
+    bars: dict[str, dict[str, float | None]] = {scored.part(row): {} for row in rows}
+    ends: dict[str, dict[str, tuple[float, float]]] = {part: {} for part in bars}
     for row in rows:
-        bars[row.part][row.system] = row.value
+        bars[scored.part(row)][row.system] = row.value
         if row.score.low is not None and row.score.high is not None:
-            ends[row.part][row.system] = row.score.low, row.score.high
-    sizes, measure = _sizes(rows), rows[0].measure
+            ends[scored.part(row)][row.system] = row.score.low, row.score.high
+    measure, known = rows[0].measure, _sizes(rows)
+    sizes: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row.part in known and row.cases is not None:
+            sizes.setdefault(scored.part(row), {})[row.system] = row.cases
+    points = len(scored.runs) > len(SHADES)
+    differ = not points and any(least < most for least, most in known.values())
+    cases = f"{_cases_note(rows)}, in the order of the bars" if differ else _cases_note(rows)
     return domain_bars(
         bars,
-        title=f"{measure_words(measure)} by {what}",
+        title=f"{_capital(scored.words(measure))} by {what}",
         value=_short(measure),
         percent=True,
         counts=sizes,
         intervals=ends,
-        note=scored.notes(rows, _cases_note(rows)),
+        note=scored.notes(rows, cases, marks="bars" if points else "whiskers"),
     )
 
 
-def _sizes(rows: Sequence[_Row]) -> dict[str, int]:
-    """By part its number of cases: the largest, where a measure or a system has fewer."""
-    sizes: dict[str, int] = {}
+def _sizes(rows: Sequence[_Row]) -> dict[str, tuple[int, int]]:
+    """By part the fewest and the most cases behind one of its values; without parts of which one is not known."""
+    found: dict[str, list[int | None]] = {}
     for row in rows:
-        if row.cases is not None:
-            sizes[row.part] = max(row.cases, sizes.get(row.part, 0))
-    return sizes
+        found.setdefault(row.part, []).append(row.cases)
+    known = {part: [one for one in cases if one is not None] for part, cases in found.items()}
+    return {part: (min(cases), max(cases)) for part, cases in known.items() if len(cases) == len(found[part])}
 
 
 def _cases_note(rows: Sequence[_Row]) -> str:
-    known = {(row.part, row.cases) for row in rows if row.cases is not None}
-    if not known:
-        return ""
-    alike = len(known) == len({part for part, _ in known})
-    return "n: cases behind each value" if alike else "n: cases behind each value; of some measures fewer"
+    return "n: cases behind each value" if any(row.cases is not None for row in rows) else ""
 
 
 def measure_words(name: str) -> str:
     """A measure in words, with its name and settings.
 
-    >>> measure_words("FGA@0.5"), measure_words("Success(rules=grounded)")
-    ('Flexible goal accuracy (FGA@0.5)', 'Success (rules: grounded)')
+    >>> measure_words("FGA@0.5"), measure_words("Success(rules=grounded)"), measure_words("ToolCalls(of=user)")
+    ('Flexible goal accuracy (FGA@0.5)', 'Success (rules: grounded)', 'tool calls (of the user)')
     """
-    title, short = _title(name), _short(name)
-    if not title:
-        return short
-    own, _, settings = short.removesuffix(")").partition(" (")
-    return f"{title} ({own}, {settings})" if settings else f"{title} ({own})"
+    own, settings = _divided(name)
+    title = _title(name, own)
+    added = own if title and not _repeats(own, title) else ""
+    inside = ", ".join(text for text in (added, settings) if text)
+    return f"{title or own} ({inside})" if inside else title or own
+
+
+def _repeats(own: str, title: str) -> bool:
+    """Does a name say nothing that the title does not: ``I-GCDF1 recall`` behind "recall of I-GCDF1"?"""
+    return _letters(own) == _letters(title) or set(own.lower().split()) <= set(title.lower().split())
 
 
 def _short(name: str) -> str:
     """A measure's name, its settings in words: ``Success (rules: grounded)``."""
-    settings = _SETTINGS.fullmatch(name)
-    return f"{settings[1]} ({settings[2].replace('=', ': ')})" if settings else name
+    own, settings = _divided(name)
+    return f"{own} ({settings})" if settings else own
 
 
-def _with_unit(name: str, unit: str | None) -> str:
-    return f"{_short(name)}, {unit}" if unit and unit not in _short(name).lower() else _short(name)
+def _divided(name: str) -> tuple[str, str]:
+    """A measure's name, and its settings in words."""
+    found = _SETTINGS.fullmatch(name)
+    if not found:
+        return name, ""
+    return found[1], ", ".join(_SETTING_WORDS.get(one, one.replace("=", ": ")) for one in found[2].split(","))
 
 
-def _title(name: str) -> str:
-    """What a measure is called in words; nothing where these say no more than its name."""
+def _with_unit(words: str, unit: str | None) -> str:
+    return f"{words}, {unit}" if unit and unit not in words.lower() else words
+
+
+def _title(name: str, own: str) -> str:
+    """What a measure is called in words; nothing where its name is a word and says the same."""
     try:
         title = parse_measure(name).card.title
     except DialgaugeError:  # of a plugin that is not installed here
         return ""
-    settings = _SETTINGS.fullmatch(name)
-    own = _CUTOFF.sub("", settings[1] if settings else name)
-    return "" if _letters(_CUTOFF.sub("", title)) == _letters(own) else title
+    same = _letters(_CUTOFF.sub("", title)) == _letters(_CUTOFF.sub("", own))
+    return "" if same and not _JOINED.search(own) else title
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _letters(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.report import interval_plot
+from dialgauge.report import interval_note, interval_plot
 from dialgauge.responses.cells import CellKey
 from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.tables import task_name
@@ -31,23 +31,29 @@ def cell_figures(runs: Sequence[Run]) -> dict[str, Callable[[], Any]]:
 
 def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> Any:
     seeds = {key.seed for key, _ in cells}
+    sizes = {run.coverage["dialogues"].scored or 0 for _, run in cells}
     rows = []
     for key, run in cells:
-        score = run.scores[measure]
+        score, cases = run.scores[measure], run.coverage["dialogues"].scored
         model = f"{key.model} ({key.options})" if key.options else key.model
-        ends = (score.low, score.high) if score.low is not None and score.high is not None else (score.value,) * 2
         rows.append({
             "system": f"{model}, seed {key.seed}" if len(seeds) > 1 else model,
-            "measure": f"{task_name(key.task)}, n = {run.coverage['dialogues'].scored:,}",
+            "measure": task_name(key.task),
             "value": score.value,
-            "low": ends[0],
-            "high": ends[1],
+            "low": score.low,
+            "high": score.high,
             "percent": True,
+            "cases": cases if len(sizes) > 1 else None,
         })  # fmt: skip
     told = counted(len({row["system"] for row in rows}), "model")
     return interval_plot(
         rows,
         whole_axis=True,
         title=f"{measure.capitalize()} accuracy on {split}",
-        note=[f"{told}; n: dialogues", "bars: 95% confidence intervals"],
+        note=[
+            f"{told}; n: dialogues"
+            if len(sizes) > 1
+            else f"{told}; {counted(sizes.pop() or 0, 'dialogue')} of each task",
+            interval_note([run.scores[measure] for _, run in cells], [run for _, run in cells]),
+        ],
     )

@@ -10,7 +10,7 @@ import msgspec
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
-from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.report import Cell, Column, Table, score_column, system_labels
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.tables import VERDICTS
@@ -96,6 +96,18 @@ def score_tables(runs: Sequence[Run]) -> list[Table]:
     return tables
 
 
+def figure_look(runs: Sequence[Run]) -> dict[str, Any]:
+    """How figures name systems and measures: what tables mark, and the sentence about it, must be in them too."""
+    labelled = system_labels(runs)
+    marked = {f"{label} *" if _has_gold_states(run) else label: run for label, run in labelled.items()}
+    return {
+        "runs": marked,
+        "names": {BLEU: f"{BLEU}@{_references(runs)}"},
+        "remarks": [_POLICY] if any(map(_has_gold_states, runs)) else [],
+    }
+
+
+_POLICY = "* with gold states: a score of the policy; never rank it with end-to-end scores."
 _STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
 
 
@@ -138,13 +150,17 @@ def _human(runs: Sequence[Run]) -> dict[str, float | None]:
 
 
 def _marked(run: Run) -> str:
-    return f"{run.name} *" if run.details["states"] == "gold" else run.name
+    return f"{run.name} *" if _has_gold_states(run) else run.name
+
+
+def _has_gold_states(run: Run) -> bool:
+    return bool(run.details["states"] == "gold")
 
 
 def _modes(runs: Sequence[Run]) -> list[str]:
     notes = []
-    if _human(runs) or any(run.details["states"] == "gold" for run in runs):
-        notes.append("* with gold states: a score of the policy; never rank it with end-to-end scores.")
+    if _human(runs) or any(map(_has_gold_states, runs)):
+        notes.append(_POLICY)
     by_mode: dict[str, list[str]] = {}
     for run in runs:
         by_mode.setdefault(run.details["domains"], []).append(run.name)

@@ -1,19 +1,19 @@
 """The figures of trackers: where errors begin, FGA by strictness, slots per dialogue, scores by domain.
 
 Those of a comparison are over the turns that it is over, those of scored systems over all of theirs. Intervals resample
-dialogues.
+dialogues, as those of the scores do; without those there are none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import figure_label
-from dialgauge.measures import Resampling, intervals, parse_measure
+from dialgauge.measures import Bounds, Resampling, Signature, intervals, parse_measure
 from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
 from dialgauge.tracking.counts import Counts
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 #: Resamples that give a picture its intervals: more would not be seen.
 _DRAWN_RESAMPLES = 1000
 
+#: Fewer dialogues than that, and one of them decides how wide an interval is.
+_FEW = 10
+
 #: Measures that are drawn by domain, where the comparison has them.
 _BY_DOMAIN = ("JGA", "RSA")
+
+#: No interval.
+_NONE: Bounds = (math.nan, math.nan)
 
 #: System to its ends at each lambda.
 Bands = dict[str, list[tuple[float, float]]]
@@ -47,7 +53,8 @@ class DrawnTurns:
     frames: Mapping[str, polars.DataFrame]
     measures: Collection[str]
     basis: str
-    how: Resampling
+    #: None where intervals were refused: then none are drawn.
+    how: Resampling | None
 
     @cached_property
     def counts(self) -> dict[str, Counts]:
@@ -73,7 +80,13 @@ def scored_figures(systems: Mapping[str, Run]) -> dict[str, Callable[[], Any]]:
     sizes = {run.coverage["dialogues"].scored or 0 for run in kept.values()}
     basis = counted(sizes.pop(), "dialogue") if len(sizes) == 1 else "each system over its own dialogues"
     frames = {name: run.table(TURN_SCORES) for name, run in kept.items()}
-    return _figures(DrawnTurns(kept, frames, measures, basis, Resampling(_DRAWN_RESAMPLES)))
+    return _figures(DrawnTurns(kept, frames, measures, basis, _as_scored(kept.values())))
+
+
+def _as_scored(runs: Iterable[Run]) -> Resampling | None:
+    """How the intervals of the scores were made: those of the figures are made alike. None where one has none."""
+    made = [Signature.parse(run.signature).get("interval", "") for run in runs]
+    return (Resampling.parse(made[0]) or Resampling(_DRAWN_RESAMPLES)) if made and all(made) else None
 
 
 def _figures(drawn: DrawnTurns) -> dict[str, Callable[[], Any]]:
@@ -112,13 +125,33 @@ def _lambda_sweep(drawn: DrawnTurns) -> Any:
     systems = drawn.counts
     sweep = sweep_counts(systems)
     turns = max(map(len, systems.values()), default=0)
+    bands = sweep_intervals(systems, drawn.how) if drawn.how else {}
+    told = _interval_words("bands", drawn.how, [ends for band in bands.values() for ends in band])
     return lambda_sweep(
         sweep.lambdas,
         sweep.scores,
-        intervals=sweep_intervals(systems, drawn.how),
+        intervals=bands,
         swaps=[swap.at for swap in sweep.swaps()],
-        note=f"{drawn.basis}, {counted(turns, 'turn')}; bands: {drawn.how.level:.0%} confidence intervals",
+        note=[f"{drawn.basis}, {counted(turns, 'turn')}; {told}", *_caution(systems, bands)],
     )
+
+
+def _caution(systems: Mapping[str, Counts], bands: Bands) -> list[str]:
+    """What a reader of bands must know that swell at single lambdas: of three dialogues two may happen to be alike."""
+    sizes = [systems[name].dialogues for name, band in bands.items() if not math.isnan(band[0][0])]
+    few = bool(sizes) and min(sizes) < _FEW
+    return ["with so few dialogues the width of a band is uncertain itself"] if few else []
+
+
+def _interval_words(marks: str, how: Resampling | None, bounds: Collection[Bounds]) -> str:
+    """What the bands or whiskers of a figure are; that there are none, where there are none."""
+    if how is None:
+        return "no intervals were computed"
+    undefined = sum(math.isnan(low) or math.isnan(high) for low, high in bounds)
+    if undefined == len(bounds):
+        return "no intervals: fewer than two dialogues"
+    told = f"{marks}: {how.level:.0%} confidence intervals from {how.resamples:,} resamples"
+    return f"{told}; none where fewer than two dialogues count" if undefined else told
 
 
 def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
@@ -133,23 +166,26 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
 
     chosen = parse_measure(measure, KIND)
     counts = _by_domain(drawn)
-    bounds = intervals([(part, [chosen]) for part in counts.values()], drawn.how)
+    how = drawn.how
+    bounds = intervals([(part, [chosen]) for part in counts.values()], how) if how else [[_NONE]] * len(counts)
     domains = sorted({domain for domain, _ in counts})
     bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
     ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
+    sizes: dict[str, dict[str, int]] = {domain: {} for domain in domains}
     for ((domain, system), part), (interval,) in zip(counts.items(), bounds, strict=True):
         value = chosen.value(part)
         bars[domain][system] = None if math.isnan(value) else value
         ends[domain][system] = interval
+        sizes[domain][system] = len(part)
     return domain_bars(
         bars,
         title=f"{measure} by domain",
         value=measure,
         percent=all(SystemScores(run).is_share(measure) for run in drawn.runs.values()),
-        counts={domain: len(part) for (domain, _), part in counts.items()},
+        counts=sizes,
         intervals=ends,
         note=[
-            f"{drawn.basis}; whiskers: {drawn.how.level:.0%} confidence intervals",
+            f"{drawn.basis}; {_interval_words('whiskers', how, [ends for (ends,) in bounds])}",
             "n: turns whose gold state has the domain; both states are restricted to it",
         ],
     )
