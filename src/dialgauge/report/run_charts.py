@@ -214,7 +214,7 @@ def _overall(scored: _Scored, rows: Sequence[_Row], about: str) -> Any:
         lines = [row.drawn(scored.words(row.measure), "score") for row in rows]
         return interval_plot(lines, whole_axis=True, width=_WIDE, title=title, note=scored.notes(rows))
     lines = [row.drawn(row.system, scored.words(row.measure)) for row in rows]
-    axes = "axes: of 0 to 100% the part where the scores are"
+    axes = "axes zoom in on the scores"
     return interval_plot(lines, title=title, note=scored.notes(rows, axes))
 
 
