@@ -279,3 +279,9 @@ def test_mistakes(tmp_path: Path) -> None:
         compare_runs([first, empty], store=store)
     with pytest.raises(DialgaugeError, match="no run 'zzz'"):
         compare_runs([first, "zzz"], store=store)
+
+
+def test_gold_states_beside_predicted_ones_are_no_ranking() -> None:
+    runs = [run_of(name, "tasks", {"d1": (1, 2)}, states=states) for name, states in (("a", "file"), ("b", "gold"))]
+    (note,) = compare_runs(runs, resamples=20).notes
+    assert note.endswith("do not rank it with end-to-end systems")

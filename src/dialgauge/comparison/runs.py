@@ -205,7 +205,8 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
                 notes[f"{measure} does not mean the same for all systems: {values}"] = None
             elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
                 unlike_settings = f"the runs were scored with different settings ({part})"
-                notes[f"{unlike_settings}, so differences may come from that: {values}"] = None
+                caution = f". {view.cautions[part]}" if part in view.cautions else ""
+                notes[f"{unlike_settings}, so differences may come from that: {values}{caution}"] = None
     return list(notes)
 
 

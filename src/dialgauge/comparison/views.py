@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -71,6 +71,8 @@ class ComparisonView:
     own_parts: frozenset[str] = frozenset()
     #: Those of them that are no part of who is measured: they may differ in a comparison, but not in a ranking.
     ranked_apart: frozenset[str] = frozenset()
+    #: Parts of a signature in which a difference forbids a ranking, with the reason.
+    cautions: ClassVar[Mapping[str, str]] = {}
     #: What is paired and resampled: mostly a dialogue; a task where runs have several trials of each.
     unit: str = "dialogue"
     #: Those of its tables that are always shown.

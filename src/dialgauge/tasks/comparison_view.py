@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.tasks.measures import COMPANIONS
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 class TasksView(ComparisonView):
     """Systems diverge at the first other response; shown are the verdicts that differ."""
+
+    cautions: ClassVar[Mapping[str, str]] = {
+        "states": "With gold states only the policy is scored: do not rank it with end-to-end systems"
+    }
 
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Under mwzeval a missing dialogue is not counted, and dropping hard ones would pay; grounded has it failed."""
