@@ -53,6 +53,7 @@ class Table:
         self.notes = list(notes)
         self.signature = signature
         self._explained: dict[str, frozenset[str]] = {}
+        self._instead: dict[str, list[str]] = {}
         self._rows: list[list[Cell]] = []
         for row in rows:
             self.add(*row)
@@ -69,9 +70,15 @@ class Table:
         self.notes.append(note)
         self._explained[note] = frozenset(columns)
 
+    def instead(self, column: str, notes: Iterable[str]) -> None:
+        """Say what a column says in sentences, which a screen shows where it leaves the column out."""
+        self._instead[column] = list(notes)
+
     def notes_for(self, shown: Collection[str]) -> list[str]:
-        """The notes but for those about columns of which none is shown."""
-        return [note for note in self.notes if note not in self._explained or self._explained[note] & set(shown)]
+        """The notes but for those about columns of which none is shown, after those that stand for one left out."""
+        stand_ins = [note for column, notes in self._instead.items() if column not in shown for note in notes]
+        own = [note for note in self.notes if note not in self._explained or self._explained[note] & set(shown)]
+        return [*stand_ins, *own]
 
     @cached_property
     def cells(self) -> list[list[Cell]]:
