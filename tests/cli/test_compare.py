@@ -133,7 +133,9 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["--correlation", "pearsn"], "Did you mean 'pearson'"),
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
-        (["--confidence", "2"], "dialgauge: --confidence must be between 0 and 1 (got 2.0)"),
+        (["--confidence", "2"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 2)"),
+        (["--confidence", "1"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 1)"),
+        (["--confidence", "0"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 0)"),
         (["--resamples", "0"], "--resamples must be ≥ 1 (got 0): a comparison is its tests and intervals"),
         (["--to", "pdf"], "unknown output format 'pdf'"),
         (["--table", "x.doc"], "use one of these endings"),

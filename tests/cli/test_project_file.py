@@ -259,4 +259,4 @@ def test_an_old_key_names_the_new_one(project: Path, capsys: pytest.CaptureFixtu
     for words in (("users", "score", "talks.json"), ("config",)):
         outcome = dialgauge(capsys, *words)
         assert outcome.code == 2
-        assert "'users score' has no 'profile' any more: use --dataset NAME" in outcome.err
+        assert "'users score' has no 'profile' any more: write 'dataset = ...'" in outcome.err

@@ -316,7 +316,10 @@ def test_sql_limits_the_screen_and_no_file(place: Place, tmp_path: Path) -> None
     for limit, files in ((5, ("--csv", tmp_path / "a.csv")), (100, ("--table", tmp_path / "a.md"))):
         outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", limit, *files)
         assert (outcome.code, outcome.out) == (2, "")
-        assert f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query" in outcome.err
+        assert (
+            f"--limit only shortens what the screen shows; for a shorter file, write LIMIT {limit} in the query"
+            in outcome.err
+        )
         assert not files[1].exists()
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dialgauge.report.run_charts import measure_words, run_figures, system_labels
     from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
+        BOLD,
         FORMATS,
         INTERVALS,
         Cell,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from dialgauge.text import plain
 
 __all__ = [
+    "BOLD",
     "ENDINGS",
     "FORMATS",
     "INK",

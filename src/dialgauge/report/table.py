@@ -215,6 +215,8 @@ UNDEFINED = "–"
 
 #: The name of all intervals of a table among its columns, for :meth:`Table.explain`.
 INTERVALS = "intervals"
+#: The same for bold print, which a pipe does not have.
+BOLD = "bold"
 
 
 class Column(Struct, frozen=True):

@@ -24,7 +24,7 @@ from dialgauge.report.fitting import (
     places,
     with_short_names,
 )
-from dialgauge.report.table import INTERVALS, Cell, Column, is_number
+from dialgauge.report.table import BOLD, INTERVALS, Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class TerminalTable:
 
     def text(self) -> str:
         """Title, grid and notes, each line ended."""
-        return "".join(f"{line}\n" for line in (*self._title, *map(_joined, self._grid()), *self._notes))
+        return "".join(f"{line}\n" for line in (*self._title, *map(_joined, self._grid()), *self._notes()))
 
     def __rich__(self) -> Group:
         from rich.console import Group
@@ -66,7 +66,7 @@ class TerminalTable:
 
         title = (Text(line, style="bold") for text in self._title for line in self._folded(text))
         grid = (Text.assemble(*line) for line in self._grid())
-        notes = (Text(line, style="dim") for text in self._notes for line in self._folded(text))
+        notes = (Text(line, style="dim") for text in self._notes(BOLD) for line in self._folded(text))
         return Group(*title, *grid, *notes)
 
     def _folded(self, text: str) -> list[str]:
@@ -76,12 +76,13 @@ class TerminalTable:
     def _title(self) -> list[str]:
         return [plain(self.table.title)] if self.table.title else []
 
-    @property
-    def _notes(self) -> list[str]:
+    def _notes(self, *looks: str) -> list[str]:
+        """What stands below the grid; ``looks`` are the kinds of print that there are."""
         columns, layout = self.table.columns, self._layout
         left_out = [_full_title(column) for place, column in enumerate(columns) if place not in layout.fit.places]
         left_out += [INTERVALS] if layout.bare else []
         shown = [columns[place].title for place in layout.fit.places] + ([] if layout.bare else [INTERVALS])
+        shown += looks
         ids = any(columns[place].whole for place in layout.fit.places)
         cut = [_SHORTENED_IDS if ids else _SHORTENED] if layout.shortened else []
         notes = [*self.table.notes_for(shown), *self._signature]

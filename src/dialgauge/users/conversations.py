@@ -138,7 +138,7 @@ def _verdicts(
 ) -> Table:
     columns: list[str | Column] = ["domain", Column("turns", align="left")]
     columns.append(Column("constraint" if measure == "I-GCDF1" else "request", exact=True))
-    columns += [Column("verdict", exact=True), Column("because", drop=1), "fault"]
+    columns += [Column("verdict", exact=True), Column("because", drop=1, exact=True), "fault"]
     columns += [Column(name, drop=place) for place, name in enumerate(("TP", "FP", "FN"), start=2)]
     table = Table(f"{measure} of {dialogue}", columns)
     reasons: dict[tuple[str, str, str], list[str]] = {}
