@@ -324,3 +324,24 @@ def test_tables_of_score_are_a_line_apart(here: dict[str, str], capsys: pytest.C
     titles = [place for place, text in enumerate(lines) if text.startswith("augpt:")]
     assert titles and all(not lines[place - 1] for place in titles)
     assert re.search(r"dialogues? ends? with a wrong state", shown)
+
+
+def test_no_system_is_left_out_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"agent-of-model-{place}" for place in range(6)]
+    for name in names:
+        tau_file(tmp_path / f"{name}.json", {"cancel a flight": "+-+", "book a room": "--+"})
+    shown = printed(dialgauge(capsys, "tasks", "score", *(f"{name}.json" for name in names)))
+    success = shown.partition("Success and consistency")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in success.splitlines() if line.startswith("agent")] == names
+    left_out = re.search(r"Left out to fit 80 columns: (.*) \(--wide", success)
+    assert left_out is not None and "intervals" not in left_out[1] and "agent" not in left_out[1]
+    assert "flip rate" in left_out[1] and "Flip rate" not in success
+
+
+def test_a_star_stands_beside_its_name(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(dialgauge(capsys, "tasks", "score", "town/gold.json", "town/bot.json"))
+    assert re.search(r"^human \* ", shown, re.MULTILINE)
+    assert not re.search(r"^\s*\*\s*$", shown, re.MULTILINE)

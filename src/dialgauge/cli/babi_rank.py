@@ -48,7 +48,7 @@ from dialgauge.cli.common import (
     tables_document,
     write_document,
 )
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, fail_under_option
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
@@ -132,7 +132,7 @@ def evaluate(
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
     report: TableOption = None,
-    fail_under: Annotated[list[str] | None, fail_under_option("hits@1")] = None,
+    fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     wide: WideOption = False,
     run_asked: AlwaysRunOption = False,

@@ -25,16 +25,14 @@ if TYPE_CHECKING:
 
 EXIT_FAILED_CHECK = 3
 
-
-def fail_under_option(measure: str) -> Option:
-    """``--fail-under`` with a measure of the command as the example."""
-    return Option(
+FailUnderOption = Annotated[
+    list[str] | None,
+    Option(
         "--fail-under",
         metavar="MEASURE=VALUE",
-        help=f"Exit with code 3 if below VALUE: {measure}=50% or 0.5; repeatable.",
-    )
-
-
+        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
+    ),
+]
 FailOnDropOption = Annotated[
     str | None,
     Option("--fail-on-drop", metavar="RUN", help="Exit with code 3 if significantly worse than this stored run."),
@@ -58,7 +56,9 @@ class Threshold:
         measure, equals, text = written.rpartition("=")
         measure, text = measure.strip(), text.strip()
         if not equals or not measure or not _NUMBER.fullmatch(text.removesuffix("%").rstrip()):
-            raise DialgaugeError(f"--fail-under expects MEASURE=VALUE, for example JGA=50% (got '{written}')")
+            raise DialgaugeError(
+                f"--fail-under expects MEASURE=VALUE, VALUE being 50% or 0.5 for a share (got '{written}')"
+            )
         return cls(measure, text)
 
     def check(self, family: str | None) -> None:

@@ -26,7 +26,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, fail_under_option
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.lab_options import (
     ChannelOption,
     CountOption,
@@ -109,7 +109,7 @@ def run(
     detail: Annotated[
         bool, Option("--detail", help="Also show belief states, efficiency, and what was misunderstood.")
     ] = False,
-    fail_under: Annotated[list[str] | None, fail_under_option("Success")] = None,
+    fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run_asked: AlwaysRunOption = False,
     store: StoreOption = None,

@@ -46,7 +46,7 @@ def _out_of_bounds(value: float, option: CommandParameter) -> str | None:
     low, high = bounds.get("min", value), bounds.get("max", value)
     if option.type is float and {"min", "max"} <= bounds.keys():
         example = f", such as {bounds['example']}" if "example" in bounds else ""
-        return f"must be between {low} and {high}{example} (got {value:g})"
+        return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
     why = f": {bounds['why']}" if "why" in bounds else ""
     return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value}){why}"
 

@@ -24,7 +24,7 @@ RENAMED: dict[tuple[str, str], str] = {
     (
         "tasks score",
         "--missing",
-    ): "use --unanswered HOW (--missing says what 'compare' does with systems that lack dialogues)",
+    ): "use --unanswered HOW (--missing is an option of 'compare')",
     ("tasks explain", "--run"): _TO_FROM,
     ("users score", "--explain"): "use 'dialgauge users explain'",
     ("users score", "--profile"): _DATASET,

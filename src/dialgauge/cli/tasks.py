@@ -35,7 +35,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, fail_under_option
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 
@@ -112,7 +112,7 @@ def score(
     table: TableOption = None,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
-    fail_under: Annotated[list[str] | None, fail_under_option("Success")] = None,
+    fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
     wide: WideOption = False,

@@ -37,7 +37,7 @@ from dialgauge.cli.common import (
     write_json,
     write_table_file,
 )
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, fail_under_option
+from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_faults import faults
@@ -102,7 +102,7 @@ def score(
     table: TableOption = None,
     figure_folder: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
-    fail_under: Annotated[list[str] | None, fail_under_option("I-GCDF1")] = None,
+    fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
     run: RunOption = False,
     wide: WideOption = False,

@@ -142,7 +142,7 @@ def system_tables(table: SystemTable) -> list[Table]:
     measured = spreads(table.measures, table.values)
     for one in measured:
         numbers = (one.mean, one.population_std, one.sample_std, one.lowest, one.highest, one.range)
-        look = Column("", digits=2, percent=True) if _is_share(one) else None
+        look = Column("", digits=2, percent=_is_share(one))
         spread.add(one.measure, one.systems, *(Cell(number, like=look) for number in numbers))
     others = [one.measure for one in measured if not _is_share(one)]
     if len(others) < len(measured):

@@ -2,9 +2,9 @@
 
 Texts fold at spaces, never inside a word. Names that somebody asked for (``Column.exact``) stay whole: in the first
 column a long one has a line of its own, elsewhere a list or an act folds between its parts where no column is left to
-go. Other long names lose their middle, all of a table alike and so that they still differ. What then does not fit loses columns, in the order the table declares
-(``Column.drop``), then from the right; the first column stays. Only a word that is longer than
-the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
+go. Other long names lose their middle, all of a table alike and so that they still differ. What then does not fit loses
+columns, in the order the table declares (``Column.drop``), then from the right; the first column stays. Only a word
+that is longer than the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
 """
 
 from __future__ import annotations
@@ -160,8 +160,9 @@ def _narrowed(column: AskingColumn, names: LongNames, width: int, *, room: int |
     Exact names are in parts, those of them that have no ``room`` at their signs too; without a room, they are whole.
     """
     if column.exact:
-        words = [word for text, _ in column.cells for word in text.split(" ")]
-        pieces = words if room is None else [part for word in words for part in parts_of_name(word, room)]
+        pieces = [word for text, _ in column.cells for word in text.split(" ")]
+        if room is not None:
+            pieces = [part for word in pieces for part in parts_of_name(word, room)]
         longest = max((places(text) for text, _ in column.cells), default=0)
         return longest, max([longest_word(column.title), *map(places, pieces)])
     cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in column.cells]

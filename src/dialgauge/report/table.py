@@ -38,6 +38,7 @@ class Table:
     """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`.
 
     ``signature`` is what the numbers depend on, in its long form: a screen shows it short, files have it in full.
+    ``stacked``: where a screen is too narrow, intervals stand below their scores before any column goes.
     """
 
     def __init__(
@@ -47,11 +48,14 @@ class Table:
         rows: Iterable[Sequence[Value | Cell]] = (),
         notes: Sequence[str] = (),
         signature: str = "",
+        *,
+        stacked: bool = False,
     ) -> None:
         self.title = title
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature
+        self.stacked = stacked
         self._explained: dict[str, frozenset[str]] = {}
         self._instead: dict[str, list[str]] = {}
         self._rows: list[list[Cell]] = []

@@ -96,6 +96,8 @@ def score_tables(runs: Sequence[Run]) -> list[Table]:
     return tables
 
 
+#: The row of the corpus's own responses; the star is that of gold states.
+HUMAN = "human *"
 _STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
 
 
@@ -106,7 +108,7 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
         table.add(_marked(run), *(_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
     human = _human(runs)
     if any(name in human for name in names):
-        table.add("human responses *", *(human.get(name) for name in names))
+        table.add(HUMAN, *(human.get(name) for name in names))
     return table
 
 
@@ -144,7 +146,8 @@ def _marked(run: Run) -> str:
 def _modes(runs: Sequence[Run]) -> list[str]:
     notes = []
     if _human(runs) or any(run.details["states"] == "gold" for run in runs):
-        notes.append("* with gold states: a score of the policy; never rank it with end-to-end scores.")
+        human = f" {HUMAN}: the responses of the corpus." if _human(runs) else ""
+        notes.append(f"* with gold states: a score of the policy; never rank it with end-to-end scores.{human}")
     by_mode: dict[str, list[str]] = {}
     for run in runs:
         by_mode.setdefault(run.details["domains"], []).append(run.name)
@@ -184,7 +187,7 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
         for run in runs:
             table.add(domain, _marked(run), *(_cell(run.scores.get(name)) for name in scored))
         if any(name in human for name in scored):
-            table.add(domain, "human responses *", *(human.get(name) for name in scored))
+            table.add(domain, HUMAN, *(human.get(name) for name in scored))
     if rules == "mwzeval":
         table.notes.append("Under mwzeval no domain succeeds in a dialogue in which another was not informed.")
     return table

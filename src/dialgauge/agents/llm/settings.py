@@ -74,7 +74,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
             self.key()
         if not self.model_name:
             raise DialgaugeError(
-                "a language model needs the name that its endpoint knows it by: --model NAME; from Python, the setting model"
+                "a language model needs the name that its endpoint knows it by: --model NAME (setting model)"
             )
         if (self.budget_money or self.dialogue_money) and not (self.price_in or self.price_out):
             raise DialgaugeError("a budget in money needs prices: price_in and price_out, per million tokens")
