@@ -383,10 +383,10 @@ def test_a_table_of_systems_is_in_percent_on_the_screen_and_raw_in_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "systems.csv"
-    source.write_text("system,JGA,BLEU\na,0.4,18.0\nb,60%,17.0\n", encoding="utf-8")
+    source.write_text("system,JGA,BLEU\na,0.25,18.0\nb,75%,17.0\n", encoding="utf-8")
     file = tmp_path / "out.csv"
     shown = dialgauge(capsys, "compare", "--systems", source, "--table", file).out
-    assert re.search(r"^JGA +2 +50\.00 +10\.00 +14\.14 +40\.00 +60\.00 +20\.00$", shown, re.MULTILINE), shown
+    assert re.search(r"^JGA +2 +50\.00 +25\.00 +35\.36 +25\.00 +75\.00 +50\.00$", shown, re.MULTILINE), shown
     assert re.search(r"^BLEU +2 +17\.50 +0\.50 ", shown, re.MULTILINE)
     assert "In percent, except BLEU; CSV and JSON have fractions." in shown
-    assert "JGA,2,0.5,0.1" in file.read_text(encoding="utf-8")
+    assert "JGA,2,0.5,0.25," in file.read_text(encoding="utf-8")
