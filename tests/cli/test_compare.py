@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,7 +134,9 @@ def test_stored_runs(files: list[Path], tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["--correlation", "pearsn"], "Did you mean 'pearson'"),
         (["--show", "2", "--show-by", "XYZ"], "share no measure 'XYZ'"),
-        (["--confidence", "2"], "dialgauge: --confidence must be between 0 and 1 (got 2.0)"),
+        (["--confidence", "2"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 2)"),
+        (["--confidence", "1"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 1)"),
+        (["--confidence", "0"], "dialgauge: --confidence must be between 0 and 1, such as 0.95 (got 0)"),
         (["--resamples", "0"], "--resamples must be ≥ 1 (got 0): a comparison is its tests and intervals"),
         (["--to", "pdf"], "unknown output format 'pdf'"),
         (["--table", "x.doc"], "use one of these endings"),
@@ -349,3 +352,41 @@ def test_one_measure_is_not_correlated_with_itself(files: list[Path], capsys: py
     shown = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA", "--show", 1, "--wide").out
     assert "Kendall" not in shown
     assert "points of the difference" in shown and "share of the difference" not in shown
+
+
+def test_the_confidence_is_that_of_every_sentence(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = dialgauge(capsys, "compare", "self", *files[:2], "--confidence", "0.9", "--resamples", 200, "--pairs").out
+    assert "p < 0.1" in shown and "uncorrected p < 0.1 (" in shown
+    assert "0.05" not in shown and "95%" not in shown
+
+
+def test_too_few_dialogues_have_one_sentence_on_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = gold_dialogues(3)
+    for name, rate in (("a", 0.1), ("b", 0.5)):
+        write_predictions(tmp_path / f"{name}.json", gold, tracker(gold, rate, 1))
+    shown = dialgauge(capsys, "compare", "self", tmp_path / "a.json", tmp_path / "b.json", "--pairs").out
+    assert "No intervals: 3 dialogues are too few" in shown
+    assert "exclude 0" not in shown
+
+
+def test_a_pipe_does_not_speak_of_bold_print(
+    files: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("compare", "self", *files[:2], "--resamples", 200)
+    assert "Bold" not in dialgauge(capsys, *words).out
+    assert "Bold: best." in dialgauge(capsys, *words, "--to", "markdown").out
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    assert "Bold: best." in dialgauge(capsys, *words).out
+
+
+def test_a_table_of_systems_is_in_percent_on_the_screen_and_raw_in_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "systems.csv"
+    source.write_text("system,JGA,BLEU\na,0.25,18.0\nb,75%,17.0\n", encoding="utf-8")
+    file = tmp_path / "out.csv"
+    shown = dialgauge(capsys, "compare", "--systems", source, "--table", file).out
+    assert re.search(r"^JGA +2 +50\.00 +25\.00 +35\.36 +25\.00 +75\.00 +50\.00$", shown, re.MULTILINE), shown
+    assert re.search(r"^BLEU +2 +17\.50 +0\.50 ", shown, re.MULTILINE)
+    assert "In percent, except BLEU; CSV and JSON have fractions." in shown
+    assert "JGA,2,0.5,0.25," in file.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dialgauge as package
-from dialgauge.cli import COMMANDS
+from dialgauge.cli import COMMANDS, main
 from dialgauge.dialogue import Task
 from dialgauge.runs import Store
 from dialgauge.users import LABELS, REASONS
@@ -66,6 +66,8 @@ EMBEDDED = [
     "tasks score agents.json",
     "users score talks.json",
     "users explain talks.json loop --talk",
+    "users explain tutorial/gcdf1 TOWN0001",
+    "users find tutorial/gcdf1 --min-repeats 3",
     "users figures talks.json --by-slot",
     "users find talks.json --min-repeats 1",
     "users faults agents.json",
@@ -82,12 +84,22 @@ REAL = [
     "tasks explain {data}/multiwoz21/test.json.gz {data}/dst_predictions/lava.json.gz PMUL1966",
     "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
     "tasks score {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
+    "tasks score {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
+    "users faults {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
+    "data check {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "users score {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
+    "users explain {data}/gcdf1/conversations PMUL2009",
     "users explain {data}/gcdf1/conversations PMUL2009 --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
     "users figures {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
     "users faults {data}/tau/tau_airline_gpt-4o.json.gz",
     "reproduce rsa --data {data}",
 ]
+
+#: The conversations of the tutorial on users, which have loops and long names of verdicts.
+TUTORIAL = (
+    "lab run --user agenda-baseline --system rule-baseline --level text --channel paper2021 -n 4 "
+    "--out {out} --store {store}"
+)
 
 #: What no test can call like this, and why.
 ELSEWHERE = {
@@ -115,6 +127,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.jsonl").write_text(json.dumps({"dialogue": "a", "speaker": "user", "text": "call 01223 351880"}))
     write_town(folder / "town")
     (folder / "town" / "bot.json").write_text(json.dumps(responses()))
+    with pytest.raises(SystemExit):
+        main(TUTORIAL.format(out=folder / "tutorial", store=folder / "other-runs").split())
     tau_file(folder / "agents.json", {"cancel a flight": "+-+", "book a room": "--+"})
     return folder
 
@@ -158,21 +172,24 @@ def check(capsys: pytest.CaptureFixture[str], line: str, names: dict[str, str], 
     for row in narrow.splitlines():
         assert len(row) <= 80 or " " not in row.strip(), row
     known = words(wide)
+    known |= {word.strip("(),:;.") for word in known}
     own = re.sub(r"Left out to fit 80 columns: [^)]*\)\.", "", narrow)
     own = re.sub(r"\S+ (names|ids) (are shortened )?\(…\)[^.]*\.", "", own)
+    own = own.replace("--wide and files have the settings of each score.", "")
     own = re.sub(r"Signature: sig:[0-9a-f]{8}", "", own)
     for word in words(own) - known:
         parts = re.compile(".*".join(map(re.escape, word.split("…"))))
         cut = "…" in word and any(parts.fullmatch(one) for one in known)
-        assert cut or set(word) == {"─"} or is_part_of_a_name(word, known), word
+        said = word.strip("(),:;.") in known
+        assert cut or said or set(word) == {"─"} or is_part_of_a_name(word, known), word
 
 
 def is_part_of_a_name(part: str, names: set[str]) -> bool:
-    """Whether a name was folded between its parts: after a sign, or before a bracket."""
+    """Whether a name was folded between its parts: after a comma or a slash, or before a bracket; never at - = or _."""
     return any(
         part in name
-        and (name.endswith(part) or part[-1] in "/_=,-" or name.split(part, 1)[1].startswith("("))
-        and (name.startswith(part) or part[0] == "(" or name.split(part, 1)[0][-1:] in tuple("/_=,-"))
+        and (name.endswith(part) or part[-1] in "/," or name.split(part, 1)[1].startswith("("))
+        and (name.startswith(part) or part[0] == "(" or name.split(part, 1)[0][-1:] in tuple("/,"))
         for name in names
     )
 
@@ -308,3 +325,24 @@ def test_tables_of_score_are_a_line_apart(here: dict[str, str], capsys: pytest.C
     titles = [place for place, text in enumerate(lines) if text.startswith("augpt:")]
     assert titles and all(not lines[place - 1] for place in titles)
     assert re.search(r"dialogues? ends? with a wrong state", shown)
+
+
+def test_no_system_is_left_out_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"agent-of-model-{place}" for place in range(6)]
+    for name in names:
+        tau_file(tmp_path / f"{name}.json", {"cancel a flight": "+-+", "book a room": "--+"})
+    shown = printed(dialgauge(capsys, "tasks", "score", *(f"{name}.json" for name in names)))
+    success = shown.partition("Success and consistency")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in success.splitlines() if line.startswith("agent")] == names
+    left_out = re.search(r"Left out to fit 80 columns: (.*) \(--wide", success)
+    assert left_out is not None and "intervals" not in left_out[1] and "agent" not in left_out[1]
+    assert "noise floor" in left_out[1] and "Noise floor" not in success
+
+
+def test_a_star_stands_beside_its_name(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(dialgauge(capsys, "tasks", "score", "town/gold.json", "town/bot.json"))
+    assert re.search(r"^human \* ", shown, re.MULTILINE)
+    assert not re.search(r"^\s*\*\s*$", shown, re.MULTILINE)

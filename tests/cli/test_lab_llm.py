@@ -198,7 +198,10 @@ def test_no_key_header_or_environment_in_any_file(
             ["--user", "llm-system", "--user-set", "model=m", "--user-set", "endpoint=local"],
             "llm-system is a system agent; it cannot be the user",
         ),
-        (["--system-set", "endpoint="], "needs the setting endpoint"),
+        (
+            ["--system-set", "endpoint="],
+            "needs an endpoint: --endpoint URL (such as http://localhost:8000/v1) or --endpoint local",
+        ),
     ],
 )
 def test_what_is_refused_before_the_work(

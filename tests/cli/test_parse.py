@@ -71,6 +71,8 @@ def texts(parameter: Any) -> st.SearchStrategy[str]:
         return st.integers(bounds.get("min", 0), bounds.get("max", 10**12)).map(str)
     if parameter.type is float:
         high = bounds.get("max", 1e6)
+        if bounds.get("exclusive"):
+            return st.floats(0.001, 0.999).map(lambda number: f"{number * high:.6f}")
         return st.floats(0, high).map(lambda number: f"{number:.6f}") | st.sampled_from(["0", "001", "1"])
     word = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
     return st.sampled_from(["-", "a b.json", "ü", "*.json", "x=y"]) | word.filter(lambda text: text[:1] != "-")

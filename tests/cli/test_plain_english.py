@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import dialgauge
+from dialgauge.cli import COMMANDS
+from dialgauge.cli.help_pages import command_page
 
 SOURCE = Path(dialgauge.__file__).parent
 
@@ -92,3 +96,17 @@ def test_stiff_phrases_do_not_come_back() -> None:
         if phrase in text
     ]
     assert not found, "\n".join(found)
+
+
+def test_no_help_text_shows_an_empty_default_or_a_switch_that_is_always_on() -> None:
+    for group in COMMANDS:
+        for name, command in importlib.import_module(f"dialgauge.cli.{group}").app.commands.items():
+            page = command_page(f"dialgauge {group} {name}", command)
+            assert not re.search(r"\[default:\s*\]", page), page
+            assert not re.search(r"\[default:\s*True\]", page), page
+
+
+def test_the_gate_names_no_measure_that_a_command_lacks() -> None:
+    for group, name in (("users", "score"), ("babi", "evaluate")):
+        command = importlib.import_module(f"dialgauge.cli.{group}").app.commands[name]
+        assert "JGA" not in command_page(f"dialgauge {group} {name}", command)

@@ -122,7 +122,9 @@ def test_listing_names_unfinished_work(place: Place) -> None:
 
 def test_showing_a_run(place: Place) -> None:
     id_ = place.add("augpt")
-    outcome = place.run("runs", "show", id_[:-3], "--limit", 1)
+    narrow = place.run("runs", "show", id_[:-3], "--limit", 1).out
+    assert "Settings of each score" not in narrow and "--wide and files have the settings of each score." in narrow
+    outcome = place.run("runs", "show", id_[:-3], "--limit", 1, "--wide")
     assert outcome.code == 0
     for text in (id_, "profile:exact|gold:ab12", "nested.depth", "66.67 [50.00, 100.00]", "corpus"):
         assert text in outcome.out
@@ -148,14 +150,12 @@ def test_codes_in_the_tables_of_a_run_are_explained_below_them(place: Place) -> 
     tables = {name: polars.DataFrame(columns) for name, columns in rows.items()}
     run = place.store.add(new_run(kind="lab", name="coded", tables=tables))
     shown = place.run("runs", "show", run.id, "--wide").out
-    assert [line for line in shown.splitlines() if line.startswith("Codes:")] == [
-        "Codes: user_done = the user was done.",
-        "Codes: no_miss_mult = all, over several turns.",
-        "Codes: said_not_heard = said, not heard.",
-        "Codes: lost/loop = said again in a loop; repeated_inform = a constraint was said more than once.",
-        "Codes: early_end = ends before its goal is done.",
+    assert [line for line in shown.splitlines() if line.startswith("Codes")] == [
+        "Codes in these tables: user_done = the user was done; no_miss_mult = all, over several turns; "
+        "said_not_heard = said, not heard; lost/loop = said again in a loop; repeated_inform = a constraint was said "
+        "more than once; early_end = ends before its goal is done.",
     ]
-    assert "Codes: user_done" in place.run("runs", "show", run.id).out
+    assert "Codes in these tables: user_done" in place.run("runs", "show", run.id).out
 
 
 def test_annotating_a_run_and_its_dialogues(place: Place) -> None:
@@ -316,7 +316,10 @@ def test_sql_limits_the_screen_and_no_file(place: Place, tmp_path: Path) -> None
     for limit, files in ((5, ("--csv", tmp_path / "a.csv")), (100, ("--table", tmp_path / "a.md"))):
         outcome = place.run("sql", "SELECT * FROM range(150) AS t(x)", "--limit", limit, *files)
         assert (outcome.code, outcome.out) == (2, "")
-        assert f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query" in outcome.err
+        assert (
+            f"--limit only shortens what the screen shows; for a shorter file, write LIMIT {limit} in the query"
+            in outcome.err
+        )
         assert not files[1].exists()
 
 

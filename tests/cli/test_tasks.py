@@ -38,7 +38,7 @@ def partial(tmp_path: Path) -> Path:
 def test_scores_on_the_screen_and_as_json(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
     result = dialgauge(capsys, "tasks", "score", gold, mine, "--json", tmp_path / "out.json", "--by", "domain")
     assert result.code == 0
-    for word in ("Rule set mwzeval", "Rule set grounded", "BLEU@mwz21-span", "human responses *", "By domain", "taxi"):
+    for word in ("Rule set mwzeval", "Rule set grounded", "BLEU@mwz21-span", "human *", "By domain", "taxi"):
         assert (word in result.out) == (word != "taxi"), word
     assert "2 of 2 dialogues scored; 4 of 4 turns scored" in result.err
     assert "domains:file|states:file|missing:skip" in result.out

@@ -118,8 +118,9 @@ def test_explanations(capsys: Capture, talks: Path) -> None:
     assert whole.code == 0
     assert "repeated-penalised" in dialgauge(capsys, "users", "explain", talks, "loop", "--wide").out
     heads = [line.split() for line in whole.out.splitlines() if line.startswith("domain")]
-    assert all("because" in head and "verdict" in head for head in heads[1:]), heads
-    assert re.search(r"Left out to fit 80 columns: (TP, )?FP, FN ", whole.out)
+    assert all("verdict" in head and "fault" in head for head in heads[1:]), heads
+    assert re.search(r"Left out to fit 80 columns: because, TP, FP, FN ", whole.out)
+    assert re.search(r"^repeated-penalised \(hotel area=north\): nothing in the context excuses it", whole.out, re.M)
     assert "heard Train-Inform(phone=1)" in whole.out
     assert "Loops" in whole.out
     inside = dialgauge(capsys, "users", "explain", talks, "loop")

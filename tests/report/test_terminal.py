@@ -268,3 +268,16 @@ def test_a_long_part_of_a_signature_costs_no_column() -> None:
     lines = shown(Table("", ["field", Column("value", exact=True)], [["signature", value]]), 80)
     assert "".join(line.split()[-1] for line in lines[2:]) == value
     assert max(map(len, lines)) <= 80
+
+
+def test_what_one_types_is_never_broken_while_a_column_can_go() -> None:
+    columns = ["domain", Column("constraint", exact=True), Column("verdict", exact=True), Column("because", drop=1)]
+    table = Table("", columns, [["restaurant", "pricerange=moderate", "repeated-penalised", "nothing excuses it here"]])
+    table.instead("because", ["repeated-penalised: nothing excuses it here."])
+    lines = shown(table, 55)
+    assert "restaurant   pricerange=moderate   repeated-penalised" in lines
+    assert lines[-2:] == [
+        "repeated-penalised: nothing excuses it here.",
+        "Left out to fit 55 columns: because (--wide shows all).",
+    ]
+    assert "repeated-penalised: nothing excuses it here." not in shown(table, 80)

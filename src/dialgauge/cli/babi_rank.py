@@ -289,7 +289,7 @@ def table(
     address: AddressOption = None,
     workers: WorkersOption = None,
     fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
-    statistics: Annotated[bool, Option(help="Also show the paper's Table 1.")] = True,
+    no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
     json: JsonOption = None,
@@ -316,7 +316,7 @@ def table(
             runs.extend(cells)
             advance(1)
     tables = [results_table(runs)]
-    if statistics:
+    if not no_statistics:
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
     for shown in tables if on_screen(json) else ():
         out.print(shown.render("terminal"))

@@ -52,7 +52,16 @@ ResamplesOption = Annotated[
     ),
 ]
 ConfidenceOption = Annotated[
-    float, Option("--confidence", min=0, max=1, help="Confidence level of intervals and tests.")
+    float,
+    Option(
+        "--confidence",
+        metavar="LEVEL",
+        min=0,
+        max=1,
+        exclusive=True,
+        example=0.95,
+        help="Confidence level of intervals; differences are significant where p < 1 - LEVEL.",
+    ),
 ]
 CorrelationOption = Annotated[
     str | None,

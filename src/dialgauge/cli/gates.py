@@ -28,7 +28,9 @@ EXIT_FAILED_CHECK = 3
 FailUnderOption = Annotated[
     list[str] | None,
     Option(
-        "--fail-under", metavar="MEASURE=VALUE", help="Exit with code 3 if below VALUE: JGA=50% or 0.5; repeatable."
+        "--fail-under",
+        metavar="MEASURE=VALUE",
+        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
     ),
 ]
 FailOnDropOption = Annotated[
@@ -54,7 +56,9 @@ class Threshold:
         measure, equals, text = written.rpartition("=")
         measure, text = measure.strip(), text.strip()
         if not equals or not measure or not _NUMBER.fullmatch(text.removesuffix("%").rstrip()):
-            raise DialgaugeError(f"--fail-under expects MEASURE=VALUE, for example JGA=50% (got '{written}')")
+            raise DialgaugeError(
+                f"--fail-under expects MEASURE=VALUE, VALUE being 50% or 0.5 for a share (got '{written}')"
+            )
         return cls(measure, text)
 
     def check(self, family: str | None) -> None:

@@ -95,10 +95,11 @@ def _help(parameter: CommandParameter, default: object) -> str:
     settings = parameter.declaration.settings
     parts = [_plain(settings.get("help", ""))]
     if "min" in settings and "max" in settings:
-        parts.append(f"From {settings['min']:,} to {settings['max']:,}.")
+        ends = f"{settings['min']:,} {{}} {settings['max']:,}."
+        parts.append(f"Between {ends.format('and')}" if settings.get("exclusive") else f"From {ends.format('to')}")
     if parameter.required and not isinstance(parameter.declaration, Argument):
         parts.append("Required.")
-    elif settings.get("show_default", True) and not any(default is one for one in _UNSHOWN):
+    elif settings.get("show_default", True) and default != "" and not any(default is one for one in _UNSHOWN):
         parts.append(f"[default: {default}]".replace(" ", _GLUE))
     return " ".join(part for part in parts if part)
 

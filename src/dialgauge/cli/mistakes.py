@@ -38,12 +38,15 @@ def unfit_value(value: object, option: CommandParameter) -> str | None:
 
 
 def _out_of_bounds(value: float, option: CommandParameter) -> str | None:
+    from dialgauge.cli.parse import within
+
     bounds = option.declaration.settings
-    low, high = bounds.get("min", value), bounds.get("max", value)
-    if low <= value <= high:
+    if within(value, bounds):
         return None
+    low, high = bounds.get("min", value), bounds.get("max", value)
     if option.type is float and {"min", "max"} <= bounds.keys():
-        return f"must be between {low} and {high} (got {value})"
+        example = f", such as {bounds['example']}" if "example" in bounds else ""
+        return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
     why = f": {bounds['why']}" if "why" in bounds else ""
     return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value}){why}"
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import typer.core
 
 #: Settings that change nothing, or only what :func:`_value` heeds.
-_SETTINGS = {"help", "metavar", "show_default", "min", "max", "why"}
+_SETTINGS = {"help", "metavar", "show_default", "min", "max", "exclusive", "example", "why"}
+_BOUNDS = {"min", "max", "exclusive", "example", "why"}
 #: Whole numbers from here on are not exact everywhere.
 _HUGE = 2**53
 _NUMBERS = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")}
@@ -208,11 +209,17 @@ def _value(one: CommandParameter, text: str) -> Any:
         return Path(text)
     if one.type in _NUMBERS and _NUMBERS[one.type].fullmatch(text):
         number, bounds = one.type(text), one.declaration.settings
-        if bounds.get("min", number) <= number <= bounds.get("max", number):
+        if within(number, bounds):
             return number
     if get_origin(one.type) is Literal and text in get_args(one.type):
         return text
     raise _UnsureError
+
+
+def within(number: float, bounds: Mapping[str, Any]) -> bool:
+    """Whether a number is within the bounds of an option; ``exclusive`` ones do not belong to it."""
+    low, high = bounds.get("min", number), bounds.get("max", number)
+    return bool(low <= number <= high) and not (bounds.get("exclusive") and number in (low, high))
 
 
 def command_parameters(command: Callable[..., object]) -> list[CommandParameter]:
@@ -272,7 +279,7 @@ def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]
         if fact is None:
             return hint
         make: Callable[..., Any] = typer.Option if isinstance(fact, Option) else typer.Argument
-        settings = {name: value for name, value in fact.settings.items() if name not in ("min", "max", "why")}
+        settings = {name: value for name, value in fact.settings.items() if name not in _BOUNDS}
         return Annotated[hint.__origin__, make(*fact.names, **settings)]
 
     @wraps(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 from dialgauge.cli import compare as comparing
@@ -31,7 +31,7 @@ from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
+from dialgauge.report import OWN_SETTINGS, SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
@@ -100,7 +100,8 @@ def show(
     others = [*_annotation_tables(written), *others]
     heads = _heads(stored, row_limit(limit))
     if on_screen(json):
-        print_tables([_without(facts, _WHOLE), *others, *(heads if out.wide else map(_cut_table, heads))])
+        shown = [*others, *heads] if out.wide else [*_without_settings(others), *map(_cut_table, heads)]
+        print_tables([_without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"}), *shown])
         _print_whole(facts)
     write_table_file([facts, *others, *heads], table)
     if annotated.damaged:
@@ -295,20 +296,30 @@ def _print_whole(facts: Table) -> None:
 
 
 def _heads(run: Run, rows: int) -> list[Table]:
-    """The beginning of every table that has rows, as SQL sees it, with the meaning of its codes below."""
+    """The beginning of every table that has rows, as SQL sees it, with the meaning of their codes below the last."""
     heads = [
         frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
         for name, info in run.tables.items()
         if info.rows
     ]
-    for head in heads:
-        head.notes += _code_notes(head)
+    if heads:
+        heads[-1].notes += _code_notes(heads)
     return heads
 
 
-def _code_notes(table: Table) -> list[str]:
-    """The codes in a table in words, where somebody has words for them."""
-    texts = [text for row in table.cells for cell in row if isinstance(cell.value, str) for text in [cell.value]]
+def _without_settings(tables: Sequence[Table]) -> list[Table]:
+    """The tables but for that of the settings of each score, which is longer than all others."""
+    kept = [table for table in tables if table.title != OWN_SETTINGS]
+    if len(kept) < len(tables):
+        scores = next(table for table in kept if table.title == "Scores")
+        scores.notes.append("--wide and files have the settings of each score.")
+    return kept
+
+
+def _code_notes(tables: Sequence[Table]) -> list[str]:
+    """The codes in tables in words, where somebody has words for them: once for all of them."""
+    cells = (cell.value for table in tables for row in table.cells for cell in row)
+    texts = [value for value in cells if isinstance(value, str)]
     codes = dict.fromkeys(part for text in texts for part in text.split(", ") if _CODE.fullmatch(part))
     if not codes:
         return []
@@ -321,7 +332,7 @@ def _code_notes(table: Table) -> list[str]:
     for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS):
         known |= {str(code): text for code, text in words.items()}
     told = [f"{code} = {known[code]}" for code in codes if code in known]
-    return [f"Codes: {'; '.join(told)}."] if told else []
+    return [f"Codes in these tables: {'; '.join(told)}."] if told else []
 
 
 def _cut_table(whole: Table) -> Table:

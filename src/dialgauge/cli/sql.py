@@ -57,7 +57,9 @@ def sql(
     files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
     to_files = table is not None or any(file for file, _ in files)
     if to_files and limit is not None:
-        raise DialgaugeError(f"--limit is of the screen, and files have all rows; write LIMIT {limit} in the query")
+        raise DialgaugeError(
+            f"--limit only shortens what the screen shows; for a shorter file, write LIMIT {limit} in the query"
+        )
     if store is not None and not store.exists():
         err.print(f"no run store at {store}; all tables are empty")
     problems: list[DialgaugeError] = []

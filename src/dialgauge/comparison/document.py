@@ -21,7 +21,6 @@ from dialgauge.comparison.spread import (
 )
 from dialgauge.comparison.standing import standings
 from dialgauge.comparison.tables import (
-    POWER_ALPHA,
     floor_table,
     pair_table,
     rank_range_table,
@@ -115,7 +114,7 @@ def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:
 
 def comparison_json(comparison: Comparison, options: ComparisonOptions | None = None) -> dict[str, Any]:
     """Everything as plain values; undefined is null."""
-    power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
+    power = discriminative_power(comparison.randomisation.p, alpha=comparison.alpha)
     content: dict[str, Any] = {
         "signature": comparison.signature,
         "resamples": comparison.resamples,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Column, Table
+from dialgauge.report import Cell, Column, Table
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 
 if TYPE_CHECKING:
@@ -139,16 +139,26 @@ def system_tables(table: SystemTable) -> list[Table]:
         f"Mean and spread of {len(table.systems)} systems",
         ["measure", "systems", "mean", "std (population)", "std (sample)", "lowest", "highest", "range"],
     )
-    for one in spreads(table.measures, table.values):
-        spread.add(
-            one.measure, one.systems, one.mean, one.population_std, one.sample_std, one.lowest, one.highest, one.range
-        )
+    measured = spreads(table.measures, table.values)
+    for one in measured:
+        numbers = (one.mean, one.population_std, one.sample_std, one.lowest, one.highest, one.range)
+        look = Column("", digits=2, percent=_is_share(one))
+        spread.add(one.measure, one.systems, *(Cell(number, like=look) for number in numbers))
+    others = [one.measure for one in measured if not _is_share(one)]
+    if len(others) < len(measured):
+        exception = f", except {', '.join(others)}" if others else ""
+        spread.notes.append(f"In percent{exception}; CSV and JSON have fractions.")
     columns = list(table.values.T)
     matrices = [
         matrix_table(f"{kind.capitalize()} over systems", table.measures, correlation_matrix(columns, kind))
         for kind in CORRELATIONS
     ]
     return [spread, *matrices]
+
+
+def _is_share(one: Spread) -> bool:
+    """Whether all scores of a measure may be shares: such as papers print as percentages."""
+    return (one.lowest or 0) >= 0 and (one.highest or 0) <= 1
 
 
 def system_table_json(table: SystemTable) -> dict[str, Any]:
@@ -167,7 +177,7 @@ def spread_figure(table: SystemTable) -> Any:
     from dialgauge.report import mean_spread
 
     known = [one for one in spreads(table.measures, table.values) if one.mean is not None]
-    fractions = all((one.lowest or 0) >= 0 and (one.highest or 0) <= 1 for one in known)
+    fractions = all(map(_is_share, known))
     return mean_spread(
         [one.measure for one in known],
         [one.mean or 0.0 for one in known],

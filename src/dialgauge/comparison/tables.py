@@ -10,12 +10,9 @@ from dialgauge.comparison.missing import missing_sentences
 from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
-from dialgauge.report import INTERVALS, SHARE, Cell, Column, Table, mark_best, score_column
+from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, score_column
 from dialgauge.stats import discriminative_power
 from dialgauge.text import counted
-
-#: Discriminative power is, by its definition, about tests at this level without correction.
-POWER_ALPHA = 0.05
 
 #: Up to so many systems stand beside each other where there are more measures than systems.
 _BESIDE = 3
@@ -134,8 +131,8 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.explain(f"{comparison.basis}.", INTERVALS)
+    table.explain("Bold: best.", BOLD)
     table.notes += [
-        "Bold: best.",
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
@@ -179,11 +176,12 @@ def pair_table(comparison: Comparison) -> Table:
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
     table.notes.append(f"Verdicts: {_test(comparison)}.")
-    table.explain(
-        f"Intervals are at {100 * comparison.level:g}%{together}; they exclude 0 exactly where the verdict names a "
-        "system.",
-        INTERVALS,
-    )
+    if not comparison.too_few:
+        table.explain(
+            f"Intervals are at {100 * comparison.level:g}%{together}; they exclude 0 exactly where the verdict names a "
+            "system.",
+            INTERVALS,
+        )
     table.explain(
         f"Wins, ties and losses: {comparison.view.unit}s on which the first system scores better than the second, "
         "equal, or worse.",
@@ -221,7 +219,7 @@ def verdict(difference: Difference) -> str:
 
 def floor_table(comparison: Comparison) -> Table:
     """What this set of dialogues can tell apart, under the correction that the verdicts have."""
-    power = discriminative_power(comparison.randomisation.p, alpha=POWER_ALPHA)
+    power = discriminative_power(comparison.randomisation.p, alpha=comparison.alpha)
     table = Table(
         "What this test set can resolve",
         [
@@ -239,7 +237,7 @@ def floor_table(comparison: Comparison) -> Table:
     table.notes.append(
         "No two systems that differ by less than the noise floor were told apart, and all that differ by more than "
         "'resolved' were. Detectable: the true difference that the same test finds with 80% power, for any "
-        f"pair. Pairs separated: system pairs with uncorrected p < {POWER_ALPHA:g} (discriminative power)."
+        f"pair. Pairs separated: system pairs with uncorrected p < {comparison.alpha:g} (discriminative power)."
     )
     if np.isnan(comparison.floor).any():
         table.notes.append(

@@ -1,10 +1,10 @@
 """A table in so many places: which columns stay, how wide each is, and the lines of a text in a narrow column.
 
 Texts fold at spaces, never inside a word. Names that somebody asked for (``Column.exact``) stay whole: in the first
-column a long one has a line of its own, elsewhere it folds between its parts. Other long names lose their middle, all
-of a table alike and so that they still differ. What then does not fit loses columns, in the order the table declares
-(``Column.drop``), then from the right; the first column stays. Only a word that is longer than
-the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
+column a long one has a line of its own, elsewhere a list or an act folds between its parts where no column is left to
+go. Other long names lose their middle, all of a table alike and so that they still differ. What then does not fit loses
+columns, in the order the table declares (``Column.drop``), then from the right; the first column stays. Only a word
+that is longer than the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
 """
 
 from __future__ import annotations
@@ -30,15 +30,18 @@ _BEFORE = 3
 #: A name of the first column that is longer than this has a line of its own where the table is too wide otherwise;
 #: the second number is for names that people copy, before which other columns go.
 _HANGING, _COPIED = 28, 52
-#: Where an exact name may fold: after these signs, and before a bracket.
-_JOINT = re.compile(r"(?<=[/_=,|-])(?=[^/_=,|-])|(?<=.)(?=\()")
+#: Where an exact name may fold: between the items of a list, the folders of a path and before a bracket; and only where
+#: no line could hold it, between the parts of what somebody types.
+_JOINT = re.compile(r"(?<=[/,|])(?=[^/,|])|(?<=.)(?=\()")
+_LAST_JOINT = re.compile(r"(?<=[/_=,|-])(?=[^/_=,|-])|(?<=.)(?=\()")
 
 
 class ColumnNeeds(Struct, frozen=True):
     """What a column asks for, from a line for every cell down to the narrowest that keeps its words recognisable.
 
     ``full`` holds title and cells on one line, ``cells`` the cells alone; in ``readable`` only long texts fold, in
-    ``tight`` all of them. In both, long names are shortened; in ``copyable``, all but those that people copy.
+    ``tight`` all of them. In both, long names are shortened; in ``copyable``, all but those that people copy. In
+    ``broken``, what people type is broken at its signs: only where two columns find no room otherwise.
     """
 
     full: int
@@ -46,6 +49,7 @@ class ColumnNeeds(Struct, frozen=True):
     copyable: int
     readable: int
     tight: int
+    broken: int
     drop: int
 
 
@@ -125,7 +129,7 @@ def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: 
     widest = max((places(text) for text, _ in column.cells), default=0)
     if column.hanging:
         return _hanging_needs(column, widest)
-    longest, word = _narrowed(column, names, readable)
+    longest, word = _narrowed(column, names, readable, room=None)
     full = max(places(column.title), widest)
     folded = min(full, max(word, _FOLDED) if longest > _LONG else max(word, longest))
     return ColumnNeeds(
@@ -134,6 +138,7 @@ def _column_needs(column: AskingColumn, names: LongNames, readable: int, tight: 
         copyable=max(widest, folded) if column.whole else folded,
         readable=folded,
         tight=_narrowed(column, names, tight)[1],
+        broken=_narrowed(column, names, tight, room=0)[1],
         drop=column.drop,
     )
 
@@ -144,13 +149,20 @@ def _hanging_needs(column: AskingColumn, widest: int) -> ColumnNeeds:
     short = max((places(text) for text, _ in column.cells if places(text) <= longest), default=0)
     least = max(short, longest_word(column.title))
     full = max(places(column.title), widest)
-    return ColumnNeeds(full=full, cells=least, copyable=least, readable=least, tight=least, drop=column.drop)
+    return ColumnNeeds(
+        full=full, cells=least, copyable=least, readable=least, tight=least, broken=least, drop=column.drop
+    )
 
 
-def _narrowed(column: AskingColumn, names: LongNames, width: int) -> tuple[int, int]:
-    """The places of the longest cell, and of the longest word in title and cells, with long names in a width."""
+def _narrowed(column: AskingColumn, names: LongNames, width: int, *, room: int | None = _COPIED) -> tuple[int, int]:
+    """The places of the longest cell, and of the longest word in title and cells, with long names in a width.
+
+    Exact names are in parts, those of them that have no ``room`` at their signs too; without a room, they are whole.
+    """
     if column.exact:
-        pieces = [part for text, _ in column.cells for word in text.split(" ") for part in parts_of_name(word)]
+        pieces = [word for text, _ in column.cells for word in text.split(" ")]
+        if room is not None:
+            pieces = [part for word in pieces for part in parts_of_name(word, room)]
         longest = max((places(text) for text, _ in column.cells), default=0)
         return longest, max([longest_word(column.title), *map(places, pieces)])
     cut = [(text if solid else _stand_in(text, names, width), solid) for text, solid in column.cells]
@@ -176,10 +188,15 @@ def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
         if _fits([asked[place] for place in kept], width):
             return Fit(tuple(kept), _widened([asked[place] for place in kept], [columns[one] for one in kept], width))
     chosen = [columns[place] for place in kept]
-    while not _fits([one.tight for one in chosen], width) and len(chosen) > 1:
+    while not _fits([one.tight for one in chosen], width) and len(chosen) > 2:
         chosen.pop()
-    least = [min(one.tight, width) for one in chosen]
-    forced = len(chosen) < len(kept) or any(one.tight > width for one in chosen)
+    asked = [one.tight for one in chosen]
+    if not _fits(asked, width):
+        asked = [one.broken for one in chosen]
+    if not _fits(asked, width):
+        del asked[1:], chosen[1:]
+    least = [min(one, width) for one in asked]
+    forced = len(chosen) < len(kept) or any(one > width for one in asked)
     return Fit(tuple(kept[: len(chosen)]), _widened(least, chosen, width), forced)
 
 
@@ -192,13 +209,16 @@ def _kept(columns: Sequence[ColumnNeeds], asked: Sequence[int], width: int) -> l
     return kept
 
 
-def parts_of_name(word: str) -> list[str]:
-    """The parts between which a name may fold.
+def parts_of_name(word: str, room: int) -> list[str]:
+    """The parts between which a name may fold: a part that has room is never broken at a sign.
 
-    >>> parts_of_name("hotel-inform(price_range=cheap)")
-    ['hotel-', 'inform', '(price_', 'range=', 'cheap)']
+    >>> parts_of_name("hotel-inform(price_range=cheap)", 20)
+    ['hotel-inform', '(price_range=cheap)']
+    >>> parts_of_name("hotel-inform(price_range=cheap)", 16)
+    ['hotel-inform', '(price_', 'range=', 'cheap)']
     """
-    return _JOINT.split(word)
+    parts = _JOINT.split(word)
+    return [piece for part in parts for piece in ([part] if places(part.strip()) <= room else _LAST_JOINT.split(part))]
 
 
 def fold(text: str, width: int, *, joints: bool = False) -> list[str]:
@@ -272,9 +292,9 @@ def _pieces(text: str, width: int, *, joints: bool = False) -> Iterator[str]:
     for word in re.findall(r" *[^ ]+ *", text):
         if places(word.strip()) > width and "|" in word:
             for part in re.findall(r"[^|]*\|?", word):
-                yield from parts_of_name(part) if joints and places(part.strip()) > width else [part]
+                yield from parts_of_name(part, width) if joints and places(part.strip()) > width else [part]
         elif places(word.strip()) > width and joints:
-            yield from parts_of_name(word)
+            yield from parts_of_name(word, width)
         else:
             yield word
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The unit of scores that people read in percent.
 SHARE = "share"
+#: The title of the table of what single scores depend on.
+OWN_SETTINGS = "Settings of each score beyond the run's signature"
 
 
 def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
@@ -43,7 +45,10 @@ def run_tables(run: Run) -> list[Table]:
     where = {"folder": str(run.path)} if run.stored else {}
     rows = [*facts.items(), *inputs, *where.items()]
     settings = {"Configuration": manifest.config, "Details": manifest.details}
-    tables = [_fields(f"Run {run.id}", rows), *score_tables(run), *_coverage_tables(run.coverage)]
+    scores = score_tables(run)
+    if scores:
+        scores[0].signature = manifest.signature
+    tables = [_fields(f"Run {run.id}", rows), *scores, *_coverage_tables(run.coverage)]
     tables += [_fields(title, list(_flat(values))) for title, values in settings.items() if values]
     if run.notes:
         tables.append(Table("Notes", ["note"], [[note] for note in run.notes]))
@@ -61,7 +66,7 @@ def score_tables(run: Run) -> list[Table]:
     own = list(_own_parts(run))
     if any(score.unit == SHARE for score in run.scores.values()):
         table.notes.append("Shares in percent; CSV and JSON have fractions.")
-    return [table, _fields("Settings of each score beyond the run's signature", own)] if own else [table]
+    return [table, _fields(OWN_SETTINGS, own)] if own else [table]
 
 
 def run_html(run: Run) -> str:

@@ -38,6 +38,7 @@ class Table:
     """A titled table with notes. Rows hold plain values or :class:`Cell`, columns are names or :class:`Column`.
 
     ``signature`` is what the numbers depend on, in its long form: a screen shows it short, files have it in full.
+    ``stacked``: where a screen is too narrow, intervals stand below their scores before any column goes.
     """
 
     def __init__(
@@ -47,12 +48,16 @@ class Table:
         rows: Iterable[Sequence[Value | Cell]] = (),
         notes: Sequence[str] = (),
         signature: str = "",
+        *,
+        stacked: bool = False,
     ) -> None:
         self.title = title
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
         self.notes = list(notes)
         self.signature = signature
+        self.stacked = stacked
         self._explained: dict[str, frozenset[str]] = {}
+        self._instead: dict[str, list[str]] = {}
         self._rows: list[list[Cell]] = []
         for row in rows:
             self.add(*row)
@@ -69,9 +74,15 @@ class Table:
         self.notes.append(note)
         self._explained[note] = frozenset(columns)
 
+    def instead(self, column: str, notes: Iterable[str]) -> None:
+        """Say what a column says in sentences, which a screen shows where it leaves the column out."""
+        self._instead[column] = list(notes)
+
     def notes_for(self, shown: Collection[str]) -> list[str]:
-        """The notes but for those about columns of which none is shown."""
-        return [note for note in self.notes if note not in self._explained or self._explained[note] & set(shown)]
+        """The notes but for those about columns of which none is shown, after those that stand for one left out."""
+        stand_ins = [note for column, notes in self._instead.items() if column not in shown for note in notes]
+        own = [note for note in self.notes if note not in self._explained or self._explained[note] & set(shown)]
+        return [*stand_ins, *own]
 
     @cached_property
     def cells(self) -> list[list[Cell]]:
@@ -208,6 +219,8 @@ UNDEFINED = "–"
 
 #: The name of all intervals of a table among its columns, for :meth:`Table.explain`.
 INTERVALS = "intervals"
+#: The same for bold print, which a pipe does not have.
+BOLD = "bold"
 
 
 class Column(Struct, frozen=True):

@@ -24,7 +24,7 @@ from dialgauge.report.fitting import (
     places,
     with_short_names,
 )
-from dialgauge.report.table import INTERVALS, Cell, Column, is_number
+from dialgauge.report.table import BOLD, INTERVALS, Cell, Column, is_number
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ SCREEN = 80
 
 #: A line in pieces: text, and the style it has on a terminal.
 Line = list[tuple[str, str]]
+#: A space that no line is broken at.
+_GLUE = "\xa0"
 _EMPTY: list[Line] = [[]]
 _SHORTENED = "Some names are shortened (…); --wide shows them whole."
 _SHORTENED_IDS = "Shortened ids (…) can be typed as shown; --wide shows them whole."
@@ -58,7 +60,7 @@ class TerminalTable:
 
     def text(self) -> str:
         """Title, grid and notes, each line ended."""
-        return "".join(f"{line}\n" for line in (*self._title, *map(_joined, self._grid()), *self._notes))
+        return "".join(f"{line}\n" for line in (*self._title, *map(_joined, self._grid()), *self._notes()))
 
     def __rich__(self) -> Group:
         from rich.console import Group
@@ -66,7 +68,7 @@ class TerminalTable:
 
         title = (Text(line, style="bold") for text in self._title for line in self._folded(text))
         grid = (Text.assemble(*line) for line in self._grid())
-        notes = (Text(line, style="dim") for text in self._notes for line in self._folded(text))
+        notes = (Text(line, style="dim") for text in self._notes(BOLD) for line in self._folded(text))
         return Group(*title, *grid, *notes)
 
     def _folded(self, text: str) -> list[str]:
@@ -76,12 +78,13 @@ class TerminalTable:
     def _title(self) -> list[str]:
         return [plain(self.table.title)] if self.table.title else []
 
-    @property
-    def _notes(self) -> list[str]:
+    def _notes(self, *looks: str) -> list[str]:
+        """What stands below the grid; ``looks`` are the kinds of print that there are."""
         columns, layout = self.table.columns, self._layout
         left_out = [_full_title(column) for place, column in enumerate(columns) if place not in layout.fit.places]
         left_out += [INTERVALS] if layout.bare else []
         shown = [columns[place].title for place in layout.fit.places] + ([] if layout.bare else [INTERVALS])
+        shown += looks
         ids = any(columns[place].whole for place in layout.fit.places)
         cut = [_SHORTENED_IDS if ids else _SHORTENED] if layout.shortened else []
         notes = [*self.table.notes_for(shown), *self._signature]
@@ -108,7 +111,8 @@ class TerminalTable:
             for row in self.table.cells
         ]
         whole = _Layout.of(columns, rows, self.width)
-        if not whole.fit.forced or not any(cell.tail for row in rows for cell in row):
+        crowded = self.table.stacked and len(whole.fit.places) < len(columns)
+        if not (whole.fit.forced or crowded) or not any(cell.tail for row in rows for cell in row):
             return whole
         below = [[cell._replace(below=bool(cell.tail)) for cell in row] for row in rows]
         stacked = _Layout.of(columns, below, self.width)
@@ -231,10 +235,15 @@ def _with_short_names(rows: list[list[_CellText]], fit: Fit, names: LongNames) -
 
 def _cell_text(column: Column, cell: Cell, *, first: bool) -> _CellText:
     interval = f" {cell.interval(column)}" if cell.has_interval else ""
-    text = f"{plain(cell.text(column))}{plain(cell.mark)}"
+    text = _glued(f"{plain(cell.text(column))}{plain(cell.mark)}")
     solid = bool(interval) or is_number(cell.value)
     exact = column.exact and not solid
     return _CellText(text, interval, "bold" if cell.bold else "", solid, exact=exact, hanging=exact and first)
+
+
+def _glued(text: str) -> str:
+    """The text with the mark at its end on the line of its last word."""
+    return f"{text[:-2]}{_GLUE}*" if text.endswith(" *") else text
 
 
 def _hung(row: list[list[Line]], width: int) -> list[list[list[Line]]]:
@@ -259,7 +268,8 @@ def _spaced(pieces: Sequence[Line], widths: Sequence[int], right: Sequence[bool]
         free = width - places(_joined(piece))
         shown = bool(_joined(piece))
         if shown:
-            line += [(" " * (owed + free * at_the_right), ""), *piece]
+            printed = [(text.replace(_GLUE, " "), style) for text, style in piece]
+            line += [(" " * (owed + free * at_the_right), ""), *printed]
             owed = 0
         owed += GAP + (0 if shown and at_the_right else free)
     return line

@@ -108,6 +108,8 @@ def figure_look(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 _POLICY = "* with gold states: a score of the policy; never rank it with end-to-end scores."
+#: The row of the corpus's own responses; the star is that of gold states.
+HUMAN = "human *"
 _STANDARD = (INFORM, SUCCESS, BLEU, COMBINED)
 
 
@@ -118,7 +120,7 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
         table.add(_marked(run), *(_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
     human = _human(runs)
     if any(name in human for name in names):
-        table.add("human responses *", *(human.get(name) for name in names))
+        table.add(HUMAN, *(human.get(name) for name in names))
     return table
 
 
@@ -160,7 +162,8 @@ def _has_gold_states(run: Run) -> bool:
 def _modes(runs: Sequence[Run]) -> list[str]:
     notes = []
     if _human(runs) or any(map(_has_gold_states, runs)):
-        notes.append(_POLICY)
+        human = f" {HUMAN}: the responses of the corpus." if _human(runs) else ""
+        notes.append(f"{_POLICY}{human}")
     by_mode: dict[str, list[str]] = {}
     for run in runs:
         by_mode.setdefault(run.details["domains"], []).append(run.name)
@@ -200,7 +203,7 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
         for run in runs:
             table.add(domain, _marked(run), *(_cell(run.scores.get(name)) for name in scored))
         if any(name in human for name in scored):
-            table.add(domain, "human responses *", *(human.get(name) for name in scored))
+            table.add(domain, HUMAN, *(human.get(name) for name in scored))
     if rules == "mwzeval":
         table.notes.append("Under mwzeval no domain succeeds in a dialogue in which another was not informed.")
     return table

@@ -138,9 +138,10 @@ def _verdicts(
 ) -> Table:
     columns: list[str | Column] = ["domain", Column("turns", align="left")]
     columns.append(Column("constraint" if measure == "I-GCDF1" else "request", exact=True))
-    columns += [Column("verdict", exact=True), "because", "fault"]
-    columns += [Column(name, drop=place) for place, name in enumerate(("TP", "FP", "FN"), start=1)]
+    columns += [Column("verdict", exact=True), Column("because", drop=1, exact=True), "fault"]
+    columns += [Column(name, drop=place) for place, name in enumerate(("TP", "FP", "FN"), start=2)]
     table = Table(f"{measure} of {dialogue}", columns)
+    reasons: dict[tuple[str, str, str], list[str]] = {}
     verdicts = [row for row in _rows(run, "verdicts", dialogue) if row["measure"] == measure]
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
         counts = (sum(row[key] for row in group) or None for key in ("tp", "fp", "fn"))
@@ -148,11 +149,20 @@ def _verdicts(
         reason = because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
         item, fault = mention.item.replace(EQUALS, "="), mention.fault or ""
         table.add(mention.domain, _turns(places), item, mention.verdict, reason, fault, *counts)
+        if reason:
+            reasons.setdefault((mention.domain, mention.verdict, reason), []).append(item)
+    table.instead("because", _reason_notes(reasons))
     for row in scores:
         aspects = [("F1", row["f1"]), ("precision", row["precision"]), ("recall", row["recall"])]
         shown = ", ".join(f"{name} {value:.1%}" for name, value in aspects if value is not None)
         table.notes.append(f"{row['domain']}: {shown} (TP {row['tp']}, FP {row['fp']}, FN {row['fn']})")
     return table
+
+
+def _reason_notes(reasons: Mapping[tuple[str, str, str], Sequence[str]]) -> Iterator[str]:
+    """The reasons of verdicts as sentences, each once for all that it holds of."""
+    for (domain, verdict, reason), items in reasons.items():
+        yield f"{verdict} ({domain} {', '.join(dict.fromkeys(items))}): {reason}."
 
 
 def because(labels: Collection[str], turns: Sequence[int], loops: Sequence[Mapping[str, Any]]) -> str:

@@ -177,11 +177,11 @@ def test_a_key_in_another_spelling(server: ModelServer, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"endpoint": ""}, "needs the setting endpoint"),
+        ({"endpoint": ""}, "needs an endpoint: --endpoint URL"),
         ({"endpoint": "ftp://x"}, "not a web address"),
         ({"endpoint": "https://me:secret@host/v1"}, "must not contain a user, password"),
         ({"endpoint": "https://host/v1?key=secret"}, "must not contain a user, password"),
-        ({"model": ""}, "needs the setting model"),
+        ({"model": ""}, "its endpoint knows it by: --model NAME"),
         ({"key_env": "sk-123-secret"}, "the name of an environment variable"),
         ({"key_env": "secret123"}, "is not set"),
         ({"mode": "replay"}, "needs a cassette"),

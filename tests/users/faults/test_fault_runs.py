@@ -151,3 +151,15 @@ def test_a_conversation_is_explained_in_whichever_file_has_it(
     files = [tmp_path / "two.json", results(tmp_path / "r.json")]
     assert "I forgot it." in dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#0").out
     assert dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#9").code == 2
+
+
+def test_kinds_and_earlier_measurements_are_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = results(tmp_path / "r.json")
+    one = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0").out
+    every = dialgauge(capsys, "users", "faults", file, "--resamples", 0).out
+    for shown in (one, every):
+        assert "early end" in shown and "role swap" in shown
+        assert "early_end" not in shown and "role_swap" not in shown
+    assert "before: before" not in every
+    assert "this was right: early end 0 of 2, contradicted 1 of 3, repeated 0 of 1." in every
+    assert "every kind had a precision of at least 90%." in every

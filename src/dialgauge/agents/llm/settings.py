@@ -73,7 +73,9 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
             self._check_endpoint()
             self.key()
         if not self.model_name:
-            raise DialgaugeError("a language model needs the setting model, the name its endpoint knows it by")
+            raise DialgaugeError(
+                "a language model needs the name that its endpoint knows it by: --model NAME (setting model)"
+            )
         if (self.budget_money or self.dialogue_money) and not (self.price_in or self.price_out):
             raise DialgaugeError("a budget in money needs prices: price_in and price_out, per million tokens")
         if (self.budget_tokens or self.budget_money) and not self.cassette:
@@ -118,7 +120,8 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
             return
         if not self.endpoint:
             raise DialgaugeError(
-                "a language model needs the setting endpoint: an address such as http://localhost:8000/v1, or local"
+                "a language model needs an endpoint: --endpoint URL (such as http://localhost:8000/v1) or --endpoint "
+                "local; from Python, the setting endpoint"
             )
         import httpx
 

@@ -178,9 +178,13 @@ def _gaps(coverage: GoldCoverage) -> Iterator[str]:
 
 
 def _findings(group: GroupReport) -> Table:
-    table = Table("Findings", ["", "count", "what", "for example"])
+    table = Table("Findings", ["", "count", "what", Column("for example", drop=1, exact=True)])
+    examples = []
     for finding in group.findings:
         places = "; ".join(str(place) for place in finding.places)
         more = "; …" if places and finding.count > len(finding.places) else ""
         table.add(finding.severity, finding.count, finding.message, places + more)
+        if places:
+            examples.append(f"{finding.message}: {places}{more}")
+    table.instead("for example", examples)
     return table

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.measures import Score, Signature
-from dialgauge.report import SHARE, Cell, Column, Table, score_column
+from dialgauge.report import INTERVALS, SHARE, Cell, Column, Table, score_column
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 STEPS = "steps_used_by"
+#: Up to so many files stand beside each other.
+_BESIDE = 3
 _TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
 
 
@@ -65,7 +67,11 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
         _side_by_side("Cost and length", runs, took),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
-    tables[0].notes += _legend(runs, done)
+    for note, column in _legend(runs, done):
+        if len(runs) > _BESIDE:
+            tables[0].explain(note, column)
+        else:
+            tables[0].notes.append(note)
     tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
     return [table for table in tables if len(table)]
 
@@ -79,12 +85,27 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
     heading = f"{title} (percent)" if shares else f"{title} (mean per conversation)"
-    table = Table(heading, ["measure", *(Column(_head(run), align="right") for run in runs)])
-    for name, unit in units.items():
-        told = "" if shares else f" ({'percent' if unit == SHARE else unit})"
-        table.add(f"{_TITLES.get(name, name)}{told}", *(_cell(run.scores.get(name)) for run in runs))
+    told = {
+        name: _TITLES.get(name, name) + ("" if shares else f" ({'percent' if unit == SHARE else unit})")
+        for name, unit in units.items()
+    }
+    if len(runs) > _BESIDE:
+        table = _below_each_other(heading, runs, told)
+    else:
+        table = Table(heading, ["measure", *(Column(_head(run), align="right") for run in runs)])
+        for name, title in told.items():
+            table.add(title, *(_cell(run.scores.get(name)) for run in runs))
     if "dollars" in units.values():
         table.notes.append("Costs are as the file gives them, taken to be US dollars.")
+    return table
+
+
+def _below_each_other(heading: str, runs: Sequence[Run], told: Mapping[str, str]) -> Table:
+    """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
+    measures = [Column(title, align="right", drop=place) for place, title in enumerate(told.values())]
+    table = Table(heading, [Column("system", exact=True), *measures], stacked=True)
+    for run in runs:
+        table.add(_head(run), *(_cell(run.scores.get(name)) for name in told))
     return table
 
 
@@ -102,17 +123,17 @@ def _cell(score: Score | None) -> Cell | None:
     return Cell(score.value, score.low, score.high, like=msgspec.structs.replace(look, digits=digits))
 
 
-def _legend(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    notes = (
-        ["95% intervals resample tasks, each with all of its trials."] if any(_intervals(run) for run in runs) else []
-    )
+def _legend(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What numbers mean, each note with the title of those that it is about."""
+    if any(_intervals(run) for run in runs):
+        yield "95% intervals resample tasks, each with all of its trials.", INTERVALS
     if any(name.startswith(NOISE) for name in names):
-        notes.append("Flip rate: how often a second trial of a task changes the verdict.")
-        notes.append(
+        yield "Flip rate: how often a second trial of a task changes the verdict.", _TITLES[FLIPS]
+        yield (
             "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 95% of "
-            "the time."
+            "the time.",
+            _TITLES[NOISE],
         )
-    return notes
 
 
 def _intervals(run: Run) -> bool:

@@ -81,7 +81,7 @@ def _shares(run: Run) -> Table:
 def _conversations(run: Run, most: int) -> Table:
     frame = run.table(FAULTS)
     several = frame["by"].n_unique() > 1
-    table = Table("Where", ["conversation", "kind", *_PLACE, "why", *(["by"] if several else [])])
+    table = Table("Where", [Column("conversation", exact=True), "kind", *_PLACE, "why", *(["by"] if several else [])])
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []
         table.add(row["dialogue"], _words(row["kind"]), row["message"], row["turn"], fault_words(row), *by)
@@ -146,17 +146,20 @@ def _record_notes(record: CheckMeasurement) -> list[str]:
     ]
     if earlier := load_earlier():
         notes.append(
-            f"The held-out half was measured {len(earlier) + 1} times; before: "
-            + "; ".join(f"{one['what']} ({_below(one)})" for one in earlier)
+            f"The held-out half was measured {len(earlier) + 1} times, as rules were changed after "
+            f"{counted(len(earlier), 'earlier measurement')}."
         )
+        notes += [f"Measurement {place}, {one['what']}: {_below(one)}." for place, one in enumerate(earlier, start=1)]
     return [*notes, "By acts and a goal of slots, as in the lab, what was said is compared exactly."]
 
 
 def _below(earlier: dict[str, Any]) -> str:
     """The kinds whose reports were often wrong then, with their counts."""
     counts = [(kind, one["right"], one["right"] + one["wrong"]) for kind, one in earlier["held_out"].items()]
-    poor = [f"{kind} {right} of {n} right" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
-    return ", ".join(poor) or f"no kind below {GOOD_ENOUGH:g}"
+    poor = [f"{_words(kind)} {right} of {n}" for kind, right, n in counts if n and right / n < GOOD_ENOUGH]
+    if not poor:
+        return f"every kind had a precision of at least {GOOD_ENOUGH:.0%}"
+    return f"of what was reported, this was right: {', '.join(poor)}"
 
 
 def _share(one: Share) -> str:
@@ -176,11 +179,14 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
     found = faults.filter(faults["dialogue"] == dialogue)
     where = Table(f"User faults in {dialogue}", ["kind", *_PLACE, "why"])
     for row in found.iter_rows(named=True):
-        where.add(row["kind"], row["message"], row["turn"], fault_words(row))
+        where.add(_words(row["kind"]), row["message"], row["turn"], fault_words(row))
     looked = Table("What was looked at", ["kind", "looked at", Column("faults", align="right"), "scope or reason"])
     for row in ours.iter_rows(named=True):
         looked.add(
-            row["kind"], _FULL[row["checked"]], None if row["checked"] == "none" else row["faults"], row["scope"]
+            _words(row["kind"]),
+            _FULL[row["checked"]],
+            None if row["checked"] == "none" else row["faults"],
+            row["scope"],
         )
     said = [turn for one in run.dialogues() if one.id == dialogue for turn in one.turns]
     words = Table("What the user said there", [Column("message", align="right"), "text"])
