@@ -271,7 +271,8 @@ def test_a_long_part_of_a_signature_costs_no_column() -> None:
 
 
 def test_what_one_types_is_never_broken_while_a_column_can_go() -> None:
-    columns = ["domain", Column("constraint", exact=True), Column("verdict", exact=True), Column("because", drop=1)]
+    exact = [Column("constraint", exact=True), Column("verdict", exact=True)]
+    columns: list[str | Column] = ["domain", *exact, Column("because", drop=1)]
     table = Table("", columns, [["restaurant", "pricerange=moderate", "repeated-penalised", "nothing excuses it here"]])
     table.instead("because", ["repeated-penalised: nothing excuses it here."])
     lines = shown(table, 55)
