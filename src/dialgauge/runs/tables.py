@@ -59,10 +59,10 @@ def table_files(name: str, parts: int) -> list[str]:
 
 
 def parquet_bytes(frame: polars.DataFrame, *, quick: bool = False) -> bytes:
-    """A table as a Parquet file; ``quick``: in half of the time, and twice as large."""
+    """A table as a Parquet file; ``quick``: in less time, without statistics."""
     buffer = io.BytesIO()
     if quick:
-        frame.write_parquet(buffer, compression="lz4", statistics=False, row_group_size=1 << 19)
+        frame.write_parquet(buffer, compression_level=1, statistics=False, row_group_size=1 << 19)
     else:
         frame.write_parquet(buffer)
     return buffer.getvalue()
