@@ -125,9 +125,9 @@ def page() -> str:
 
 
 def _knee(costs: Costs) -> int:
-    """Where the one process takes as long as all workers together."""
+    """Where sending the sums, or putting them together, takes as long as all workers need to make them."""
     per_dialogue = costs.turns_per_dialogue / costs.turns_per_second
-    return round(per_dialogue * STRAGGLER / costs.driver)
+    return round(per_dialogue * STRAGGLER / max(costs.driver, costs.back_bytes / NETWORK))
 
 
 def _time(seconds: float) -> str:
