@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,14 @@ def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
     with pytest.raises(DialgaugeError, match="it needs a different token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
         list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_never_answers_as_ray_does_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.init", lambda **_: time.sleep(60))
+    monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
+    monkeypatch.setattr(ray_cluster, "CONNECTING", 0.2)
+    with pytest.raises(DialgaugeError, match="does not answer as a Ray cluster does"):
+        list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
 
 
 def test_workers_of_another_source_are_refused(

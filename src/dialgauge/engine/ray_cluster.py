@@ -8,6 +8,7 @@ Invariants
 
 from __future__ import annotations
 
+import _thread
 import logging
 import os
 import shutil
@@ -23,6 +24,8 @@ from dialgauge.errors import DialgaugeError
 
 #: Seconds in which a cluster must take a connection and answer to it.
 PATIENCE = 5.0
+#: Seconds after which what listens at an address is taken for something else; a cluster takes a few.
+CONNECTING = 60.0
 #: What travels through the object store is small: per-dialogue sums, not turns.
 _STORE_BYTES = 256 << 20
 #: How a client greets an HTTP/2 server (gRPC is HTTP/2): the preface, and a frame of no settings.
@@ -95,7 +98,7 @@ class RayConnection:
             _knock(self._address)
         self._hush(ray)
         quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-        with _termination_kept(), _stderr_aside() as said:
+        with _termination_kept(), _stderr_aside() as said, _impatient(self._address is not None) as late:
             if self._address is None:
                 self._folder = _new_folder()
                 where: dict[str, Any] = {"address": "local", "num_cpus": workers, "_temp_dir": self._folder}
@@ -104,6 +107,13 @@ class RayConnection:
                 where = {"address": self._address}
             try:
                 ray.init(**where, **quiet)
+            except KeyboardInterrupt as error:
+                if not late.is_set():
+                    raise
+                raise DialgaugeError(
+                    f"what listens at {self._address} does not answer as a Ray cluster does; 'ray start' prints the "
+                    "address of the one it starts"
+                ) from error
             except Exception as error:
                 raise DialgaugeError(f"{self.name} cannot be used ({_reason(error, said)})") from error
 
@@ -117,6 +127,28 @@ class RayConnection:
         if before is not None:
             setattr(printer, name, lambda *_, **__: None)
             self._undo.append(lambda: setattr(printer, name, before))
+
+
+@contextmanager
+def _impatient(connecting: bool) -> Iterator[threading.Event]:
+    """Interrupt the main thread when a connection takes too long: Ray itself would wait for many minutes.
+
+    That happens where something speaks HTTP/2 and is no Ray cluster. The event says that it was not the keyboard.
+    """
+    late = threading.Event()
+
+    def interrupt() -> None:
+        late.set()
+        _thread.interrupt_main()
+
+    timer = threading.Timer(CONNECTING, interrupt)
+    timer.daemon = True
+    if connecting and threading.current_thread() is threading.main_thread():
+        timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
 
 
 def _knock(address: str) -> None:
