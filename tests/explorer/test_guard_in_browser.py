@@ -48,7 +48,7 @@ def test_a_form_of_the_page_itself_is_taken(page: Page, serve: Serve) -> None:
     page.goto(serve(notebook(kept)))
     assert page.title() == "0 kept"
     page.get_by_role("button", name="Save").click()
-    page.wait_for_function("document.title === '1 kept'")
+    page.wait_for_function("() => document.title === '1 kept'")
     assert kept == ["/save"]
 
 
@@ -79,7 +79,7 @@ def test_another_page_may_link_and_not_frame(page: Page, serve: Serve, watch: Wa
     watch.expect("403")
     watch.problems.clear()  # what else the browser says of a frame that stays empty
     page.get_by_role("link", name="link").click()
-    page.wait_for_function("document.title === '0 kept'")
+    page.wait_for_function("() => document.title === '0 kept'")
 
 
 def test_script_and_style_in_the_content_do_nothing(page: Page, serve: Serve, watch: Watch) -> None:
@@ -106,7 +106,7 @@ def test_the_token_leaves_the_address_and_stays_in_the_browser(page: Page, serve
     page.goto(f"{ours}/?token=let-me-in")
     assert page.url == f"{ours}/"
     page.get_by_role("button", name="Save").click()
-    page.wait_for_function("document.title === '1 kept'")
+    page.wait_for_function("() => document.title === '1 kept'")
     assert page.evaluate("document.cookie") == ""
 
 

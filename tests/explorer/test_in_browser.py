@@ -112,7 +112,7 @@ def test_keyboard_alone(page: Page, site: str, stored: tuple[Store, list[Run]]) 
     page.keyboard.press("l")
     page.keyboard.type("checked by key")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('#label')?.value === 'checked by key'")
+    page.wait_for_function("() => document.querySelector('#label')?.value === 'checked by key'")
     assert stored[0].annotations(run.id).dialogues[name].labels == ("checked by key",)
     page.keyboard.press("?")
     assert page.get_by_role("dialog").is_visible()
@@ -233,7 +233,7 @@ def test_100_000_dialogues(page: Page, serve: Serve, tmp_path: Path) -> None:
         page.wait_for_url(re.compile(f"page={number}"))
     page.get_by_label("Text").fill("number 54321 ")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('[role=status]').innerText.startsWith('1 of 100,000')")
+    page.wait_for_function("() => document.querySelector('[role=status]').innerText.startsWith('1 of 100,000')")
     page.locator("a.open").click()
     assert page.get_by_role("heading", level=1).inner_text() == "D054321"
 

@@ -120,7 +120,7 @@ def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, runs:
     wanted = page.locator("details.dialogue summary strong").nth(4).inner_text()
     page.keyboard.press("/")
     page.keyboard.type(wanted)
-    page.wait_for_function("document.querySelectorAll('details.dialogue:not([hidden])').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('details.dialogue:not([hidden])').length === 1")
     anchor = page.locator("details.dialogue").nth(2).get_attribute("id")
     page.goto(f"{path.as_uri()}#{anchor}turn-1")
     page.reload()

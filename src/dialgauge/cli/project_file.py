@@ -31,7 +31,7 @@ FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
 #: What [defaults] may set, for every command that has it.
 SHARED = (
-    "confidence", "coverage", "database", "dataset", "device", "dialogs", "figure-format", "gold-format",
+    "confidence", "coverage", "database", "dataset", "device", "dialogues", "figure-format", "gold-format",
     "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "town-seed", "unanswered", "wide",
     "workers",
 )  # fmt: skip
