@@ -216,6 +216,8 @@ def render_tables(tables: Sequence[Table], format: str, *, title: str | None = N
 Value: TypeAlias = str | int | float | bool | None
 
 UNDEFINED = "–"
+#: A percentage that is 100 to so many digits differs from it by the error of arithmetic.
+_MOST_DIGITS = 8
 
 #: The name of all intervals of a table among its columns, for :meth:`Table.explain`.
 INTERVALS = "intervals"
@@ -245,10 +247,12 @@ class Column(Struct, frozen=True):
     group: str = ""
 
     def text(self, value: Value) -> str:
-        """The value as people read it.
+        """The value as people read it. Nearly all is never printed as all: it gets the digits that show the difference.
 
         >>> Column("JGA", digits=2, percent=True).text(0.48125)
         '48.12'
+        >>> Column("fixed", digits=1, percent=True).text(0.9998)
+        '99.98'
         """
         if is_undefined(value):
             return UNDEFINED
@@ -260,8 +264,13 @@ class Column(Struct, frozen=True):
         if isinstance(value, int) and not self.percent:
             return f"{value:+d}" if self.signed else f"{value:d}"
         number = 100.0 * value if self.percent else float(value)
-        shown = f"{number:+.{self.digits}f}" if self.signed else f"{number:.{self.digits}f}"
+        digits = _digits_below_all(number, self.digits) if self.percent and number < 100.0 else self.digits
+        shown = f"{number:+.{digits}f}" if self.signed else f"{number:.{digits}f}"
         return shown.lstrip("-+") if not float(shown) and not self.signed else shown
+
+
+def _digits_below_all(number: float, digits: int) -> int:
+    return next((each for each in range(digits, _MOST_DIGITS) if float(f"{number:.{each}f}") < 100.0), digits)
 
 
 class Cell(Struct, frozen=True):

@@ -15,7 +15,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Speaker, Task, Turn
-from dialgauge.users.turns import EQUALS, REQUEST, PreparedTurn
+from dialgauge.users.turns import (
+    BOOK,
+    EQUALS,
+    NOBOOK,
+    NOOFFER,
+    OFFERBOOKED,
+    REQUEST,
+    ActLexicon,
+    PreparedTurn,
+)
 
 MIN_REPEATS = 3
 _GOODBYE = "bye"
@@ -47,23 +56,18 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
 
 
 def loops(
-    turns: Sequence[Turn],
-    *,
-    general_service: str = "",
-    min_repeats: int = MIN_REPEATS,
-    misheard: Misheard | None = None,
+    turns: Sequence[Turn], misheard: Misheard, *, general_service: str = "", booking_service: str = ""
 ) -> Iterator[Loop]:
     """The loops of a dialogue, in order. Pleasantries alone are no loop."""
-    known = Hearing().misheard(turns) if misheard is None else misheard
     users = [place for place, turn in enumerate(turns) if turn.speaker == "user"]
     start = 0
     for end in range(1, len(users) + 1):
         if end < len(users) and _same(turns[users[end]].acts, turns[users[end - 1]].acts):
             continue
-        if end - start >= min_repeats:
+        if end - start >= MIN_REPEATS:
             acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
             if acts:
-                yield _loop(turns, users[start:end], acts, known)
+                yield _loop(turns, users[start:end], acts, misheard, booking_service)
         start = end
 
 
@@ -76,9 +80,11 @@ def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
     return Counter(acts) == Counter(others)
 
 
-def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: Misheard) -> Loop:
+def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: Misheard, booking_service: str) -> Loop:
     domains = tuple(dict.fromkeys(act.domain for act in acts))
-    cause, detail = _cause(turns, places, domains, misheard)
+    services = (*domains, booking_service) if booking_service else domains
+    slots = {misheard.slot(act) for act in acts if act.slot}
+    cause, detail = _cause(turns, places, misheard, services, slots)
     return Loop(
         first=places[0],
         last=places[-1],
@@ -90,16 +96,24 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: M
     )
 
 
-def _cause(turns: Sequence[Turn], places: list[int], domains: tuple[str, ...], misheard: Misheard) -> tuple[Cause, str]:
-    """The side whose understanding failed in at least half of the repetitions, or else the side that stands still."""
+def _cause(
+    turns: Sequence[Turn], places: list[int], misheard: Misheard, services: tuple[str, ...], slots: set[str]
+) -> tuple[Cause, str]:
+    """The side whose understanding failed in at least half of the repetitions, or else the side that stands still.
+
+    Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
+    """
     repeated = places[:-1]
     answers = [place + 1 for place in repeated if turns[place + 1].speaker == "system"]
-    sides: tuple[tuple[Cause, list[int]], ...] = (("system NLU", repeated), ("user NLU", answers))
-    for cause, said in sides:
-        failed = [misheard[place] for place in said if misheard[place]]
-        if failed and 2 * len(failed) >= len(said):
-            return cause, _commonest([confusion for errors in failed for confusion in errors])
-    answered = [place for place in answers if any(act.domain in domains for act in turns[place].acts or ())]
+    sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
+        ("system NLU", [misheard.confusions[place] for place in repeated]),
+        ("user NLU", [misheard.bearing_on(place, services, slots) for place in answers]),
+    )
+    for cause, errors in sides:
+        failed = [each for each in errors if each]
+        if failed and 2 * len(failed) >= len(errors):
+            return cause, _commonest([confusion for each in failed for confusion in each])
+    answered = [place for place in answers if any(act.domain in services for act in turns[place].acts or ())]
     return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
 
 
@@ -145,8 +159,56 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False):
     heard: str
 
 
-#: The confusions of every turn of a dialogue.
-Misheard: TypeAlias = Sequence[tuple[Confusion, ...]]
+#: What an act of the system comes to.
+Outcome: TypeAlias = Literal["told", "asked", "refused", "booked"]
+
+
+class Misheard:
+    """What was misheard in one dialogue: the confusions of every turn, and those that bear on something."""
+
+    def __init__(self, turns: Sequence[Turn], confusions: list[tuple[Confusion, ...]], lexicon: ActLexicon) -> None:
+        self._turns, self._lexicon = turns, lexicon
+        self.confusions = confusions
+
+    def slot(self, act: Act) -> str:
+        """The act's slot under the name that goals use."""
+        return self._lexicon.slot(act)
+
+    def bearing_on(self, place: int, services: Collection[str], slots: Collection[str]) -> tuple[Confusion, ...]:
+        """The confusions of a turn that bear on the slots of the services.
+
+        Such a confusion is about one of the slots, or it hides or feigns the outcome: something was told, refused or
+        booked. Who hears a refusal, but not all of the criteria that it names, has heard the refusal.
+        """
+        if not self.confusions[place]:
+            return ()
+        turn = self._turns[place]
+        acts, heard = turn.acts or (), turn.heard or ()
+        outcomes = [{self._outcome(act) for act in side} for side in (heard, acts)]
+
+        def bears(act: Act | None, other: set[tuple[str, Outcome]]) -> bool:
+            if act is None or act.domain not in services:
+                return False
+            service, outcome = self._outcome(act)
+            about = outcome != "refused" and self.slot(act) in slots
+            return about or (outcome != "asked" and (service, outcome) not in other)
+
+        pairs = zip(self.confusions[place], _mishearings(acts, heard), strict=True)
+        return tuple(
+            confusion
+            for confusion, mishearing in pairs
+            if bears(mishearing.said, outcomes[0]) or bears(mishearing.heard, outcomes[1])
+        )
+
+    def _outcome(self, act: Act) -> tuple[str, Outcome]:
+        """What an act comes to, and in which service."""
+        families = self._lexicon.families(act.name)
+        kinds: tuple[tuple[Outcome, int], ...] = (
+            ("refused", NOOFFER | NOBOOK),
+            ("booked", BOOK | OFFERBOOKED),
+            ("asked", REQUEST),
+        )
+        return act.domain, next((kind for kind, members in kinds if families & members), "told")
 
 
 class Hearing:
@@ -154,7 +216,8 @@ class Hearing:
 
     _KEPT = 1 << 14
 
-    def __init__(self) -> None:
+    def __init__(self, lexicon: ActLexicon) -> None:
+        self._lexicon = lexicon
         #: By the identity of what was said and heard; both are kept, so that no others can take their identity.
         self._known: dict[tuple[Speaker, int, int], tuple[tuple[Confusion, ...], Any]] = {}
 
@@ -162,7 +225,7 @@ class Hearing:
         """The confusions of each turn; none where it was not recorded what the other side understood."""
         keys = [(turn.speaker, id(turn.acts), id(turn.heard)) for turn in turns]
         errors = {key: self._confusions(key, turn) for key, turn in dict(zip(keys, turns, strict=True)).items()}
-        return [errors[key] for key in keys]
+        return Misheard(turns, [errors[key] for key in keys], self._lexicon)
 
     def _confusions(self, key: tuple[Speaker, int, int], turn: Turn) -> tuple[Confusion, ...]:
         heard = turn.heard
@@ -178,10 +241,9 @@ class Hearing:
         return known[0]
 
 
-def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> dict[Confusion, int]:
+def confusions(turns: Sequence[Turn], misheard: Misheard) -> dict[Confusion, int]:
     """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
-    known = Hearing().misheard(turns) if misheard is None else misheard
-    told = [errors for turn, errors in zip(turns, known, strict=True) if errors and turn.acts is not None]
+    told = [errors for turn, errors in zip(turns, misheard.confusions, strict=True) if errors and turn.acts is not None]
     alike = {id(errors): errors for errors in told}
     counts: dict[Confusion, int] = {}
     for identity, times in Counter(map(id, told)).items() if told else ():
@@ -194,7 +256,7 @@ def confusions(turns: Sequence[Turn], misheard: Misheard | None = None) -> dict[
 def _compare(speaker: Speaker, acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Confusion, ...]:
     return tuple(
         Confusion(speaker, fault, *(NOTHING if act is None else describe(act, fault == "value") for act in pair))
-        for fault, *pair in misheard(acts, understood)
+        for fault, *pair in _mishearings(acts, understood)
     )
 
 
@@ -204,6 +266,11 @@ class Mishearing(NamedTuple):
     fault: Fault
     said: Act | None
     heard: Act | None
+
+
+@lru_cache(maxsize=1 << 14)
+def _mishearings(acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Mishearing, ...]:
+    return tuple(misheard(acts, understood))
 
 
 def misheard(acts: Iterable[Act], understood: Iterable[Act]) -> Iterator[Mishearing]:

@@ -51,7 +51,7 @@ def _outside_domain(context: DialogueContext, service: str, constraints: dict[st
     for text, turns in constraints.items():
         for turn in turns if context.config.igcd_f1.repetitions.count_fp else turns[:1]:
             context.record(MEASURE, label, service, text)
-            ledger.said_wrong(text, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, service))
+            ledger.said_wrong(text, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, (service,)))
     return ledger
 
 
@@ -91,7 +91,7 @@ class _DomainScorer:
         if in_goal:
             self._ledger.said_right(text, turns[0], "credited")
         else:
-            reason = self._context.blame.uncalled_for(("lost/value_not_in_goal",), turns[0], self._domain, slot)
+            reason = self._context.blame.uncalled_for(("lost/value_not_in_goal",), turns[0], (self._domain,), slot)
             self._ledger.said_wrong(text, turns[0], "wrong-value", *reason)
         if not self._options.repetitions.count_fp:
             self._leave_out(text, turns[1:])
@@ -123,7 +123,7 @@ class _DomainScorer:
         for label in labels:
             self._context.behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
         if not excuses:
-            reason = self._context.blame.unexcused(labels, self._both, first, second)
+            reason = self._context.blame.unexcused(labels, self._both, slot, first, second)
         elif ordinal > self._options.repetitions.max_repetitions:
             reason = self._context.blame.excused_too_often(excuses, second)
         else:
@@ -161,7 +161,7 @@ class _DomainScorer:
                 reason = (
                     blame.excused_too_often(labels, turn)
                     if excuses
-                    else blame.uncalled_for(labels, turn, self._domain, slot)
+                    else blame.uncalled_for(labels, turn, self._both, slot)
                 )
                 if every:
                     self._ledger.said_wrong(text, turn, "out-of-goal", *reason)

@@ -77,7 +77,7 @@ REASONS: dict[str, str] = {
     "lost/answer_misheard": "the user had not understood the system's answer",
     "lost/answer_heard": "the user had heard an answer and said the same again",
     "lost/no_answer": "the system had talked about something else",
-    "lost/prompt_misheard": "the user had heard an answer that the system never gave",
+    "lost/prompt_misheard": "the user had heard something that the system never said",
     "lost/value_not_in_goal": "the goal has another value for this slot",
     "lost/request_not_in_goal": "the goal does not ask for this",
     "lost/never_asked": "a request of the goal was never made",

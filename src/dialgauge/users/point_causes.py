@@ -4,22 +4,22 @@ The first rule that fits decides:
 
 * A repetition inside a loop has the loop's cause, whatever excuse the rules of GCDF1 would find for it.
 * A repetition that was excused, but too often: the side that the excuse speaks of.
-* A repetition without an excuse: the user's NLU where it misheard the answer, the user's policy where it was answered,
-  else the system's policy.
+* A repetition without an excuse: the user's NLU where it heard a prompt that was never given, or misheard the answer
+  in what bears on the repeated slot; the user's policy where it was answered; else the system's policy.
 * Something said that the goal does not have: the user's NLU where it heard a prompt that was never given, else its
-  policy.
+  policy. An act of the booking service is a prompt for every domain that shares the service.
 * Something never said: the cause of the loop in which the conversation ended, if that loop is about the domain or kept
   the user from ever coming to it; else the user's policy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from dialgauge.users.analyses import Cause, End, Loop, Misheard
 from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
-from dialgauge.users.turns import PreparedTurn
+from dialgauge.users.turns import RECOMMEND, REQUEST, PreparedTurn, Said
 
 #: The labels of a lost point, and its cause.
 Reason: TypeAlias = tuple[tuple[str, ...], Cause]
@@ -31,6 +31,9 @@ ANSWERED = "lost/answer_heard"
 IGNORED = "lost/no_answer"
 PROMPT = "lost/prompt_misheard"
 STUCK = "lost/never_reached"
+
+#: What a system asks for a value with, or puts one up for choice.
+_ASKS = REQUEST | RECOMMEND
 
 #: Excuses that speak of the system; all others speak of the user, or of an answer that the user did not accept.
 _OF_SYSTEM: dict[str, Cause] = {
@@ -78,41 +81,41 @@ class Blame:
             return (*labels, LIMIT, LOOP), cause
         return (*labels, LIMIT), next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
 
-    def unexcused(self, labels: tuple[str, ...], services: tuple[str, ...], first: int, second: int) -> Reason:
-        """What was said in turn ``first`` is said again in ``second``; ``services`` are those it is about."""
+    def unexcused(
+        self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, first: int, second: int
+    ) -> Reason:
+        """What was said of a slot of the services in turn ``first`` is said again in ``second``."""
         cause = self._looping.get(second)
         if cause is not None:
             return self._in_loop(labels), cause
-        if self.misheard[first + 1] or self.misheard[second - 1]:
+        between = self._prepared[first + 1 : second : 2]
+        if any(_asks_unsaid(turn, services, slot) for turn in between):
+            return (*labels, PROMPT), "user NLU"
+        if any(self.misheard.bearing_on(place, services, (slot,)) for place in (first + 1, second - 1)):
             return (*labels, MISHEARD), "user NLU"
-        if any(
-            service in self._prepared[place].services for place in range(first + 1, second, 2) for service in services
-        ):
+        if any(service in turn.services for turn in between for service in services):
             return (*labels, ANSWERED), "user policy"
         return (*labels, IGNORED), "system policy"
 
-    def answered(self, labels: tuple[str, ...], slot: str, answer: PreparedTurn, second: int) -> Reason:
+    def answered(
+        self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, answer: PreparedTurn, second: int
+    ) -> Reason:
         """A request is made again in turn ``second`` although it was answered."""
         cause = self.looping(second)
         if cause is not None:
             return (*labels, LOOP), cause
-        heard = answer.heard
-        if heard is None or any(act.slot == slot for acts in heard.services.values() for act in acts):
+        heard = None if answer.heard is None else _about(answer.heard.services, services, slot)
+        if heard is None or any(not act.families & REQUEST for act in heard):
             return (*labels, ANSWERED), "user policy"
         return (*labels, MISHEARD), "user NLU"
 
-    def uncalled_for(self, labels: tuple[str, ...], turn: int, domain: str, slot: str = "") -> Reason:
+    def uncalled_for(self, labels: tuple[str, ...], turn: int, services: tuple[str, ...], slot: str = "") -> Reason:
         """Something the goal does not have, a slot or a whole domain, is said in a turn."""
         cause = self.looping(turn)
         if cause is not None:
             return (*labels, LOOP), cause
-        if turn > 0:
-            before = self._prepared[turn - 1]
-            heard = None if before.heard is None else before.heard.services.get(domain)
-            if heard is not None:
-                said = before.services.get(domain, ())
-                if not said or (any(act.slot == slot for act in heard) and not any(act.slot == slot for act in said)):
-                    return (*labels, PROMPT), "user NLU"
+        if turn > 0 and _prompts_unsaid(self._prepared[turn - 1], services, slot):
+            return (*labels, PROMPT), "user NLU"
         return labels, "user policy"
 
     def unsaid(self, labels: tuple[str, ...], domain: str) -> Reason:
@@ -124,3 +127,27 @@ class Blame:
 
     def _discussed(self, domain: str) -> bool:
         return any(domain in turn.services for turn in self._prepared[::2])
+
+
+def _about(acts: Mapping[str, Sequence[Said]], services: tuple[str, ...], slot: str) -> list[Said]:
+    return [act for service in services for act in acts.get(service, ()) if act.slot == slot]
+
+
+def _asks_unsaid(turn: PreparedTurn, services: tuple[str, ...], slot: str) -> bool:
+    """Did the user hear that it was asked for the slot, or offered a choice of it, although the system did neither?"""
+    if turn.heard is None:
+        return False
+    heard, said = (_about(acts, services, slot) for acts in (turn.heard.services, turn.services))
+    return any(act.families & _ASKS for act in heard) and not any(act.families & _ASKS for act in said)
+
+
+def _prompts_unsaid(turn: PreparedTurn, services: tuple[str, ...], slot: str) -> bool:
+    """Did the user hear of the slot, or of a whole service, although the system had not spoken of it?"""
+    if turn.heard is None:
+        return False
+    heard = turn.heard.services
+    if any(service in heard and service not in turn.services for service in services):
+        return True
+    if _about(heard, services, slot) and not _about(turn.services, services, slot):
+        return True
+    return _asks_unsaid(turn, services, slot)

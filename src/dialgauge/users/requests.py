@@ -98,7 +98,7 @@ def _outside_domain(context: DialogueContext, service: str, requests: dict[str, 
     for request, turns in requests.items():
         for turn in turns if context.config.rgcd_f1.repetitions.count_fp else turns[:1]:
             context.record(MEASURE, label, service, request)
-            ledger.said_wrong(request, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, service))
+            ledger.said_wrong(request, turn, "outside-domain", *context.blame.uncalled_for((label,), turn, (service,)))
     return ledger
 
 
@@ -150,7 +150,7 @@ class _DomainScorer:
             self._ledger.warranted(request, turn, "out-of-goal-credited", ("auto_ref",))
         else:
             reason = self._context.blame.uncalled_for(
-                ("lost/request_not_in_goal",), turn, self._domain, self._slot(request)
+                ("lost/request_not_in_goal",), turn, (self._domain,), self._slot(request)
             )
             self._ledger.said_wrong(request, turn, "out-of-goal", *reason)
 
@@ -172,12 +172,12 @@ class _DomainScorer:
     def _why_penalised(
         self, request: str, labels: tuple[str, ...], answer: PreparedTurn | None, first: int, second: int
     ) -> Reason:
-        blame = self._context.blame
+        blame, services, slot = self._context.blame, self._context.with_booking(self._domain), self._slot(request)
         if answer is not None:
-            return blame.answered(labels, self._slot(request), answer, second)
+            return blame.answered(labels, services, slot, answer, second)
         if labels:
             return blame.excused_too_often(labels, second)
-        return blame.unexcused(labels, self._context.with_booking(self._domain), first, second)
+        return blame.unexcused(labels, services, slot, first, second)
 
     def _is_reference(self, request: str) -> bool:
         return any(marker in request for marker in self._context.profile.reference_markers)

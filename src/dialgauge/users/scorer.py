@@ -68,7 +68,8 @@ class Scorer:
             requests_carry_service=self.profile.requests_carry_service,
             max_turns=self.config.max_turns,
         )
-        self._hearing = Hearing()
+        # The reference gives no causes, so its misspelt families need not be kept for them.
+        self._hearing = Hearing(ActLexicon(self.profile, merge_values=merge, strict=False))
         self._settings = self._normalisation(canonical_map)
         self._shared = SharedMemory()
 
@@ -120,7 +121,8 @@ class Scorer:
             self._schema.check(goal)
         general = self.profile.general_service
         misheard = self._hearing.misheard(dialogue.turns)
-        repeats = tuple(loops(dialogue.turns, general_service=general, misheard=misheard))
+        booking = self.profile.booking_service
+        repeats = tuple(loops(dialogue.turns, misheard, general_service=general, booking_service=booking))
         return DialogueContext(
             turns,
             goal.tasks,

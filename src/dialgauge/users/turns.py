@@ -155,7 +155,7 @@ class ActLexicon:
         return Utterance(services, families, torn, in_domains, tuple(unknown), frozenset(slots))
 
     def _prepare(self, act: Act) -> Said:
-        slot = self._slot(act)
+        slot = self.slot(act)
         values = self._values(act)
         return Said(
             families=self.families(act.name),
@@ -166,7 +166,7 @@ class ActLexicon:
             about=None if act.domain == self._general else (act.domain, slot),
         )
 
-    def _slot(self, act: Act) -> str:
+    def slot(self, act: Act) -> str:
         """The act's slot under the name that goals use."""
         slot = act.slot.lower()
         for service in (act.domain, "*"):

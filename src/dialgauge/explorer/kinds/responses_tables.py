@@ -55,8 +55,9 @@ def _class_table(library: Library, run: Run) -> Table:
 
 def class_chart(library: Library, run: Run) -> Any:
     """Accuracy of each class as a point in its interval, with its number of replies; dialogues are resampled."""
+    share = Column("", digits=1, percent=True)
     rows = [
-        {**row, "text": f"{row['value']:.1f}% of {row['replies']:,}"}
+        {**row, "text": f"{share.text(row['value'] / 100)}% of {row['replies']:,}"}
         for row in library.of_run("accuracy of classes", run, lambda: _class_accuracy(library, run))
     ]
     alt = altair()
