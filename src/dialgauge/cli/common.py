@@ -79,7 +79,9 @@ def kept_for_good() -> Iterator[None]:
 ViewOption = Annotated[
     bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
-RunOption = Annotated[bool, Option("--run", help="Store the results in the run store, one run per system.")]
+RunOption = Annotated[
+    bool, Option("--run", help="Store the results in the run store, one run per system. --store implies it.")
+]
 AlwaysRunOption = Annotated[
     bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
 ]
