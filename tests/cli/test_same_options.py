@@ -210,6 +210,24 @@ def test_a_store_says_where_the_runs_are_that_are_compared(tmp_path: Path) -> No
     assert _stores_by_name(command, ["--store", str(tmp_path), __file__, __file__])
 
 
+#: Whole numbers that may be as large as they like: seeds, places, and where what is shown or found is cut off.
+UNBOUNDED = {
+    "--seed", "--town-seed", "--world-seed", "--model-seed", "--dialogue", "--turn", "--from-turn", "--to-turn",
+    "--limit", "--worst", "--show", "--places", "--max-bytes", "--min-repeats", "--min-turns", "--max-turns",
+    "--min-results",
+}  # fmt: skip
+
+
+def test_what_is_made_in_numbers_has_an_upper_bound() -> None:
+    bounds = {
+        (option, one.declaration.settings.get("max"))
+        for options in EVERY.values()
+        for option, one in options.items()
+        if one.type is int and option.startswith("--")
+    }
+    assert {option for option, most in bounds if most is None} == UNBOUNDED
+
+
 def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:
     for name, options in EVERY.items():
         if "--run" in options:

@@ -53,7 +53,7 @@ def _out_of_bounds(value: float, option: CommandParameter) -> str | None:
         example = f", such as {bounds['example']}" if "example" in bounds else ""
         return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
     why = f": {bounds['why']}" if "why" in bounds else ""
-    return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value}){why}"
+    return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value})"
 
 
 def mistake(error: TyperException, called: str, command: Callable[..., object] | None, words: Sequence[str]) -> str:
