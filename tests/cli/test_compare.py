@@ -75,13 +75,14 @@ def test_compared_files_are_stored_on_request(
 ) -> None:
     place = ("--store", tmp_path / "runs")
     quick = ("--resamples", 20, "-m", "JGA")
-    assert dialgauge(capsys, "compare", "self", *files[:2], *quick, *place).code == 0
-    assert not (tmp_path / "runs").exists()
-    outcome = dialgauge(capsys, "compare", "self", *files[:2], *quick, *place, "--run")
+    outcome = dialgauge(capsys, "compare", "self", *files[:2], *quick, *place)
     assert outcome.code == 0, outcome.err
     stored = Store(tmp_path / "runs").survey().runs
     assert sorted(run.name for run in stored) == ["bad", "good"]
     assert all(f"stored as run {run.id} in {tmp_path / 'runs'}" in outcome.err for run in stored)
+    shown = dialgauge(capsys, "compare", *(run.id for run in stored), *place, "--resamples", 20)
+    assert (shown.code, "stored as run" in shown.err) == (0, False)
+    assert len(Store(tmp_path / "runs").survey().runs) == 2
     again = dialgauge(capsys, "compare", *(run.id for run in stored), *place, "--resamples", 20, "--run")
     assert (again.code, again.err) == (2, "dialgauge: stored runs are already scored; leave out --run\n")
 

@@ -100,6 +100,12 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
         ),
         ("score a b --resamples -1", "--resamples must be ≥ 0 (got -1)"),
         ("score a b --resamples=1000001", "--resamples must be ≤ 1000000 (got 1000001)"),
+        ("lab run --trials 1000000", "--trials must be ≤ 100 (got 1000000)"),
+        ("lab run -n 999999999999", "--count must be ≤ 100000 (got 999999999999)"),
+        ("babi simulate --out x --dialogues 10000000", "--dialogues must be ≤ 100000 (got 10000000)"),
+        ("babi table --data x --seeds 1001", "--seeds must be ≤ 1000 (got 1001)"),
+        ("score a b --workers 100000", "--workers must be ≤ 512 (got 100000)"),
+        (f"lab study --resamples 1{'0' * 30}", f"--resamples must be ≤ 1000000 (got 1{'0' * 30})"),
         ("data check x --max-bytes 0", "--max-bytes must be ≥ 1 (got 0)"),
         ("score a b --seed x", "--seed must be a whole number (got 'x')"),
         ("score a b --seed=1.5", "--seed must be a whole number (got '1.5')"),
@@ -151,7 +157,11 @@ def test_every_number_out_of_bounds_and_every_word_for_a_number_is_named(
     what = "a whole number" if parameter.type is int else "a number"
     outcome = dialgauge(capsys, *called, option, "many")
     assert (outcome.code, outcome.err) == (2, f"dialgauge: {option} must be {what} (got 'many')\n")
-    low = parameter.declaration.settings.get("min")
+    low, high = (parameter.declaration.settings.get(end) for end in ("min", "max"))
+    if high is not None:
+        outcome = dialgauge(capsys, *called, option, high + 1)
+        assert outcome.code == 2
+        assert re.match(rf"dialgauge: {option} must be (≤ |between \S+ and ){high}.* \(got [\d.]+\)", outcome.err)
     if low is not None:
         outcome = dialgauge(capsys, *called, option, low - 1)
         assert outcome.code == 2

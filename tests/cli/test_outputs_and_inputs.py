@@ -38,3 +38,22 @@ def test_an_input_is_never_written_over(
     assert (outcome.code, outcome.out) == (2, "")
     assert "would overwrite an input of this command" in outcome.err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("empty", [["--store", ""], ["--store="], ["--json", ""], ["--table="], ["--figures", ""]])
+@pytest.mark.parametrize("option", [[], ["--resamples=9"], ["-mJGA"]], ids=["alone", "quick", "by typer"])
+def test_an_empty_name_is_not_the_current_folder(
+    empty: list[str],
+    option: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gold = gold_dialogues(3)
+    write_predictions(tmp_path / "mine.json", gold, tracker(gold, 0.1, 0))
+    monkeypatch.chdir(tmp_path)
+    outcome = dialgauge(capsys, "score", "self", "mine.json", "--run", *option, *empty)
+    name = empty[0].removesuffix("=")
+    kind = "folder" if name in ("--store", "--figures") else "file"
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"dialgauge: {name} must name a {kind} (got '')\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]

@@ -204,7 +204,7 @@ def test_a_wrong_call_is_refused() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["babi", "simulate", "--out", "made", "--dialogues", "9" * 23],
+        ["babi", "simulate", "--out", "made", "--seed", "9" * 23],
         ["users", "find", "talks", "--limit", "9" * 23],
         ["lab", "run", "--seconds", "1e309"],
     ],

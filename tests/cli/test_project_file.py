@@ -128,6 +128,7 @@ def test_a_stored_run_is_shown_without_defaults_of_scoring(capsys: Capture, proj
         ("[score]\nrun = true\n", "'run' cannot be set in a project file"),
         ("[score]\nseed = 1\n" + "#" * 200_000, "too large for a project file"),
         ('[score]\nprofile = "a\\u0000b"\n', "'profile' must be"),
+        ("[defaults]\nstore = ''\n", "'store' must name a folder (got '')"),
     ],
 )
 def test_a_mistake_in_it_is_one_sentence(capsys: Capture, project: Path, text: str, sentence: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-from pathlib import Path
 
 import pytest
 
@@ -34,12 +33,3 @@ def test_an_old_option_names_the_new_one(command: str, option: str, capsys: Capt
     assert outcome.err == f"dialgauge: 'dialgauge {command}' has no option {option}: {sentence}\n"
     new = re.match(r"use (--[a-z-]+)", sentence)
     assert new is None or new[1] in known
-
-
-@pytest.mark.parametrize("command", [("score", "a", "b"), ("tasks", "score", "a", "b"), ("users", "score", "a")])
-def test_a_store_alone_is_refused_since_it_once_stored(
-    command: tuple[str, ...], capsys: Capture, tmp_path: Path
-) -> None:
-    outcome = dialgauge(capsys, *command, "--store", tmp_path / "runs")
-    assert outcome.code == 2
-    assert outcome.err == "dialgauge: --store only says where runs are stored; add --run to store this one\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.dispatch import _stores_on_request
+from dialgauge.cli.dispatch import _stores_by_name
 from dialgauge.cli.help_pages import command_page, value_name
 from dialgauge.cli.options import AlwaysOn, Option
 from dialgauge.cli.parse import CommandParameter, command_parameters, quick_call
@@ -174,13 +174,58 @@ def test_runs_are_stored_the_same_way_everywhere() -> None:
 
 @pytest.mark.parametrize("name", sorted(ALWAYS_STORE))
 def test_what_always_stores_takes_run_and_says_so(name: str) -> None:
-    """A store without --run is no mistake there, as it is where --run alone stores."""
     word, inner = name.split()
     group = importlib.import_module(f"dialgauge.cli.{word}").app
     required = ["--data", "x"] if name == "babi table" else ["--out", "x"] if name == "babi train" else []
     assert quick_call(group, [inner, *required, "--run"]) is not None
-    assert not _stores_on_request(group, [inner, "--store", "x"])
+    assert not _stores_by_name(group.commands[inner], ["--store", "x"])
     assert "This command always does" in " ".join(command_page(f"dialgauge {name}", group.commands[inner]).split())
+
+
+@pytest.mark.parametrize("name", sorted(ON_REQUEST))
+@pytest.mark.parametrize(
+    ("words", "stores"),
+    [
+        (["--store", "x"], True),
+        (["--store=x"], True),
+        ([], False),
+        (["--store", "x", "--run"], False),
+        (["--store", "x", "--from", "2026"], False),
+        (["--store", "x", "--fail-on-drop=2026"], False),
+        (["--store", "x", "--view"], False),
+        (["--store", "x", "--help"], False),
+    ],
+)
+def test_a_store_that_was_named_means_run(name: str, words: list[str], stores: bool) -> None:
+    word, *inner = name.split()
+    group = importlib.import_module(f"dialgauge.cli.{word}").app
+    command = group.commands[inner[0]] if inner else next(iter(group.commands.values()))
+    assert _stores_by_name(command, [__file__, *words]) is stores
+
+
+def test_a_store_says_where_the_runs_are_that_are_compared(tmp_path: Path) -> None:
+    """The folder is there; what is compared are runs in it, and no files."""
+    [command] = importlib.import_module("dialgauge.cli.compare").app.commands.values()
+    assert not _stores_by_name(command, ["20260101", "20260102", "--store", str(tmp_path)])
+    assert _stores_by_name(command, ["--store", str(tmp_path), __file__, __file__])
+
+
+#: Whole numbers that may be as large as they like: seeds, places, and where what is shown or found is cut off.
+UNBOUNDED = {
+    "--seed", "--town-seed", "--world-seed", "--model-seed", "--dialogue", "--turn", "--from-turn", "--to-turn",
+    "--limit", "--worst", "--show", "--places", "--max-bytes", "--min-repeats", "--min-turns", "--max-turns",
+    "--min-results",
+}  # fmt: skip
+
+
+def test_what_is_made_in_numbers_has_an_upper_bound() -> None:
+    bounds = {
+        (option, one.declaration.settings.get("max"))
+        for options in EVERY.values()
+        for option, one in options.items()
+        if one.type is int and option.startswith("--")
+    }
+    assert {option for option, most in bounds if most is None} == UNBOUNDED
 
 
 def test_a_stored_run_is_named_by_from_and_nowhere_by_run() -> None:

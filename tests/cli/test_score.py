@@ -157,10 +157,14 @@ def test_each_system_is_told_of_its_own_names(
         assert told == ["odd (canon): 1 slot name unified, 2 slot names out of scope (bus-day, police-name)"]
 
 
-def test_runs_are_kept(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [["--run"], []])
+def test_runs_are_kept(
+    asked: list[str], capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    """With --run, and with a store alone: whoever names it wants the results there."""
     from dialgauge.runs import Store
 
-    done = dialgauge(capsys, "score", files[0], files[1], "--run", "--store", tmp_path / "runs")
+    done = dialgauge(capsys, "score", files[0], files[1], *asked, "--store", tmp_path / "runs")
     assert "stored as run" in done.err
     manifests = Store(tmp_path / "runs").list()
     assert [one.name for one in manifests] == ["mine"]

@@ -110,6 +110,12 @@ def test_trials_are_different_conversations_about_the_same_goal(town: LoadedTown
     assert [one.turns for one in first] == [one.turns for one in held(few)], "the first trial is the only one's"
 
 
+def test_more_conversations_than_a_run_holds_are_refused_before_any_is_held(town: LoadedTown) -> None:
+    many = msgspec.structs.replace(SITTING, trials=10_000_000)
+    with pytest.raises(DialgaugeError, match="are 1,200,000,000 conversations, and one run holds at most 1,000,000"):
+        held(town, many)
+
+
 def test_a_record_holds_all_that_the_measures_need(town: LoadedTown) -> None:
     for dialogue in held(town):
         assert dialogue.turns[-1].speaker == "system"

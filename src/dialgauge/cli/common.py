@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder
+from dialgauge.cli.options import AlwaysOn, Argument, Count, Option, OutputFile, OutputFolder
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def kept_for_good() -> Iterator[None]:
 ViewOption = Annotated[
     bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
 ]
-RunOption = Annotated[bool, Option("--run", help="Store the results in the run store, one run per system.")]
+RunOption = Annotated[
+    bool, Option("--run", help="Store the results in the run store, one run per system. --store implies it.")
+]
 AlwaysRunOption = Annotated[
     bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
 ]
@@ -115,7 +117,7 @@ LimitOption = Annotated[int, _LIMIT]
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    Option("--resamples", min=0, max=1_000_000, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+    Count("--resamples", of="resamples", min=0, help="Bootstrap resamples for the 95% intervals; 0 for none."),
 ]
 WorstOption = Annotated[
     int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
@@ -139,7 +141,9 @@ AddressOption = Annotated[
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = Option("--workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it.")
+_WORKERS = Count(
+    "--workers", of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."
+)
 WorkersOption = Annotated[int | None, _WORKERS]
 #: For commands that work here, in processes.
 ProcessesOption = Annotated[int, _WORKERS]

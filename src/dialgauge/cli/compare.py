@@ -29,7 +29,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Count, Option, application
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ MeasuresOption = Annotated[
 ]
 ResamplesOption = Annotated[
     int,
-    Option(
+    Count(
+        of="resamples",
         min=1,
-        max=1_000_000,
         why="a comparison is its tests and intervals, all from resamples",
         help="Resamples for tests and intervals.",
     ),

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, Argument, CommandGroup, Option
-from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
+from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, Argument, CommandGroup
+from dialgauge.cli.parse import (
+    argument_words,
+    check_outputs,
+    check_paths,
+    command_name,
+    command_parameters,
+    quick_call,
+    typer_command,
+)
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
@@ -17,6 +27,8 @@ EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
 
 _COMPLETION = ("--complete", "--install-completion", "--show-completion")
+#: Options that read from the store, write to it themselves, or leave nothing to store.
+_USE_STORE = ("--from", "--fail-on-drop", "--view", "--systems", *HELP_OPTIONS)
 #: Commands that a project file says nothing about.
 _OWN_DEFAULTS = ("config", "schema")
 
@@ -33,8 +45,10 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
             raise DialgaugeError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
         rest = group.usual(rest)
-        if _stores_on_request(group, rest):
-            check_storing(rest)
+        if (inner := command_name(group, rest)) is not None:
+            check_paths(group.commands[inner], rest)
+            if _stores_by_name(group.commands[inner], rest):
+                rest = _with_words(group, ["--run"], rest)
         if project_file and name not in _OWN_DEFAULTS:
             rest = _with_defaults(group, name, rest)
         call = quick_call(group, rest)
@@ -63,23 +77,21 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def _stores_on_request(group: CommandGroup, words: list[str]) -> bool:
-    """Whether only ``--run`` makes the command store, so that ``--store`` alone asks for nothing.
+def _stores_by_name(command: Callable[..., object], words: list[str]) -> bool:
+    """Whether ``--store`` was typed to say where the results go, so that it means ``--run``.
 
-    Where stored runs may be given instead of files, ``--store`` says where these are.
+    It says where stored runs are instead, where any are named: after an option, or as arguments that are no files. The
+    store of a project file is a default, and stores nothing.
     """
-    from dialgauge.cli.parse import command_parameters
-
-    name = command_name(group, words)
-    if name is None or not any(word.startswith("--store") for word in words):
+    named = {word.partition("=")[0] for word in words}
+    if "--store" not in named or named & {"--run", *_USE_STORE}:
         return False
-    parameters = command_parameters(group.commands[name])
+    parameters = command_parameters(command)
+    stores = any(one.options == ("--run",) and not isinstance(one.declaration, AlwaysOn) for one in parameters)
     arguments = [one.declaration for one in parameters if isinstance(one.declaration, Argument)]
-    takes_runs = any("RUN" in str(one.settings.get("metavar")) for one in arguments)
-    return not takes_runs and any(
-        isinstance(one.declaration, Option) and one.options == ("--run",) and not isinstance(one.declaration, AlwaysOn)
-        for one in parameters
-    )
+    if stores and any("RUN" in str(one.settings.get("metavar")) for one in arguments):
+        return any(Path(word).exists() for word in argument_words(command, words))
+    return stores
 
 
 def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
@@ -94,6 +106,11 @@ def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str
         return words
     shown = " ".join(added)
     _tell(f"{path} sets {shown} (--no-project-file ignores it)")
+    return _with_words(group, added, words)
+
+
+def _with_words(group: CommandGroup, added: list[str], words: list[str]) -> list[str]:
+    """The words with others before them, behind the name of the command."""
     if len(group.commands) == 1:
         return [*added, *words]
     return [words[0], *added, *words[1:]]

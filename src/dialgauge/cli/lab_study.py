@@ -32,7 +32,7 @@ from dialgauge.cli.lab_options import (
     opened_town,
     sitting_from,
 )
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import CommandGroup, Count, Option
 from dialgauge.cli.screen import err, out, progress_bar
 
 
@@ -50,8 +50,13 @@ def study(
     database: DatabaseOption = None,
     count: Annotated[
         int | None,
-        Option(
-            "--count", "-n", metavar="N", min=2, help="Number of goals. Default: all, or 200 for the synthetic town."
+        Count(
+            "--count",
+            "-n",
+            of="goals",
+            metavar="N",
+            min=2,
+            help="Number of goals. Default: all, or 200 for the synthetic town.",
         ),
     ] = None,
     errors: Annotated[
@@ -65,7 +70,13 @@ def study(
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,
     resamples: Annotated[
-        int, Option(min=1, why="a study is its intervals", help="Bootstrap resamples of goals for the 95% intervals.")
+        int,
+        Count(
+            of="resamples",
+            min=1,
+            why="a study is its intervals",
+            help="Bootstrap resamples of goals for the 95% intervals.",
+        ),
     ] = 1000,
     workers: ProcessesOption = 1,
     figures: FiguresOption = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dialgauge.cli.options import Option
@@ -28,6 +29,10 @@ def unfit_value(value: object, option: CommandParameter) -> str | None:
     if get_origin(option.type) is Literal:
         known = get_args(option.type)
         return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
+    if option.type is Path and value == "":
+        from dialgauge.cli.help_pages import value_name
+
+        return f"must name a {value_name(option).lower()} (got '')"
     if what is None:
         fits = isinstance(value, str | int | float) and not isinstance(value, bool) and "\0" not in str(value)
         kind = "a text, a number or a list of these" if option.many else "a text or a number"
@@ -48,7 +53,7 @@ def _out_of_bounds(value: float, option: CommandParameter) -> str | None:
         example = f", such as {bounds['example']}" if "example" in bounds else ""
         return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
     why = f": {bounds['why']}" if "why" in bounds else ""
-    return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value}){why}"
+    return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value})"
 
 
 def mistake(error: TyperException, called: str, command: Callable[..., object] | None, words: Sequence[str]) -> str:
@@ -112,14 +117,15 @@ def _unfit_texts(option: CommandParameter, words: Sequence[str]) -> Iterator[str
     from dialgauge.cli.help_pages import long_name
 
     what = {int: "a whole number", float: "a number"}.get(option.type)
-    for text in _texts(option, words):
+    for text in given_texts(option, words):
         if get_origin(option.type) is Literal and (problem := unfit_value(text, option)):
             yield f"{long_name(option)} {problem}"
         elif what and not (_NUMBER.fullmatch(text) and (option.type is float or "." not in text)):
             yield f"{long_name(option)} must be {what} (got '{text}')"
 
 
-def _texts(option: CommandParameter, words: Sequence[str]) -> Iterator[str]:
+def given_texts(option: CommandParameter, words: Sequence[str]) -> Iterator[str]:
+    """The values that the words give an option."""
     for place, word in enumerate(words):
         name, equals, text = word.partition("=")
         if name in option.options and equals:

@@ -27,7 +27,7 @@ HELP_OPTIONS = ("-h", "--help")
 class Declaration:
     """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ...
 
-    ``why`` is ours: the reason for a bound, where a user may wonder.
+    ``why`` is ours: the reason for the lower bound, where a user may wonder.
     """
 
     def __init__(self, *names: str, **settings: Any) -> None:
@@ -41,6 +41,29 @@ class Option(Declaration):
 
 class AlwaysOn(Option):
     """A flag for what the command does anyway: a script may ask for it in the same way everywhere."""
+
+
+#: The most of something that a command makes when asked to: far above any use, and below what fills a machine's memory
+#: or starts a hundred thousand processes. docs/decisions/options.md.
+MOST = {
+    "goals": 100_000,
+    "trials": 100,
+    "dialogues": 100_000,
+    "dialogues read": 10_000_000,
+    "exchanges": 10_000,
+    "turns": 1_000_000,
+    "epochs": 10_000,
+    "seeds": 1_000,
+    "resamples": 1_000_000,
+    "workers": 512,
+}
+
+
+class Count(Option):
+    """An option that says how many ``of`` something the command makes; its upper bound is that of :data:`MOST`."""
+
+    def __init__(self, *names: str, of: str, **settings: Any) -> None:
+        super().__init__(*names, max=MOST[of], **settings)
 
 
 class OutputFile(Option):

@@ -99,13 +99,29 @@ def _check_numbers(command: Callable[..., object], given: Mapping[str, Any]) -> 
                 raise DialgaugeError(f"{one.options[0]} {problem}")
 
 
-def check_storing(words: Sequence[str]) -> None:
-    """An error for ``--store`` alone where storing is asked for with ``--run``: it once stored, and says only where."""
-    named = {word.partition("=")[0] for word in words}
-    if "--store" in named and not named & {"--run", "--view", "--from", "--fail-on-drop"}:
-        from dialgauge.errors import DialgaugeError
+def check_paths(command: Callable[..., object], words: Sequence[str]) -> None:
+    """An error for an empty name of a file or folder: as a path it would be the current folder."""
+    if not any(word == "" or word.endswith("=") for word in words):
+        return
+    from dialgauge.cli.mistakes import given_texts, unfit_value
+    from dialgauge.errors import DialgaugeError
 
-        raise DialgaugeError("--store only says where runs are stored; add --run to store this one")
+    for one in command_parameters(command):
+        if isinstance(one.declaration, Option) and one.type is Path and "" in given_texts(one, words):
+            raise DialgaugeError(f"{one.options[0]} {unfit_value('', one)}")
+
+
+def argument_words(command: Callable[..., object], words: Sequence[str]) -> list[str]:
+    """Those of the words that are given by their place: no options, and no values of options."""
+    options = [one for one in command_parameters(command) if isinstance(one.declaration, Option)]
+    valued = {name for one in options if one.type is not bool for name in one.options}
+    found, left = [], iter(words)
+    for word in left:
+        if word in valued:
+            next(left, None)
+        elif word == "-" or not word.startswith("-"):
+            found.append(word)
+    return found
 
 
 def _refuse_input(option: str, output: Path, others: list[Any], read: list[Any]) -> None:

@@ -32,10 +32,13 @@ from dialgauge.agents.town import Belief
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
 #: Longer conversations are cut off; so are turns with more acts or characters.
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
+#: One run is in memory as a whole when it is scored.
+MOST_CONVERSATIONS = 1_000_000
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Dialogue)
 #: Conversations of our own agents are so short that units hold many; one that waits for others is a unit by itself.
@@ -140,6 +143,12 @@ def hold_conversations(
     on_unit: Callable[[int], None] | None = None,
 ) -> Iterator[Dialogue]:
     """The conversations in the order of goals and trials. ``done`` keeps what is finished, for the next time."""
+    if len(goals) * sitting.trials > MOST_CONVERSATIONS:
+        raise DialgaugeError(
+            f"{counted(len(goals), 'goal')} with {counted(sitting.trials, 'trial')} each are "
+            f"{len(goals) * sitting.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
+            "fewer goals (-n) or trials (--trials)"
+        )
     for result in engine.run(TownWork(town, sitting), _units(goals, sitting), workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")

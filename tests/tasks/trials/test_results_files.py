@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,94 @@ def test_costs_of_some_conversations_are_told(tmp_path: Path) -> None:
     [run] = score_results([tmp_path / "some.json"], resamples=0)
     assert "the cost of the user is known of 3 of 4 scored conversations: means of cost are over those" in run.notes
     assert not any("cost of the agent" in note for note in run.notes)
+
+
+def _with_parts_of_three(path: Path) -> Path:
+    """Four conversations, three of which passed and have a breakdown of their reward."""
+    tau2_file(path, {"a": ("airline", [1.0, 1.0]), "b": ("airline", [1.0, 0.0])}, 2)
+    made = json.loads(path.read_text())
+    for one in made["simulations"][:3]:
+        one["reward_info"]["reward_breakdown"] = {"DB": 1.0}
+    path.write_text(json.dumps(made))
+    return path
+
+
+def test_a_part_of_the_reward_says_how_many_conversations_it_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _with_parts_of_three(tmp_path / "r.json")
+    done = dialgauge(capsys, "tasks", "score", path, "--resamples", 0)
+    assert "Reward[DB] (n = 3 of 4)   100.00" in done.out
+    assert re.search(r"\nReward +75\.00\n", done.out)
+    assert "r: Reward[DB] rests on 3 of 4 scored conversations" in " ".join(done.err.split())
+    document = json.loads(dialgauge(capsys, "tasks", "score", path, "--resamples", 0, "--json", "-").out)
+    [system] = document["systems"]
+    assert (system["conversations"]["Reward"], system["conversations"]["Reward[DB]"]) == (4, 3)
+    assert "|dialogues:4|" in system["scores"]["Reward"]["signature"]
+    assert "|dialogues:3|" in system["scores"]["Reward[DB]"]["signature"]
+    assert "|dialogues:4|" in document["signature"]
+    [run] = score_results([path], measures=["Reward[DB]"], resamples=0)
+    assert "|dialogues:3|" in run.signature
+
+
+def test_a_part_that_all_conversations_have_needs_no_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "score", tau_file(tmp_path / "r.json", TASKS), "--resamples", 0)
+    assert "Reward[r_actions]" in done.out and "n = " not in done.out and "rests on" not in done.err
+
+
+def test_many_files_say_it_below_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [_with_parts_of_three(tmp_path / f"r{number}.json") for number in range(4)]
+    done = dialgauge(capsys, "tasks", "score", *files, "--resamples", 0, "--wide")
+    told = "Reward[DB] rests on a part of the conversations: r0 3 of 4, r1 3 of 4, r2 3 of 4, r3 3 of 4."
+    assert told in " ".join(done.out.split())
+
+
+def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rewards = {str(task): ("airline", [1.0, 0.0, 1.0, 1.0]) for task in range(10)}
+    rewards["3"] = ("airline", [1.0, 0.0, 1.0, 1.0, 0.0])
+    path = tau2_file(tmp_path / "r.json", rewards, trials=4)
+    done = dialgauge(capsys, "tasks", "score", path, "--resamples", 0)
+    assert done.code == 0
+    assert done.out.splitlines()[0] == (
+        "r: 40 of 40 conversations scored (10 tasks x 4 trials planned), 41 begun, 41 finished, 0 failed by "
+        "infrastructure, 1 conversation beyond the plan of 4 trials."
+    )
+    assert "1 conversation beyond the plan of 4 trials (task 3): each counts as one more trial" in done.err
+    [run] = score_results([path], resamples=0)
+    assert run.coverage.complete and run.details["beyond_plan"] == {"3": 1}
+    # Nine tasks passed in 3 of 4 trials, one in 3 of 5; no pass^5 over one task.
+    assert run.scores["pass^1"].value == pytest.approx((9 * 3 / 4 + 3 / 5) / 10)
+    assert "pass^4" in run.scores and "pass^5" not in run.scores
+    assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": 0.735, "all_passed": 0.735})
+    [named] = score_results([path], measures=["pass^5"], resamples=0)
+    assert "pass^5 on 1" in coverage_sentences([named])[1]
+
+
+def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
+    rewards = {"a": ("airline", [1.0, 1.0, 1.0]), "b": ("airline", [0.0, None])}
+    [run] = score_results([tau2_file(tmp_path / "r.json", rewards, trials=2)], resamples=0)
+    assert run.details["sentence"].startswith("INCOMPLETE: 3 of 4 conversations scored (2 tasks x 2 trials planned)")
+    assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
+
+
+def test_a_failed_conversation_that_was_held_again_is_not_missing(tmp_path: Path) -> None:
+    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [0.0, 1.0, 1.0])}, trials=2)
+    made = json.loads(path.read_text())
+    made["simulations"][0] |= {"termination_reason": "infrastructure_error", "reward_info": None}
+    path.write_text(json.dumps(made))
+    [run] = score_results([path], resamples=0)
+    assert run.coverage.complete
+    assert "1 failed by infrastructure (infrastructure_error 1), 1 conversation beyond" in run.details["sentence"]
+
+
+def test_two_conversations_of_one_trial_are_told() -> None:
+    said = {"task": "a", "trial": "0", "reward": "1", "planned_trials": "2", "planned_tasks": "1"}
+    talks = [Dialogue(id=name, turns=(), outcome=Outcome(success=True, details=said)) for name in "xy"]
+    run = score_attempts(talks, "r", resamples=0)
+    assert "several conversations have the same number of a trial (task a, trial 0): each counts as a trial" in (
+        run.notes
+    )
+    assert run.coverage.complete
 
 
 def test_a_reward_may_miss_the_highest_by_rounding(tmp_path: Path) -> None:

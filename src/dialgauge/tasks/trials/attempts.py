@@ -90,10 +90,12 @@ class Attempts:
 
     @cached_property
     def trials(self) -> int:
-        """How many trials of each task were planned: as the file says, and at least as many as it has.
+        """How many trials of each task were planned: as the file says or, where it does not, as many as it has.
 
         The numbers that trials bear do not matter: trials 2 and 3 of every task are two trials.
         """
+        if self.trials_known:
+            return self._planned("planned_trials")
         return max(self._planned("planned_trials"), len(self.numbers), *map(len, self.tasks.values()), 0)
 
     @cached_property
@@ -109,10 +111,26 @@ class Attempts:
         more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
         return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
 
+    @cached_property
+    def _scored_trials(self) -> dict[str, int]:
+        """How many trials of each task have a verdict."""
+        return {task: sum(self.attempts[place].scored for place in places) for task, places in self.tasks.items()}
+
     @property
     def most_scored(self) -> int:
         """The most trials of a task that have a verdict."""
-        return max((sum(self.attempts[place].scored for place in places) for places in self.tasks.values()), default=0)
+        return max(self._scored_trials.values(), default=0)
+
+    @property
+    def beyond_plan(self) -> dict[str, int]:
+        """How many conversations of a task are more than were planned, by task."""
+        return {task: len(places) - self.trials for task, places in self.tasks.items() if len(places) > self.trials}
+
+    @property
+    def repeated_trials(self) -> dict[str, int]:
+        """Trials of which there are several conversations under one number, and how many there are."""
+        counts = Counter((one.task, one.trial) for one in self.attempts)
+        return {f"task {task}, trial {trial:,}": count for (task, trial), count in counts.items() if count > 1}
 
     @property
     def trials_known(self) -> bool:
@@ -126,8 +144,7 @@ class Attempts:
 
     def tasks_with(self, trials: int) -> int:
         """How many tasks have so many trials with a verdict, or more: those that pass^k of this k rests on."""
-        counts = (sum(self.attempts[place].scored for place in places) for places in self.tasks.values())
-        return sum(count >= trials for count in counts)
+        return sum(count >= trials for count in self._scored_trials.values())
 
     @cached_property
     def planned_tasks(self) -> int:
@@ -147,6 +164,11 @@ class Attempts:
     def scored(self) -> int:
         """How many attempts have a verdict on the agent."""
         return sum(one.scored for one in self.attempts)
+
+    @property
+    def scored_of_plan(self) -> int:
+        """How many of the conversations that were planned have a verdict: one more of a task makes up for no other."""
+        return sum(min(count, self.trials) for count in self._scored_trials.values())
 
     @cached_property
     def failed(self) -> dict[str, int]:
@@ -171,11 +193,15 @@ class Attempts:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Conversations, and tasks of which any has a verdict."""
-        begun, failed = len(self.attempts), sum(self.failed.values()) + self.unjudged
+        """Conversations, and tasks of which any has a verdict. One that failed and was made up for is not missing."""
+        begun = len(self.attempts)
+        failed = sum(
+            min(len(places) - scored, self.trials - min(scored, self.trials))
+            for places, scored in zip(self.tasks.values(), self._scored_trials.values(), strict=True)
+        )
         return Coverage(
             {
-                "conversations": Count(expected=self.planned, read=begun, scored=self.scored, failed=failed),
+                "conversations": Count(expected=self.planned, read=begun, scored=self.scored_of_plan, failed=failed),
                 "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=self.tasks_with(1), failed=0),
             },
             policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
@@ -186,7 +212,7 @@ class Attempts:
         begun, failed = len(self.attempts), sum(self.failed.values())
         plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')} planned"
         parts = [
-            f"{self.scored:,} of {self.planned:,} conversations scored ({plan})",
+            f"{self.scored_of_plan:,} of {self.planned:,} conversations scored ({plan})",
             f"{begun:,} begun",
             f"{begun - failed:,} finished",
             f"{failed:,} failed by infrastructure{_listed(self.failed)}",
@@ -195,6 +221,9 @@ class Attempts:
             parts.append(f"{self.unjudged:,} not judged")
         if untouched := self.planned_tasks - len(self.tasks):
             parts.append(f"{counted(untouched, 'task')} never begun")
+        if self.beyond_plan:
+            more = counted(sum(self.beyond_plan.values()), "conversation")
+            parts.append(f"{more} beyond the plan of {counted(self.trials, 'trial')}")
         if self.odd_numbers:
             parts.append(f"the trials are those numbered {self.odd_numbers}")
         return ("" if self.coverage.complete else "INCOMPLETE: ") + ", ".join(parts)
@@ -211,9 +240,13 @@ class Attempts:
         return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(named) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
-        """pass^1 if all that is missing had failed, and if it had passed."""
-        passed = sum(bool(one.success) for one in self.attempts if one.scored)
-        return passed / self.planned, (passed + self.planned - self.scored) / self.planned
+        """pass^1 over the plan if all that is missing had failed, and if it had passed."""
+        passed = 0.0
+        for task, places in self.tasks.items():
+            trials = self._scored_trials[task]
+            successes = sum(bool(one.success) for place in places if (one := self.attempts[place]).scored)
+            passed += successes * min(1.0, self.trials / trials) if trials else 0.0
+        return passed / self.planned, (passed + self.planned - self.scored_of_plan) / self.planned
 
 
 def _listed(counts: Mapping[str, int]) -> str:

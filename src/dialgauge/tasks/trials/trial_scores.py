@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import planned_results, read, system_name
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
+#: How many tasks are named in a note.
+_NAMED = 8
 
 
 def score_results(
@@ -108,16 +112,23 @@ def score_attempts(
         config={"system": name},
         inputs=files,
         seeds=seed,
-        signature=scores.signature,
+        signature=_run_signature(attempts, scores),
         details={
             "sentence": attempts.sentence(),
             "planned": {"tasks": attempts.planned_tasks, "trials": attempts.trials, "conversations": attempts.planned},
             "begun": len(attempts.attempts),
+            "scored": attempts.scored,
             "finished": len(attempts.attempts) - sum(attempts.failed.values()),
             "infrastructure": attempts.failed,
             "not_judged": attempts.unjudged,
             "pass_1_if_missing": {"all_failed": low, "all_passed": high},
-            "pass_tasks": {f"{PASS}^{k}": attempts.tasks_with(k) for k in range(1, attempts.most_scored + 1)},
+            "pass_tasks": {
+                f"{PASS}^{k}": attempts.tasks_with(k)
+                for k in range(1, attempts.most_scored + 1)
+                if k <= attempts.trials or f"{PASS}^{k}" in scores.scores
+            },
+            "beyond_plan": attempts.beyond_plan,
+            "conversations": _conversations(scores),
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
@@ -133,7 +144,49 @@ def _notes(attempts: Attempts, scores: Scores) -> list[str]:
         notes.append(
             f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
         )
-    return [*notes, *_partial_costs(attempts), *_unfamiliar_ends(attempts), *_unknown_plan(attempts)]
+    return [
+        *notes,
+        *_partial_parts(attempts, scores),
+        *_partial_costs(attempts),
+        *_unfamiliar_ends(attempts),
+        *_other_than_planned(attempts),
+        *_unknown_plan(attempts),
+    ]
+
+
+def _conversations(scores: Scores) -> dict[str, int]:
+    """How many conversations each mean over conversations rests on."""
+    means = [name for name in scores.sums if parse_measure(name).card.family == FAMILY]
+    return {name: int(scores.sums[name][1].sum()) for name in means}
+
+
+def _partial_parts(attempts: Attempts, scores: Scores) -> list[str]:
+    """Parts of the reward that some conversations do not have: their mean is that of the others."""
+    return [
+        f"{name} rests on {number:,} of {counted(attempts.scored, 'scored conversation')}: the file has no such part "
+        "of the reward of the others"
+        for name, number in _conversations(scores).items()
+        if name.startswith(f"{MEAN_REWARD}[") and number < attempts.scored
+    ]
+
+
+def _other_than_planned(attempts: Attempts) -> list[str]:
+    """Conversations that the plan does not have, and several of one trial."""
+    notes = []
+    if more := attempts.beyond_plan:
+        notes.append(
+            f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(attempts.trials, 'trial')} "
+            f"(task {_named(more)}): each counts as one more trial of its task; pass^k above k = "
+            f"{attempts.trials:,} is left out unless named"
+        )
+    if again := attempts.repeated_trials:
+        notes.append(f"several conversations have the same number of a trial ({_named(again)}): each counts as a trial")
+    return notes
+
+
+def _named(things: Iterable[str]) -> str:
+    names = list(things)
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
 def _partial_costs(attempts: Attempts) -> list[str]:
@@ -170,7 +223,7 @@ def _unknown_plan(attempts: Attempts) -> list[str]:
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
-    asked = _asked(names) if names else _usual(evidence, attempts.most_scored)
+    asked = _asked(names) if names else _usual(evidence, min(attempts.most_scored, attempts.trials))
     if not attempts.attempts:
         asked = []  # whatever was asked for: that there is nothing is told, with how much there should be
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
@@ -186,7 +239,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         coverage=attempts.coverage,
         left_out=left_out,
     )
-    [scores] = score_systems([system])
+    scores = _counted(score_systems([system])[0])
     if how is None or not possible:
         return scores
     [bounds] = intervals([(evidence.by_task(), possible)], how)
@@ -195,6 +248,17 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
     }
     return replace(scores, scores=limited, resampling=how)
+
+
+def _counted(scores: Scores) -> Scores:
+    """The same; the signature of a mean has the number of conversations that it rests on."""
+    counts = {name: str(number) for name, number in _conversations(scores).items()}
+    signed = {
+        name: structs.replace(score, signature=Signature.parse(score.signature).with_(dialogues=counts[name]).long())
+        for name, score in scores.scores.items()
+        if name in counts
+    }
+    return replace(scores, scores={**scores.scores, **signed})
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:
@@ -229,6 +293,12 @@ def _signature(attempts: Attempts) -> Signature:
         infrastructure="left-out",
         **said,
     )
+
+
+def _run_signature(attempts: Attempts, scores: Scores) -> Signature:
+    """What all scores share. Where these rest on different conversations, the run has all that were scored."""
+    shared = scores.signature
+    return shared if "dialogues" in shared or not scores.scores else shared.with_(dialogues=str(attempts.scored))
 
 
 def _tables(attempts: Attempts) -> Mapping[str, Callable[[], polars.DataFrame]]:

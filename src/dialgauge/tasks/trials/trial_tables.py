@@ -67,7 +67,7 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
         _side_by_side("Cost and length", runs, took),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
-    for note, column in _legend(runs, done):
+    for note, column in (*_legend(runs, done), *_partial(runs, done)):
         if len(runs) > _BESIDE:
             tables[0].explain(note, column)
         else:
@@ -85,10 +85,13 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
     heading = f"{title} (percent)" if shares else f"{title} (mean per conversation)"
-    told = {
-        name: _TITLES.get(name, name) + ("" if shares else f" ({'percent' if unit == SHARE else unit})")
-        for name, unit in units.items()
-    }
+    told = {}
+    for name, unit in units.items():
+        facts = [
+            "" if shares else "percent" if unit == SHARE else unit,
+            "" if len(runs) > _BESIDE else _rests_on(runs, name),
+        ]
+        told[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
     if len(runs) > _BESIDE:
         table = _below_each_other(heading, runs, told)
     else:
@@ -98,6 +101,31 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
     if "dollars" in units.values():
         table.notes.append("Costs are as the file gives them, taken to be US dollars.")
     return table
+
+
+def _rests_on(runs: Sequence[Run], name: str) -> str:
+    """How many conversations a mean rests on in each file, where any of them has scored others without it."""
+    shares = [_share(run, name) for run in runs if name in run.scores]
+    return f"n = {', '.join(dict.fromkeys(shares))}" if any(" of " in one for one in shares) else ""
+
+
+def _share(run: Run, name: str) -> str:
+    """``3 of 4`` of the scored conversations, ``4`` of all of them, and nothing of a run that does not say it."""
+    number = run.details.get("conversations", {}).get(name)
+    if number is None:
+        return ""
+    scored: int = run.details["scored"]
+    return f"{number:,}" if number == scored else f"{number:,} of {scored:,}"
+
+
+def _partial(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The same below a table that has files in rows, for whose heads it would be too long."""
+    if len(runs) <= _BESIDE:
+        return
+    for name in names:
+        some = [f"{run.name} {share}" for run in runs if " of " in (share := _share(run, name))]
+        if some:
+            yield f"{name} rests on a part of the conversations: {', '.join(some)}.", _TITLES.get(name, name)
 
 
 def _below_each_other(heading: str, runs: Sequence[Run], told: Mapping[str, str]) -> Table:
@@ -187,6 +215,7 @@ def results_document(runs: Sequence[Run]) -> dict[str, Any]:
                 "name": run.name,
                 "complete": run.coverage.complete,
                 "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                "conversations": run.details.get("conversations", {}),
                 "notes": list(run.notes),
             }
             for run in runs
@@ -201,5 +230,6 @@ def _coverage(run: Run) -> dict[str, Any]:
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),
         "pass_tasks": run.details.get("pass_tasks", {}),
+        "beyond_plan": run.details.get("beyond_plan", {}),
         "units": msgspec.to_builtins(run.coverage.units),
     }
