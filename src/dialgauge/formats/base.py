@@ -257,13 +257,9 @@ class Peek:
         if not text.startswith(("{", "[")):
             return None
         # With NaN in it a file is no JSON; what format it means to be can be told all the same, and then where it is.
-        for written in (text, _NO_NUMBERS.sub(_as_null, text)):
-            try:
-                return orjson.loads(written)
-            except orjson.JSONDecodeError:
-                if (repaired := _repaired(written)) is not None:
-                    return repaired
-        return None
+        if (value := _begun(text)) is None:
+            value = _begun(_NO_NUMBERS.sub(_as_null, text))
+        return value
 
     @cached_property
     def shape(self) -> str:
@@ -319,6 +315,14 @@ def _as_null(token: re.Match[str]) -> str:
 
 def _bracket(value: Any) -> str:
     return "{" if isinstance(value, dict) else "[" if isinstance(value, list) else ""
+
+
+def _begun(text: str) -> Any:
+    """A JSON object or array, whole or cut off; ``None`` when it is neither."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _repaired(text)
 
 
 def _repaired(text: str) -> Any:
