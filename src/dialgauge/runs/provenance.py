@@ -98,7 +98,7 @@ def _installed() -> dict[str, str]:
     found: dict[str, str] = {}
     for place in sys.path:
         try:
-            names = os.listdir(place or os.curdir)
+            names = [entry.name for entry in os.scandir(place or os.curdir)]
         except OSError:  # an archive, or nothing at all
             continue
         for name in names:
