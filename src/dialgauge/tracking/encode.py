@@ -45,6 +45,8 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
+        #: The numbers of a domain's slots: readers make those once that many turns repeat. Keeping them keeps their ids.
+        self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -98,8 +100,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     sizes: list[int] = []
     cells: list[int] = []
     recorded = attrgetter(kind)
-    # Readers make the slots of a domain once for all turns that repeat them. Keeping them keeps their ids.
-    known: dict[tuple[str, int], tuple[object, list[int]]] = {}
+    known = items.known
     row = 0
     for dialogue in dialogues:
         for turn in dialogue.turns:
