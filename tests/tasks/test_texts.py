@@ -80,7 +80,7 @@ def test_bleu_is_sacrebleus(pairs: list[tuple[str, str]]) -> None:
 
     hypotheses, wanted = map(list, zip(*pairs, strict=True))
     references = References("mine", {str(place): [text] for place, text in enumerate(wanted)})
-    sums = np.array([references.statistics(str(place), [text]) for place, text in enumerate(hypotheses)], np.float64)
+    sums = references.statistics({str(place): [text] for place, text in enumerate(hypotheses)})
     theirs = BLEU().corpus_score(hypotheses, [wanted])
     assert float(bleu_of(sums.sum(axis=0))) == pytest.approx(theirs.score, abs=1e-9)
     assert sums.sum(axis=0)[:4].tolist() == theirs.counts
@@ -95,7 +95,11 @@ def test_tokens_of_a_text_are_those_of_its_words(text: str) -> None:
     from sacrebleu.metrics.bleu import BLEU
 
     tokenise = BLEU().tokenizer
-    assert _Tokeniser(tokenise).of(text) == tokenise(text.rstrip()).split()
+    tokeniser = _Tokeniser(tokenise)
+    names = {number: token for token in tokenise(text.rstrip()).split() for number in tokeniser[token]}
+    numbers, lengths = tokeniser.of([text])
+    assert [names[number] for number in numbers.tolist()] == tokenise(text.rstrip()).split()
+    assert lengths.tolist() == [len(numbers)]
 
 
 def test_bleu_of_real_responses_is_sacrebleus(evaluation: TaskEvaluation, shared_data: Any) -> None:

@@ -178,16 +178,36 @@ def _no_number(content: bytes, error: str) -> str:
 
 def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
     """A nested domain → slot → value(s) mapping as a state, without the slots that mean "absent"."""
-    state: State = {}
-    for domain, slots in raw.items():
-        kept: dict[str, Values] = {}
-        for slot, value in slots.items():
-            values = present_text(value) if isinstance(value, str) else present(value)
-            if values:
-                kept[slot] = values
-        if kept:
-            state[domain] = kept
-    return state
+    kept = ((domain, _clean_slots(slots)) for domain, slots in raw.items())
+    return {domain: slots for domain, slots in kept if slots}
+
+
+def _clean_slots(raw: dict[str, str | list[str]]) -> dict[str, Values]:
+    kept: dict[str, Values] = {}
+    for slot, value in raw.items():
+        values = present_text(value) if isinstance(value, str) else present(value)
+        if values:
+            kept[slot] = values
+    return kept
+
+
+_STATE = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
+_DOMAINS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_SLOTS = msgspec.json.Decoder(dict[str, str | list[str]])
+
+
+def read_state(content: bytes, part: Part) -> State:
+    """:func:`clean_state` of JSON. All turns, and all files, share the slots of a domain that are written the same."""
+    try:
+        kept = [(domain, _read_slots(bytes(raw))) for domain, raw in _DOMAINS.decode(content).items()]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return clean_state(decode(_STATE, content, part))
+    return {domain: slots for domain, slots in kept if slots}
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_slots(content: bytes) -> dict[str, Values]:
+    return _clean_slots(_SLOTS.decode(content))
 
 
 def present(value: str | list[str] | Values) -> Values:
@@ -257,13 +277,9 @@ class Peek:
         if not text.startswith(("{", "[")):
             return None
         # With NaN in it a file is no JSON; what format it means to be can be told all the same, and then where it is.
-        for written in (text, _NO_NUMBERS.sub(_as_null, text)):
-            try:
-                return orjson.loads(written)
-            except orjson.JSONDecodeError:
-                if (repaired := _repaired(written)) is not None:
-                    return repaired
-        return None
+        if (value := _begun(text)) is None:
+            value = _begun(_NO_NUMBERS.sub(_as_null, text))
+        return value
 
     @cached_property
     def shape(self) -> str:
@@ -319,6 +335,14 @@ def _as_null(token: re.Match[str]) -> str:
 
 def _bracket(value: Any) -> str:
     return "{" if isinstance(value, dict) else "[" if isinstance(value, list) else ""
+
+
+def _begun(text: str) -> Any:
+    """A JSON object or array, whole or cut off; ``None`` when it is neither."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _repaired(text)
 
 
 def _repaired(text: str) -> Any:

@@ -80,19 +80,32 @@ def versions() -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Looked up once: every package's description is read for it."""
-    from importlib.metadata import PackageNotFoundError, version
+    """Looked up once: all folders that Python imports from are listed for it."""
     from platform import python_version
 
     from dialgauge._version import __version__
 
+    found = _installed()
     known = {"dialgauge": __version__, "python": python_version()}
-    for package in KEY_PACKAGES:
+    return known | {package: found[package] for package in KEY_PACKAGES if package in found}
+
+
+def _installed() -> dict[str, str]:
+    """Package to version by the names of the folders that describe them (``numpy-2.4.1.dist-info``).
+
+    ``importlib.metadata`` says the same, and takes 20 ms to import a parser of e-mail and to read the descriptions.
+    """
+    found: dict[str, str] = {}
+    for place in sys.path:
         try:
-            known[package] = version(package)
-        except PackageNotFoundError:
+            names = [entry.name for entry in os.scandir(place or os.curdir)]
+        except OSError:  # an archive, or nothing at all
             continue
-    return known
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                package, _, version = name.rpartition(".")[0].partition("-")
+                found.setdefault(package.lower(), version.partition("-")[0])
+    return found
 
 
 def fingerprint(source: str | PathLike[str], role: str = "") -> Input:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 NAME, TRAINID, PHONE, ADDRESS, POST, REFERENCE = "NAME", "TRAINID", "PHONE", "ADDRESS", "POST", "REFERENCE"
@@ -123,9 +124,20 @@ def surface(text: str) -> str:
     >>> surface("is 9:30 ok , or a/b ?"), surface("you 're welcome")
     ('is 9: 30 ok, or a / b?', "you 're welcome")
     """
-    text = " ".join(text.split())
+    words = text.split()
+    text = " ".join(words)
     if not text.isprintable():
         text = _CONTROL.sub("", text)
+    elif not _LOOKS_AROUND.search(text):
+        try:
+            return _glued(map(_PIECES.__getitem__, words))
+        except KeyError:  # a quotation mark: whether it opens or closes, the words before say
+            pass
+    return _joined(_tokens(text))
+
+
+def _tokens(text: str) -> list[str]:
+    """What Moses' tokeniser makes of a text with single spaces."""
     text = _PADDED.sub(_apart, text)
     if ".." in text:
         text = _DOTS.sub(r" \1 ", text)
@@ -137,7 +149,35 @@ def surface(text: str) -> str:
     text = " ".join(text.split())
     if text.endswith(".'"):
         text = f"{text[:-2]} . '"
-    return _joined(text.split())
+    return text.split()
+
+
+#: What is not a matter of one word: an apostrophe, or a comma with something after it, that a word begins with, and an
+#: apostrophe that ends it.
+_LOOKS_AROUND = re.compile(r"'(?:(?<![^ ].)|(?![^ ]))|,(?<![^ ].)(?=[^ ])")
+#: Where no space goes, between words. No text has it that is printable.
+_GLUE = "\x08"
+
+
+class _Pieces(dict[str, str]):
+    """What becomes of a word, made once: with glue at the side where it stands without a space."""
+
+    def __missing__(self, word: str) -> str:
+        tokens = _tokens(word)
+        if any(map(_QUOTES.fullmatch, tokens)):
+            raise KeyError(word)
+        left = _GLUE if tokens and _CLOSING.fullmatch(tokens[0]) else ""
+        right = _GLUE if tokens and _OPENING.fullmatch(tokens[-1]) else ""
+        piece = self[word] = f"{left}{_joined(tokens)}{right}"
+        return piece
+
+
+_PIECES = _Pieces()
+
+
+def _glued(pieces: Iterable[str]) -> str:
+    text = " ".join(pieces)
+    return text.replace(f" {_GLUE}", "").replace(f"{_GLUE} ", "").replace(_GLUE, "") if _GLUE in text else text
 
 
 def _apart(match: re.Match[str]) -> str:

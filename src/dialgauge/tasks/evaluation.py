@@ -308,12 +308,16 @@ class TaskEvaluation:
         references = self.references
         if references is None:
             raise TypeError("there are no references")
-        none = [0] * STATISTICS
-        sums = [
-            references.statistics(key, [cleaned(turn.response) for turn in each.turns]) if each.turns else none
-            for key, each in zip(self.gold.dialogues, judged, strict=True)
-        ]
-        return np.array(sums, np.float64).T
+        answered = [bool(each.turns) for each in judged]
+        sums = np.zeros((len(judged), STATISTICS))
+        sums[answered] = references.statistics(
+            {
+                key: [cleaned(turn.response) for turn in each.turns]
+                for key, each in zip(self.gold.dialogues, judged, strict=True)
+                if each.turns
+            }
+        )
+        return sums.T
 
     @cached_property
     def _bleu_obstacle(self) -> str | None:

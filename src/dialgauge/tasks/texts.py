@@ -11,14 +11,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from functools import cached_property
+from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
@@ -29,6 +28,8 @@ from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
+
+_Integers: TypeAlias = NDArray[np.int64]
 
 _ORDERS = 4
 #: Matches of each order, n-grams of each order, length of the responses, length of the references.
@@ -42,7 +43,6 @@ _WINDOW = 50
 # Richness.
 
 
-@lru_cache(1 << 16)
 def words(text: str) -> tuple[str, ...]:
     """The words of a cleaned response, as the standard evaluator counts them: an empty response has one, empty, word.
 
@@ -55,28 +55,63 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_SPACES.sub(" ", text).lower().split(" "))
 
 
+class _Words(dict[str, int]):
+    """Words numbered as they appear, each spelling looked at once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __missing__(self, spelling: str) -> int:
+        word, *more = words(spelling)
+        if not word or more:  # what becomes of it, its neighbours say
+            raise KeyError(spelling)
+        number = self[spelling] = self.numbers.setdefault(word, len(self.numbers))
+        return number
+
+    def of(self, text: str) -> list[int]:
+        """The numbers of the words of a cleaned response."""
+        try:
+            return [self[spelling] for spelling in text.split(" ")]
+        except KeyError:
+            numbers = self.numbers
+            return [numbers.setdefault(word, len(numbers)) for word in words(text)]
+
+
 def richness(texts: Sequence[str]) -> dict[str, float]:
     """How long and how varied cleaned responses are. The order of the responses matters for MSTTR only."""
-    responses = [words(text) for text in texts]
-    tokens = list(chain.from_iterable(responses))
-    singles = Counter(tokens)
-    pairs = Counter(chain.from_iterable(map(pairwise, responses)))
-    triples = set(chain.from_iterable(_grams(response, 3) for response in responses))
-    total = sum(singles.values())
+    known = _Words()
+    responses = [known.of(text) for text in texts]
+    tokens = np.array(list(chain.from_iterable(responses)), np.int64)
+    lengths = np.array([len(response) for response in responses])
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))
+    most, total = len(known.numbers), len(tokens)
+    singles = np.bincount(tokens)
+    first = np.flatnonzero(left > 1)
+    pairs, which, often = np.unique(tokens[first] * most + tokens[first + 1], return_inverse=True, return_counts=True)
+    third = left[first] > 2
+    triples = np.unique(which[third] * most + tokens[first[third] + 2])
     return {
         "tokens": total / len(responses),
-        "unigrams": float(len(singles)),
+        "unigrams": float(most),
         "bigrams": float(len(pairs)),
         "trigrams": float(len(triples)),
-        "entropy": -math.fsum(count / total * math.log2(count / total) for count in singles.values()),
-        "conditional entropy": -math.fsum(
-            count / total * math.log2(count / singles[first]) for (first, _), count in pairs.items()
-        ),
-        "MSTTR-50": _msttr(tokens),
+        "entropy": _entropy(singles, np.full(most, total), total),
+        "conditional entropy": _entropy(often, singles[pairs // most], total),
+        "MSTTR-50": _msttr(tokens.tolist()),
     }
 
 
-def _msttr(tokens: Sequence[str]) -> float:
+def _entropy(counts: _Integers, among: _Integers, total: int) -> float:
+    """In bits, of events with these counts, each among so many. The sum is exact, in whatever order."""
+    kinds = Counter(zip(counts.tolist(), among.tolist(), strict=True))
+    return -math.fsum(
+        chain.from_iterable(
+            repeat(count / total * math.log2(count / all_), times) for (count, all_), times in kinds.items()
+        )
+    )
+
+
+def _msttr(tokens: Sequence[int]) -> float:
     """The share of different words in windows of fifty; the rest that fills no window is left out."""
     if len(tokens) <= _WINDOW:
         return len(set(tokens)) / len(tokens)
@@ -91,16 +126,8 @@ ReferenceKind: TypeAlias = Literal["raw", "clean"]
 REFERENCE_KINDS: tuple[ReferenceKind, ...] = ("raw", "clean")
 
 
-class _ReferenceText(Struct, frozen=True, gc=False):
-    """A reference: its length, its n-grams of each order, and how often those occur that occur more than once."""
-
-    length: int
-    grams: tuple[frozenset[tuple[str, ...]], ...]
-    repeated: dict[tuple[str, ...], int]
-
-
-class _Tokeniser(dict[str, tuple[str, ...]]):
-    """sacreBLEU's tokeniser, asked once for each word.
+class _Tokeniser(dict[str, tuple[int, ...]]):
+    """sacreBLEU's tokeniser, asked once for each word; tokens are numbered as they appear.
 
     Its rules (13a) look at characters beside each other and never across white space, so the tokens of a text are those
     of its words, but for a word that is hyphenated at the end of a line.
@@ -108,63 +135,112 @@ class _Tokeniser(dict[str, tuple[str, ...]]):
 
     def __init__(self, tokenise: Callable[[str], str]) -> None:
         self._tokenise = tokenise
+        self._numbers: dict[str, int] = {}
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        tokens = self[word] = tuple(self._tokenise(word).split())
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        tokens = self[word] = self._numbered(word)
         return tokens
 
-    def of(self, text: str) -> list[str]:
-        """The tokens of a text."""
-        if "\n" in text:
-            return self._tokenise(text.rstrip()).split()
-        return [token for word in text.split() for token in self[word]]
+    def _numbered(self, text: str) -> tuple[int, ...]:
+        numbers = self._numbers
+        return tuple([numbers.setdefault(token, len(numbers)) for token in self._tokenise(text).split()])
+
+    def of(self, texts: Iterable[str]) -> _Tokens:
+        """The tokens of some texts."""
+        flat: list[int] = []
+        lengths: list[int] = []
+        for text in texts:
+            before = len(flat)
+            if "\n" in text:
+                flat += self._numbered(text.rstrip())
+            else:
+                for tokens in map(self.__getitem__, text.split()):
+                    flat += tokens
+            lengths.append(len(flat) - before)
+        return _Tokens(np.array(flat, np.int64), np.array(lengths, np.int64))
+
+
+class _Tokens(NamedTuple):
+    """The numbers of the tokens of several texts, one text after the other, and how many each has."""
+
+    numbers: _Integers
+    lengths: _Integers
 
 
 class References:
-    """Reference texts by dialogue key and turn, tokenised and counted once."""
+    """Reference texts by dialogue key and turn, tokenised once."""
 
     def __init__(self, name: str, texts: Mapping[str, Sequence[str]]) -> None:
         self.name = name
         self.texts = texts
-        self._counted: dict[str, list[_ReferenceText]] = {}
+        self._known: dict[str, _Tokens] = {}
 
     @cached_property
     def _tokens(self) -> _Tokeniser:
         return _Tokeniser(_bleu().tokenizer)
 
-    def of(self, dialogue: str) -> list[_ReferenceText]:
+    def of(self, dialogue: str) -> _Tokens:
         """The references of a dialogue."""
-        if dialogue not in self._counted:
+        if dialogue not in self._known:
             if dialogue not in self.texts:
                 raise DialgaugeError(f"the references ({self.name}) lack the dialogue", dialogue=dialogue)
-            self._counted[dialogue] = [_reference(self._tokens.of(text)) for text in self.texts[dialogue]]
-        return self._counted[dialogue]
+            self._known[dialogue] = self._tokens.of(self.texts[dialogue])
+        return self._known[dialogue]
 
-    def statistics(self, dialogue: str, responses: Sequence[str]) -> list[int]:
-        """The sums behind BLEU over the turns of one dialogue."""
-        references = self.of(dialogue)
-        if len(responses) > len(references):
+    def statistics(self, responses: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
+        """The sums behind BLEU over the turns of each dialogue: (dialogues, sums)."""
+        if not responses:
+            return np.zeros((0, STATISTICS))
+        answered = [self._answered(dialogue, len(texts)) for dialogue, texts in responses.items()]
+        said = self._tokens.of(chain.from_iterable(responses.values()))
+        wanted = _Tokens(
+            np.concatenate([each.numbers for each in answered]), np.concatenate([each.lengths for each in answered])
+        )
+        counts = np.zeros((len(said.lengths), STATISTICS), np.int64)
+        counts[:, :_ORDERS] = _matches(said, wanted)
+        counts[:, _ORDERS : 2 * _ORDERS] = np.maximum(said.lengths[:, None] - np.arange(_ORDERS), 0)
+        counts[:, -2], counts[:, -1] = said.lengths, wanted.lengths
+        ends = np.cumsum([0, *map(len, responses.values())])
+        before = np.concatenate([np.zeros((1, STATISTICS), np.int64), np.cumsum(counts, axis=0)])
+        return np.asarray(before[ends[1:]] - before[ends[:-1]], np.float64)
+
+    def _answered(self, dialogue: str, turns: int) -> _Tokens:
+        """The references of the first turns of a dialogue."""
+        known = self.of(dialogue)
+        if turns > len(known.lengths):
             raise DialgaugeError(
-                f"there are {counted(len(responses), 'response')} and {counted(len(references), 'reference')} "
-                f"({self.name})",
+                f"there are {counted(turns, 'response')} and {counted(len(known.lengths), 'reference')} ({self.name})",
                 dialogue=dialogue,
             )
-        sums = [0] * STATISTICS
-        for text, reference in zip(responses, references, strict=False):
-            tokens = self._tokens.of(text)
-            sums[-2] += len(tokens)
-            sums[-1] += reference.length
-            for order in range(min(len(tokens), _ORDERS)):
-                sums[_ORDERS + order] += len(tokens) - order
-            for order, known in enumerate(reference.grams):
-                # The n-grams of a text are not kept: the intersection meets them as they are made.
-                shared = known.intersection(_grams(tokens, order + 1))
-                if not shared:
-                    break  # and so no longer one is shared
-                sums[order] += len(shared)
-                if reference.repeated and not shared.isdisjoint(reference.repeated):
-                    sums[order] += _repeated_matches(tokens, order + 1, reference.repeated)
-        return sums
+        lengths = known.lengths[:turns]
+        return _Tokens(known.numbers[: lengths.sum()], lengths)
+
+
+def _matches(said: _Tokens, wanted: _Tokens) -> _Integers:
+    """For each text how many n-grams it shares with its reference, as often as both have them: (texts, orders).
+
+    An n-gram is shared only if the one without its last token is. So an n-gram is that one's number and a token, and
+    places whose n-gram is not shared are left behind.
+    """
+    numbers = np.concatenate([said.numbers, wanted.numbers])
+    lengths = np.concatenate([said.lengths, wanted.lengths])
+    texts = np.repeat(np.arange(len(lengths)) % len(said.lengths), lengths)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    most = int(numbers.max(initial=0)) + 1
+    places, shorter = np.arange(len(numbers)), texts
+    found = np.zeros((len(said.lengths), _ORDERS), np.int64)
+    for order in range(_ORDERS):
+        grams, which = np.unique(shorter * most + numbers[places + order], return_inverse=True)
+        ours = places < len(said.numbers)
+        both = np.minimum(
+            np.bincount(which[ours], minlength=len(grams)), np.bincount(which[~ours], minlength=len(grams))
+        )
+        owner = np.zeros(len(grams), np.int64)
+        owner[which] = texts[places]
+        found[:, order] = np.bincount(owner, weights=both, minlength=len(found))
+        kept = (both[which] > 0) & (places + order + 1 < ends[places])
+        places, shorter = places[kept], which[kept]
+    return found
 
 
 _FILE = Keyed(list[str])
@@ -190,22 +266,6 @@ def read_references(source: str | Path, are: ReferenceKind | None) -> References
             texts[dialogue_key(name)] = [cleaned(text) for text in given] if are == "raw" else given
     digest = hashlib.sha256(msgspec.json.encode(texts)).hexdigest()[:8]
     return References(f"{system_name(source)}-{are}-{digest}", texts)
-
-
-def _reference(tokens: list[str]) -> _ReferenceText:
-    counts = [Counter(_grams(tokens, order)) for order in range(1, _ORDERS + 1)]
-    repeated = {gram: count for each in counts for gram, count in each.items() if count > 1}
-    return _ReferenceText(len(tokens), tuple(map(frozenset, counts)), repeated)
-
-
-def _grams(tokens: Sequence[str], order: int) -> Iterable[tuple[str, ...]]:
-    return zip(*[tokens[start:] for start in range(order)], strict=False)
-
-
-def _repeated_matches(tokens: Sequence[str], order: int, repeated: Mapping[tuple[str, ...], int]) -> int:
-    """The matches beyond the first of n-grams that a reference has more than once."""
-    said = Counter(gram for gram in _grams(tokens, order) if gram in repeated)
-    return sum(min(count, repeated[gram]) - 1 for gram, count in said.items())
 
 
 def _bleu() -> BLEU:

@@ -10,7 +10,7 @@ several values or the profile's match is more lenient than identity; each distin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, State, Turn, Values, dialogue_key
+from dialgauge.dialogue import Dialogue, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
@@ -45,9 +45,16 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
+        #: The numbers of a domain's slots: readers make those once that many turns repeat. Kept, so that ids stay theirs.
+        self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def of(self, domain: str, slots: Mapping[str, Values]) -> list[int]:
+        """The numbers of the filled slots of a domain."""
+        numbers = self.numbers
+        return [numbers.setdefault((domain, slot, values), len(numbers)) for slot, values in slots.items()]
 
     def listed(self, start: int, stop: int) -> list[Item]:
         """The items from a number up to another."""
@@ -90,31 +97,30 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     ids: list[str] = []
     seen: set[str] = set()
     offsets, present = [0], []
-    rows: list[int] = []
+    sizes: list[int] = []
     cells: list[int] = []
-    numbers = items.numbers
+    recorded = attrgetter(kind)
+    known = items.known
     row = 0
     for dialogue in dialogues:
         for turn in dialogue.turns:
             if turn.speaker != "user":
                 continue
-            state = _verdicts(turn) if kind == "judged" else (turn.state if kind == "state" else turn.predicted)
+            state = recorded(turn)
             present.append(state is not None)
-            if state:
-                before = len(cells)
-                for domain, slots in state.items():
-                    for slot, values in slots.items():
-                        item = (domain, slot, values)
-                        number = numbers.get(item)
-                        if number is None:
-                            number = numbers[item] = len(numbers)
-                        cells.append(number)
-                rows.extend([row] * (len(cells) - before))
+            before = len(cells)
+            for domain, slots in state.items() if state else ():
+                key = domain, id(slots)
+                found = known.get(key)
+                if found is None:
+                    found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
+                cells += found[1]
+            sizes.append(len(cells) - before)
             row += 1
-        key = dialogue_key(dialogue.id)
-        if key in seen:
+        name = dialogue_key(dialogue.id)
+        if name in seen:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
-        seen.add(key)
+        seen.add(name)
         ids.append(dialogue.id)
         offsets.append(row)
     return EncodedDialogues(
@@ -122,20 +128,15 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         ids,
         np.array(offsets, np.int32),
         np.array(present, bool),
-        np.array(rows, np.int32),
+        np.repeat(np.arange(row, dtype=np.int32), sizes),
         np.array(cells, np.int32),
-        len(numbers),
+        len(items),
         items,
     )
 
 
-def _verdicts(turn: Turn) -> State | None:
-    if turn.judged is None:
-        return None
-    return {
-        domain: {slot: RIGHT if right else WRONG for slot, right in slots.items()}
-        for domain, slots in turn.judged.items()
-    }
+def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:
+    return {slot: RIGHT if right else WRONG for slot, right in slots.items()}
 
 
 def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, read_state
 from dialgauge.formats.predictions.common import built, members, sample_dialogues, some_have
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
@@ -30,7 +30,6 @@ class _Entry(msgspec.Struct, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(list[_Entry])
-_STATE = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
 _ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
 
 
@@ -49,7 +48,7 @@ class MwzEval(DialogueFormat):
         return some_have((entry for item in dialogues for entry in item), "response")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = LooseStates(lambda content: clean_state(decode(_STATE, content, part)), part, notes)
+        states = LooseStates(lambda content: read_state(content, part), part, notes)
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
             states.dialogue = dialogue
