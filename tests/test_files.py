@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import duckdb
+import polars
 import pytest
 
 from dialgauge import files
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import atomic, check_output, check_writable, exists, write_all
+from dialgauge.files import atomic, check_output, check_writable, exists, reason, system_error, together, write_all
 
 #: Writes half a file and says so; then is killed, or waits.
 WRITER = """
@@ -108,6 +113,82 @@ def test_several_files_or_none(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "b").read_bytes() == b"2"
 
 
+def test_files_that_belong_together_appear_together(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+    with together(instead_of=[tmp_path / "old"]):
+        for name in ("a", "b"):
+            with atomic(tmp_path / "new" / name) as scratch:
+                scratch.write_text(name)
+            assert not (tmp_path / "new" / name).exists()
+        assert (tmp_path / "old").exists()
+    assert names(tmp_path) == ["new"]
+    assert names(tmp_path / "new") == ["a", "b"]
+
+
+def test_a_disk_that_is_full_at_the_very_end_leaves_all_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems find room for the bytes only when they are brought to the disk."""
+    (tmp_path / "old").write_text("old")
+    calls: list[int] = []
+
+    def sync(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    refused = pytest.raises(DialgaugeError, match=r"new/b: it cannot be written \(the disk is full\)$")
+    with refused, together(instead_of=[tmp_path / "old"]):
+        write_one(tmp_path / "new" / "a")
+        write_one(tmp_path / "new" / "b")
+    assert names(tmp_path) == ["old"]
+    calls.clear()
+    with pytest.raises(DialgaugeError, match="the disk is full"):
+        write_all({tmp_path / "a": b"1", tmp_path / "b": b"2"})
+    assert names(tmp_path) == ["old"]
+
+
+def write_one(path: Path) -> None:
+    with atomic(path) as scratch:
+        scratch.write_text("x")
+
+
+def test_folders_made_for_a_file_that_failed_go_with_it(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ZeroDivisionError), atomic(tmp_path / "mine" / "a" / "b" / "file") as scratch:
+        scratch.write_text("x")
+        raise ZeroDivisionError
+    assert names(tmp_path) == ["mine"] and names(tmp_path / "mine") == []
+
+
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.touch(0o600)
+    write_one(path)
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("x", 0o600)
+
+
+@pytest.mark.parametrize("made", [lambda path: path, lambda path: path.open("wb"), lambda path: path.open("wb", 0)])
+def test_what_polars_passes_on_is_the_system_s(made: Callable[[Path], Any]) -> None:
+    frame = polars.DataFrame({"a": range(100_000)})
+    refused = pytest.raises(DialgaugeError, match=r"^scores: it cannot be written \(the disk is full\)$")
+    with refused, files.writing(Path("scores")):
+        frame.write_parquet(made(Path("/dev/full")))
+
+
+def test_the_system_s_words_are_found_in_errors_of_others() -> None:
+    with pytest.raises(OSError) as absent:
+        polars.read_parquet("/dev/null/x")
+    assert absent.value.errno is None  # polars does not say
+    assert reason(absent.value) == "Not a directory"
+    told = duckdb.IOException('IO Error: Cannot open file "/x.parquet": Too many open files')
+    assert getattr(system_error(told), "errno", None) == errno.EMFILE
+    for other in (polars.exceptions.ComputeError("not a table"), ValueError("No space left on device")):
+        assert system_error(other) is None
+        assert reason(other) == str(other)
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real" / "file")
@@ -140,7 +221,7 @@ def test_a_pipe_and_a_device_keep_their_place(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_device_is_one_sentence() -> None:
-    refused = pytest.raises(DialgaugeError, match=r"^/dev/full: it cannot be written \(No space left on device\)$")
+    refused = pytest.raises(DialgaugeError, match=r"^/dev/full: it cannot be written \(the disk is full\)$")
     with refused, atomic(Path("/dev/full")) as scratch:
         scratch.write_bytes(b"x")
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)

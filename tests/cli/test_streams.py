@@ -66,7 +66,7 @@ def test_output_that_cannot_be_written_is_one_sentence_and_exit_code_2(folder: P
     done = shell(folder, line)
     said = done.stderr.decode().splitlines()
     assert done.returncode == 2
-    assert re.fullmatch(r"dialgauge: .*(No space left on device\)|standard output is closed.*)", said[-1])
+    assert re.fullmatch(r"dialgauge: .*(the disk is full\)|standard output is closed.*)", said[-1])
     assert sum("dialgauge:" in text for text in said) == 1
     assert not any("Traceback" in text or "Exception ignored" in text for text in said)
 

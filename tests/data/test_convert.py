@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     source, target = tmp_path / "source.jsonl", tmp_path / "out.jsonl"
     source.write_text("\n".join(str(line).replace("'", '"') for line in lines))
     target.write_text("old")
-    with pytest.raises(DialgaugeError, match=r"out.jsonl: it cannot be written \(No space left on device\)"):
+    with pytest.raises(DialgaugeError, match=r"out.jsonl: it cannot be written \(the disk is full\)"):
         convert(source, target, to="native", force=True)
     assert target.read_text() == "old"
     assert names(tmp_path) == ["out.jsonl", "source.jsonl"]

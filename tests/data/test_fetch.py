@@ -223,7 +223,7 @@ def test_a_full_disk_is_one_sentence(site: Site, tmp_path: Path, monkeypatch: py
         return real(self, mode, *rest, **more)
 
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(DialgaugeError, match="cannot be written \\(No space left on device\\)"):
+    with pytest.raises(DialgaugeError, match="cannot be written \\(the disk is full\\)"):
         fetch(site.url, tmp_path / "f")
     monkeypatch.undo()
     assert not (tmp_path / "f").exists()

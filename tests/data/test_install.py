@@ -234,17 +234,21 @@ def test_two_at_once_fetch_once(site: Site, folder: Folder) -> None:
 def test_a_full_disk_while_unpacking_leaves_nothing(
     site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Path.open
+    toy, real = dataset(site, sha256=sha(BODY)), Path.open
 
     def full(self: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
         if mode == "xb":
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(self, mode, *rest, **more)
 
-    monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(DialgaugeError, match="No space left on device"):
-        get(dataset(site), folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", full)
+        with pytest.raises(DialgaugeError, match=r"it cannot be written \(the disk is full\)"):
+            get(toy, folder)
     assert visible(folder) == []
+    downloads = len(site.ranges)
+    assert get(toy, folder).fetched
+    assert len(site.ranges) == downloads  # what was fetched is still there
 
 
 def test_no_permission_for_the_folder(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:

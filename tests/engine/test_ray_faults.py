@@ -109,7 +109,7 @@ def test_where_every_disk_is_full_the_work_ends_in_a_sentence(tmp_path: Path, cl
     cluster.kill_node("rich")
     stored = Folder(tmp_path / "stored")
     units = units_of("a", "b", "write 100000", "c")
-    with pytest.raises(DialgaugeError, match=r"no healthy machine left \(No space left on device\)\. What is fin"):
+    with pytest.raises(DialgaugeError, match=r"no healthy machine left \(the disk is full\)\. What is fin"):
         list(run(NodeOrders(tmp_path), units, workers=WorkPlace("ray", address=cluster.address), done=stored))
     assert dict(stored) == {"u0": b"state u0 a", "u1": b"state u1 b"}
 

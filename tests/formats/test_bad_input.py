@@ -275,7 +275,7 @@ def test_a_full_disk_leaves_the_old_file(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(type(chosen), "write", fails)
-    with pytest.raises(DialgaugeError, match=r"it cannot be written \(No space left on device\)"):
+    with pytest.raises(DialgaugeError, match=r"it cannot be written \(the disk is full\)"):
         write([Dialogue(id="d", turns=(Turn(speaker="user"),))], path, format=name)
     assert [item.name for item in tmp_path.iterdir()] == [target]
     assert path.read_bytes() == b"old"

@@ -110,7 +110,8 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 def _sql(content: bytes, folder: Path) -> None:
     from dialgauge.cli.common import frame_table
     from dialgauge.cli.sql import frame_csv, frame_json
-    from dialgauge.runs import Store, parquet_bytes
+    from dialgauge.files import parquet_bytes
+    from dialgauge.runs import Store
 
     frame = Store(stored_run()).sql(content.decode("utf-8", "replace")).head(50)
     frame_table("", frame).render("terminal").text()

@@ -255,11 +255,15 @@ def test_a_store_that_cannot_be_written_is_one_sentence(
     store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, content: bytes) -> None:
+        path.write_bytes(content[:5])
         raise OSError(28, "No space left on device")
 
+    before = sorted(run.path.iterdir())
+
     monkeypatch.setattr(annotations_file, "write_durably", full)
-    with pytest.raises(DialgaugeError, match=r"cannot be written \(No space left on device\)"):
+    with pytest.raises(DialgaugeError, match=r"cannot be written \(the disk is full\)"):
         store.annotate(run.id, note="x")
+    assert sorted(run.path.iterdir()) == before
 
 
 def test_a_copy_in_another_store_has_the_annotations_too(store: Store, run: Run, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars
 
-from dialgauge.runs import Store, TableParts, new_run, packed_run, parquet_bytes, unpacked_run
+from dialgauge.files import parquet_bytes
+from dialgauge.runs import Store, TableParts, new_run, packed_run, unpacked_run
 
 
 def test_a_run_that_was_sent_is_stored_with_the_same_files(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import polars
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Run, Store, TableParts, new_run, parquet_bytes
+from dialgauge.files import parquet_bytes
+from dialgauge.runs import Run, Store, TableParts, new_run
 
 
 @pytest.fixture

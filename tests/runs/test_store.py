@@ -186,7 +186,7 @@ def test_damage_is_told_and_the_other_runs_still_listed(store: Store, scores: po
     told = {name: [str(problem) for problem in survey.problems if ids[name] in str(problem)] for name in ids}
     assert [len(told[name]) for name in ids] == [0, 1, 1, 1, 1]
     assert "cannot be understood" in told["empty"][0]
-    assert "its table 'dialogue_scores' cannot be opened (No such file" in told["gone"][0]
+    assert "its table 'dialogue_scores' cannot be read (No such file" in told["gone"][0]
     assert "bytes where" in told["cut"][0]
     assert "it has no run.json" in told["unread"][0]
     store.remove(ids["cut"])

@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> None:
     except OSError as error:
         if error.filename is not None or error.errno not in _UNWRITABLE:
             raise
-        _say(f"standard output cannot be written ({error.strerror})")
+        _say_unwritable(error)
         code = 2
     except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
         _say("interrupted")
@@ -147,9 +147,15 @@ def _flushed(code: int) -> int:
             if isinstance(error, BrokenPipeError):
                 continue
             if stream is sys.stdout and code != 2:
-                _say(f"standard output cannot be written ({error.strerror})")
+                _say_unwritable(error)
             code = 2
     return code
+
+
+def _say_unwritable(error: OSError) -> None:
+    from dialgauge.files import reason
+
+    _say(f"standard output cannot be written ({reason(error)})")
 
 
 def _say(message: str) -> None:

@@ -76,8 +76,9 @@ def train(
     runs.check_writable()
     fit_model(ranker, loaded, tell)
     save_ranker(ranker, folder, loaded.number)
+    tell(f"model saved in {folder}")
     run = runs.add(training_run(ranker, loaded))
     present_tables([log_table(run)], table, json)
-    tell(f"model saved in {folder}; log stored as run {run.id}")
+    tell(f"log stored as run {run.id}")
     epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
     write_document(json, "babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})

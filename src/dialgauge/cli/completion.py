@@ -206,16 +206,15 @@ def _install(shell: str) -> str:
         script = (
             Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "dialgauge" / f"completion.{shell}"
         )
-    script.parent.mkdir(parents=True, exist_ok=True)
     with atomic(script) as scratch:
         scratch.write_text(_SCRIPTS[shell], encoding="utf-8")
     if shell == "fish":
         return f"wrote {script}; it works in new terminals"
     start = (Path(os.environ.get("ZDOTDIR") or home) if shell == "zsh" else home) / f".{shell}rc"
     line = f"[ -f '{script}' ] && . '{script}'  # dialgauge completion"
-    present = start.read_text(encoding="utf-8", errors="surrogateescape") if start.exists() else ""
+    present = start.read_bytes().decode("utf-8", "surrogateescape") if start.exists() else ""
     if line not in present.splitlines():
-        start.parent.mkdir(parents=True, exist_ok=True)
-        with start.open("a", encoding="utf-8") as opened:
-            opened.write(f"{'' if present.endswith(chr(10)) or not present else chr(10)}{line}\n")
+        added = f"{'' if present.endswith(chr(10)) or not present else chr(10)}{line}\n"
+        with atomic(start) as scratch:
+            scratch.write_text(present + added, encoding="utf-8", errors="surrogateescape", newline="")
     return f"wrote {script}, which {start} reads; it works in new terminals"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -92,4 +93,5 @@ def _fresh(folder: Path) -> None:
             )
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _MARK).write_text("made by dialgauge demo; a new demo may replace this folder\n")
+    with atomic(folder / _MARK) as scratch:
+        scratch.write_text("made by dialgauge demo; a new demo may replace this folder\n")

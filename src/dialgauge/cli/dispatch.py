@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from dialgauge.cli.parse import (
     typer_command,
 )
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.files import reason, system_error
 from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
 
@@ -66,15 +68,27 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         return _say(str(error))
     except BrokenPipeError:
         raise
-    except OSError as error:
-        # A name that the system does not take, or a place that it does not let anybody look at.
-        if debug or error.filename is None:
+    except Exception as error:
+        sentence = "" if debug else _system_sentence(error)
+        if not sentence:
             raise
-        return _say(f"{error.filename}: {error.strerror}")
+        return _say(sentence)
     except KeyboardInterrupt:
         _say("interrupted; finished work is kept")
         return 130
     return outcome if isinstance(outcome, int) else 0
+
+
+def _system_sentence(error: Exception) -> str:
+    """What the system does not let anybody do, such as a name that it does not take; empty for all other errors."""
+    system = system_error(error)
+    if system is None:
+        return ""
+    if system.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{reason(system)}; use fewer --workers, or raise the limit with 'ulimit -n'"
+    if system.filename is not None:
+        return f"{system.filename}: {reason(system)}"
+    return "" if isinstance(error, OSError) else f"a table cannot be read or written ({reason(system)})"
 
 
 def _stores_by_name(command: Callable[..., object], words: list[str]) -> bool:

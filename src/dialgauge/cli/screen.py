@@ -123,8 +123,9 @@ class Screen:
             raise
         except OSError as error:
             from dialgauge.errors import DialgaugeError
+            from dialgauge.files import reason
 
-            raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({error.strerror})") from error
+            raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({reason(error)})") from error
 
 
 #: What a pipe or a file is taken for, and a terminal that does not say how wide it is.

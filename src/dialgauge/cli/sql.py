@@ -24,7 +24,8 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store, parquet_bytes
+from dialgauge.files import parquet_bytes
+from dialgauge.runs import Store
 
 if TYPE_CHECKING:
     import polars

@@ -8,8 +8,7 @@ versions are never put together.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from dialgauge.data.folder import sha256_of
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import writing
 
 if TYPE_CHECKING:
     import httpx
@@ -66,7 +66,7 @@ def fetch(
 ) -> str:
     """Download ``url`` to ``target`` and give its sha256. A wrong size or checksum leaves nothing behind."""
     download = _Download(url, target, size, progress or (lambda total, here: None), limit)
-    with _writing(target):
+    with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         for again in (True, False):
             resumed = download.run(patience or Patience())
@@ -81,14 +81,6 @@ def fetch(
             if not (resumed and again):
                 break
     raise DialgaugeError(f"{wrong}; nothing was kept", file=url)
-
-
-@contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DialgaugeError(f"it cannot be written ({error.strerror or error})", file=str(target)) from error
 
 
 class _Download:

@@ -18,6 +18,7 @@ from dialgauge.data.multiwoz_layout import arrange
 from dialgauge.data.unpack import unpack
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import writing
 
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
 
@@ -110,7 +111,7 @@ def remove(dataset: Dataset, folder: Folder) -> bool:
     downloads = _downloads(folder, dataset)
     if not place.exists() and not downloads.exists():
         return False
-    with _locked(folder, dataset.name), _faults(place):
+    with _locked(folder, dataset.name), writing(place):
         if place.exists():
             with _staging(folder, dataset.name) as staging:
                 place.rename(staging / "removed")
@@ -136,7 +137,7 @@ class _Installation:
     def run(self) -> InstalledDataset:
         downloads = _downloads(self.folder, self.dataset)
         entries: list[Entry] = []
-        with _staging(self.folder, self.dataset.name) as staging, _faults(self.folder.path(self.dataset.name)):
+        with _staging(self.folder, self.dataset.name) as staging, writing(self.folder.path(self.dataset.name)):
             content = staging / "content"
             content.mkdir()
             for number, remote in enumerate(self.dataset.remotes):
@@ -218,7 +219,7 @@ def _staging(folder: Folder, name: str) -> Iterator[Path]:
 
     Only the holder of the lock asks for it, so what lies there before was left by a process that was killed.
     """
-    with _faults(folder.root):
+    with writing(folder.root):
         shutil.rmtree(staging := folder.work / "staging" / name, ignore_errors=True)
         staging.mkdir(parents=True)
     try:
@@ -231,7 +232,7 @@ def _staging(folder: Folder, name: str) -> Iterator[Path]:
 def _locked(folder: Folder, name: str) -> Iterator[None]:
     from filelock import FileLock
 
-    with _faults(folder.root):
+    with writing(folder.root):
         folder.work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder.work / f"{name}.lock")
         lock.acquire()
@@ -239,11 +240,3 @@ def _locked(folder: Folder, name: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-@contextmanager
-def _faults(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DialgaugeError(f"it cannot be written ({error.strerror or error})", file=str(place)) from error

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TypeAlias
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import DISK_FULL
 
 #: Name and content of one plain file after the other.
 Members: TypeAlias = Generator[tuple[str, IO[bytes]], None, None]
@@ -80,6 +81,8 @@ def _faults(archive: Path) -> Iterator[None]:
     except MemoryError as error:  # LZMA says itself how much it wants
         raise DialgaugeError("it needs more memory than there is; it is refused", file=str(archive)) from error
     except OSError as error:
+        if error.errno in DISK_FULL:  # no fault of the archive
+            raise
         raise DialgaugeError(f"it cannot be unpacked ({error.strerror or error})", file=str(archive)) from error
 
 

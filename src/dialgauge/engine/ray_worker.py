@@ -16,6 +16,7 @@ from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Results, Unit
 from dialgauge.engine.worker import set_environment
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import reason, system_error
 from dialgauge.source import own_source
 
 #: What a machine lacks for all units alike. No memory is not among them: that is mostly the fault of one unit.
@@ -101,7 +102,7 @@ def _lack(error: BaseException | None) -> str:
     while error is not None:
         if isinstance(error, _Lack):
             return str(error)
-        if isinstance(error, OSError) and error.errno in _SICK:
-            return error.strerror or str(error)
+        if (system := system_error(error)) and system.errno in _SICK:
+            return reason(system)
         error = error.__cause__ or error.__context__
     return ""

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.files import atomic
+from dialgauge.files import atomic, writing
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
 from dialgauge.formats.packed import DEFAULT_LIMIT
@@ -270,7 +270,9 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
         import tempfile
 
         with tempfile.TemporaryFile() as whole:
-            writer.write(noted, whole, notes)
+            with writing(Path(tempfile.gettempdir())):
+                writer.write(noted, whole, notes)
+                whole.flush()
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout.buffer)
         return notes

@@ -13,6 +13,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
 from dialgauge.formats.packed import faults
 from dialgauge.formats.rows import Rows, RowsOfDialogues
@@ -71,7 +72,7 @@ class ParquetDialogues(DialogueFormat):
 
         records = [(one.id, _ENCODER.encode(one).decode()) for one in dialogues]
         frame = polars.DataFrame(records, {"id": polars.String, "record": polars.String}, orient="row")
-        frame.write_parquet(out)
+        out.write(parquet_bytes(frame))
 
 
 def read_frame(frame: polars.DataFrame, place: str, notes: Notes) -> Iterator[Dialogue]:

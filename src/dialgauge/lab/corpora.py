@@ -16,7 +16,7 @@ from dialgauge.agents import EXPLANATION, RuleBot
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.files import atomic
+from dialgauge.files import atomic, together
 from dialgauge.formats import write, write_candidates, write_kb
 from dialgauge.lab.conversations import conversations_with
 from dialgauge.worlds.restaurant import (
@@ -124,9 +124,9 @@ def write_release(
 ) -> list[Written]:
     """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
 
-    All parameters are checked before the first file is written. A second form is simulated anew, which gives the same
-    dialogs. A folder that holds dialogs of another world or seed is refused; with ``force`` those that a simulation
-    wrote are removed first.
+    All parameters are checked before the first file is written, and all files appear together when the last one is
+    whole. A second form is simulated anew, which gives the same dialogs. A folder that holds dialogs of another world
+    or seed is refused; with ``force`` those that a simulation wrote are replaced.
     """
     wanted = [(task, split) for task in tasks for split in splits]
     able = splits_of(world)
@@ -136,15 +136,20 @@ def write_release(
     for key in wanted:
         simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
     names = [dialog_file(task, split, form) for task, split in wanted for form in forms]
-    _claim(folder, WorldReceipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force)
+    receipt, outdated = _claim(
+        folder, WorldReceipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force
+    )
     written = []
-    for task, split in wanted:
-        for form in forms:
-            tally = Tally()
-            path = folder / dialog_file(task, split, form)
-            write(tally.counting(simulate(world, task, split, dialogs, parameters), made), path, format=form)
-            written.append(tally.written(path.name, task, split))
-    _write_resources(world, folder, parameters.seed)
+    with together(instead_of=outdated):
+        with atomic(folder / RECEIPT_FILE) as scratch:  # first: whoever is killed later leaves no files without it
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(receipt), indent=1))
+        for task, split in wanted:
+            for form in forms:
+                tally = Tally()
+                path = folder / dialog_file(task, split, form)
+                write(tally.counting(simulate(world, task, split, dialogs, parameters), made), path, format=form)
+                written.append(tally.written(path.name, task, split))
+        _write_resources(world, folder, parameters.seed)
     return written
 
 
@@ -164,8 +169,8 @@ class WorldReceipt(Struct, frozen=True, kw_only=True):
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
 
 
-def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> None:
-    """Leave the receipt in the folder, or refuse a folder that holds other dialogs."""
+def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> tuple[WorldReceipt, list[Path]]:
+    """The receipt to leave in the folder and the files it outdates; a folder that holds other dialogs is refused."""
     before = _receipt_in(folder)
     known = set(before.files) if before else set()
     strange = sorted(path.name for path in folder.glob("dialog-babi-*") if path.name not in known)
@@ -181,12 +186,8 @@ def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> None:
                 "replace it with --force",
                 file=str(folder),
             )
-        for name in before.files:
-            (folder / name).unlink(missing_ok=True)
-        known = set()
-    with atomic(folder / RECEIPT_FILE) as scratch:
-        files = sorted(known.union(receipt.files))
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(replace(receipt, files=files)), indent=1))
+        return replace(receipt, files=sorted(receipt.files)), [folder / name for name in before.files]
+    return replace(receipt, files=sorted(known.union(receipt.files))), []
 
 
 def _receipt_in(folder: Path) -> WorldReceipt | None:

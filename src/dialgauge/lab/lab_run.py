@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import Workers
-from dialgauge.files import atomic
+from dialgauge.files import atomic, together
 from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
@@ -290,10 +290,11 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
 def write_conversations(held: Sequence[Dialogue], folder: Path, ontology: Ontology) -> list[Path]:
     """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the town."""
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
-    write(held, files[0], format="native")
-    write(held, files[1], format="gcdf1")
-    with atomic(files[2]) as scratch:
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(ontology)), indent=1) + b"\n")
+    with together():
+        write(held, files[0], format="native")
+        write(held, files[1], format="gcdf1")
+        with atomic(files[2]) as scratch:
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(ontology)), indent=1) + b"\n")
     return files
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import atomic, check_writable
+from dialgauge.files import atomic, check_writable, together
 from dialgauge.rankers.ranker import OUTWARD, Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
 from dialgauge.rankers.task import RankingTask, place_of
 
@@ -50,11 +50,17 @@ class _Manifest(msgspec.Struct, kw_only=True):
 
 
 def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
-    """Write a fitted ranker to a folder: the arrays first, the manifest that names their checksum last."""
-    with atomic(folder / ARRAYS) as scratch:
-        with scratch.open("wb") as out:
-            np.savez(out, allow_pickle=False, **ranker.arrays())
-        digest = hashlib.sha256(scratch.read_bytes()).hexdigest()
+    """Write a fitted ranker to a folder: the arrays, and the manifest that names their checksum, or nothing."""
+    with together():
+        with atomic(folder / ARRAYS) as scratch:
+            with scratch.open("wb") as out:
+                np.savez(out, allow_pickle=False, **ranker.arrays())
+            digest = hashlib.sha256(scratch.read_bytes()).hexdigest()
+        with atomic(folder / MANIFEST) as scratch:
+            scratch.write_bytes(_manifest_bytes(ranker, task, digest))
+
+
+def _manifest_bytes(ranker: ReplyModel, task: int, digest: str) -> bytes:
     manifest = _Manifest(
         version=MANIFEST_VERSION,
         ranker=ranker.name,
@@ -66,8 +72,7 @@ def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
         arrays_sha256=digest,
         provenance=ranker.provenance,
     )
-    with atomic(folder / MANIFEST) as scratch:
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1)
 
 
 def fitted_on(folder: Path) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.runs.run import Run, SharedCorpus, new_run
     from dialgauge.runs.sql_process import LimitedAnswer
     from dialgauge.runs.store import Store, Survey
-    from dialgauge.runs.tables import FIXED, TableInfo, TableParts, parquet_bytes
+    from dialgauge.runs.tables import FIXED, TableInfo, TableParts
     from dialgauge.runs.writer import RunWriter
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "kept_to_the_end",
     "new_run",
     "packed_run",
-    "parquet_bytes",
     "plain",
     "unpacked_run",
 ]

@@ -81,6 +81,8 @@ def write_annotations(run: Path, content: Annotations) -> None:
             sync_folder(run)
         except FileNotFoundError as error:
             raise DialgaugeError("the run was removed meanwhile, and its annotations with it", file=str(run)) from error
+        finally:
+            (run / _SCRATCH).unlink(missing_ok=True)
 
 
 def with_run_note(old: Annotations, tags: Iterable[str] | None, note: str | None) -> Annotations:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.files import parquet_bytes
 from dialgauge.runs.manifest import Manifest, plain
 from dialgauge.runs.provenance import this_command
 from dialgauge.runs.run import Frame, Run, run_in_memory
-from dialgauge.runs.tables import CORPUS_TABLES, TableParts, parquet_bytes
+from dialgauge.runs.tables import CORPUS_TABLES, TableParts
 
 
 class _Parcel(msgspec.Struct):

@@ -193,9 +193,9 @@ class Run:
         for name in self.files:
             self.verified_path(name)
 
-    def damage(self, table: str, what: str) -> DialgaugeError:
-        """The error for a table that is not what was written."""
-        return self._folder.damage(table, what)
+    def unreadable(self, table: str, error: BaseException) -> DialgaugeError:
+        """The error for a table of which this came when it was read."""
+        return self._folder.unreadable(table, error)
 
     @property
     def _folder(self) -> RunFolder:

@@ -14,6 +14,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import reason, system_error
 from dialgauge.runs.manifest import Manifest
 from dialgauge.runs.provenance import sha256
 from dialgauge.runs.tables import (
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.runs.corpora import EncodedCorpus
+
+
+#: What the system says of a table that is not there.
+_ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class RunFolder:
@@ -97,7 +102,7 @@ class RunFolder:
                     read(_named(paths[0])) if len(paths) == 1 else polars.concat([read(_named(one)) for one in paths])
                 )
         except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-            raise self.damage(name, f"cannot be read ({_first_line(error)})") from error
+            raise self.unreadable(name, error) from error
         self._check_content(name, frame)
         return frame
 
@@ -116,7 +121,7 @@ class RunFolder:
         try:
             yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise self.damage(TURNS, f"holds something that is not a dialogue ({_first_line(error)})") from error
+            raise self.damage(TURNS, f"holds something that is not a dialogue ({reason(error)})") from error
 
     @property
     def has_corpus(self) -> bool:
@@ -132,7 +137,7 @@ class RunFolder:
         try:
             size = sum(path.stat().st_size for path in paths)
         except OSError as error:
-            raise self.damage(name, f"cannot be opened ({error.strerror})") from error
+            raise self.unreadable(name, error) from error
         expected = self.tables[name].size
         if size != expected:
             raise self.damage(name, f"has {size:,} bytes where {expected:,} were written")
@@ -143,10 +148,19 @@ class RunFolder:
         try:
             digest = sha256(paths[0]) if not self.tables[name].parts else _digest_of(paths)
         except OSError as error:
-            raise self.damage(name, f"cannot be read ({error.strerror})") from error
+            raise self.unreadable(name, error) from error
         if digest != self.tables[name].sha256:
             raise self.damage(name, "does not have the bytes that were written")
         return paths
+
+    def unreadable(self, table: str, error: BaseException) -> DialgaugeError:
+        """The error of a table that cannot be read: the run is damaged, unless the system only refuses to open it."""
+        system = system_error(error)
+        if system is None or isinstance(system, _ABSENT):
+            return self.damage(table, f"cannot be read ({reason(error)})")
+        return DialgaugeError(
+            f"the table '{table}' of the run cannot be read ({reason(error)})", file=str(self.files[table])
+        )
 
     def damage(self, table: str, what: str) -> DialgaugeError:
         file = self.files.get(table, self.path)
@@ -185,7 +199,3 @@ def _hushed() -> Iterator[None]:
 def _named(path: Path) -> Path | bytes:
     """A file by its name, or by its bytes where polars would not take the name."""
     return path if encodable(str(path)) == str(path) else path.read_bytes()
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

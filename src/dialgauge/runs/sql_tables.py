@@ -169,7 +169,7 @@ def _can_load(connection: duckdb.DuckDBPyConnection, table: str, run: Run, tell:
     except (duckdb.InterruptException, duckdb.OutOfMemoryException):
         raise
     except duckdb.Error as error:
-        tell(run.damage(table, f"cannot be read ({sentence_of(error)})"))
+        tell(run.unreadable(table, error))
         return False
     _drop(connection, table)
     return True

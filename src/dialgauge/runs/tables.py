@@ -58,16 +58,6 @@ def table_files(name: str, parts: int) -> list[str]:
     return [f"{name}-{part:05}{TABLE_ENDING}" for part in range(parts)] if parts else [f"{name}{TABLE_ENDING}"]
 
 
-def parquet_bytes(frame: polars.DataFrame, *, quick: bool = False) -> bytes:
-    """A table as a Parquet file; ``quick``: in less time, without statistics."""
-    buffer = io.BytesIO()
-    if quick:
-        frame.write_parquet(buffer, compression_level=1, statistics=False, row_group_size=1 << 19)
-    else:
-        frame.write_parquet(buffer)
-    return buffer.getvalue()
-
-
 class TableParts:
     """A table in several pieces, each the bytes of a Parquet file, such as workers send them."""
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes, reason, system_error
 from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
@@ -64,15 +65,12 @@ def write_table(frame: polars.DataFrame, path: Path) -> TableInfo:
     from polars.exceptions import PolarsError
 
     try:
-        with path.open("wb") as out:  # polars itself takes no name that is not UTF-8
-            frame.write_parquet(out)
+        content = parquet_bytes(frame)
     except PolarsError as error:
         raise DialgaugeError(f"the table cannot be written ({error})", file=str(path)) from error
-    sync_file(path)
+    write_durably(path, content)
     columns = {column: str(kind) for column, kind in frame.schema.items()}
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return TableInfo(frame.height, columns, path.stat().st_size, digest)
+    return TableInfo(frame.height, columns, len(content), hashlib.sha256(content).hexdigest())
 
 
 def write_parts(name: str, parts: Sequence[bytes], folder: Path) -> TableInfo:
@@ -108,9 +106,13 @@ def writing(place: Path) -> Iterator[None]:
     """Whatever the operating system reports while writing below a folder becomes one sentence."""
     try:
         yield
-    except OSError as error:
+    except DialgaugeError:
+        raise
+    except Exception as error:
+        if system_error(error) is None:
+            raise
         raise DialgaugeError(
-            f"the run store cannot be written ({error.strerror or error}); check space and permission, "
+            f"the run store cannot be written ({reason(error)}); check space and permission, "
             "or set DIALGAUGE_RUNS to another folder",
             file=str(place),
         ) from error

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes
 from dialgauge.measures import Bounds, Rows, scores_frame
-from dialgauge.runs import parquet_bytes
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 
@@ -25,6 +25,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: Bytes of a dialogue's key that are hashed.
 _HASHED = 64
+#: A table that is written fast: it is read again soon, and as a whole.
+_QUICK = {"compression_level": 1, "statistics": False, "row_group_size": 1 << 19}
 
 
 class DeclaredDomains(Struct, frozen=True):
@@ -180,7 +182,7 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             size=size,
             facts=facts,
             dialogues=len(ids),
-            table=parquet_bytes(scores_frame(ids, rows), quick=True),
+            table=parquet_bytes(scores_frame(ids, rows), **_QUICK),
             rowless=_rowless(ids, rows),
             keys=_keys_of(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},

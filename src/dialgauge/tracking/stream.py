@@ -18,7 +18,7 @@ import numpy as np
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import atomic
+from dialgauge.files import atomic, parquet_bytes, reason, system_error
 from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, count
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import StateComparison, Stretch
@@ -63,9 +63,8 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
             columns |= {f"{prefix}{name}": side[place[n]] if n in place else absent for n, name in enumerate(names)}
         frames.append(polars.DataFrame(columns))
     with atomic(path) as scratch:
-        polars.concat(frames).write_parquet(
-            scratch, row_group_size=CHUNK, metadata={INVENTORY: str(comparison.inventory)}
-        )
+        metadata = {INVENTORY: str(comparison.inventory)}
+        scratch.write_bytes(parquet_bytes(polars.concat(frames), row_group_size=CHUNK, metadata=metadata))
 
 
 def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]:
@@ -131,8 +130,10 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=str(path)) from error
+        if system_error(error) is not None:
+            raise DialgaugeError(f"it cannot be read ({reason(error)})", file=str(path)) from error
+        why = " ".join(str(error).split())[:300]
+        raise DialgaugeError(f"it cannot be read as Parquet ({why})", file=str(path)) from error
 
 
 def stream_counts(

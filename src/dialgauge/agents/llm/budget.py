@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from dialgauge.agents.llm.cassette import Cassette
 from dialgauge.agents.llm.settings import ChatSettings
+from dialgauge.files import atomic
 from dialgauge.text import counted
 
 #: Seconds between two looks at what others have under way.
@@ -88,7 +89,8 @@ class RunBudget:
 
     def _write(self, under_way: dict[str, Cost]) -> None:
         if under_way:
-            self._file.write_bytes(msgspec.json.encode(under_way))
+            with atomic(self._file) as scratch:
+                scratch.write_bytes(msgspec.json.encode(under_way))
         else:
             self._file.unlink(missing_ok=True)
 

@@ -18,6 +18,7 @@ from filelock import FileLock
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import reason
 
 
 class ToolCall(Struct, frozen=True):
@@ -143,4 +144,4 @@ class Cassette:
             os.ftruncate(handle, end)
 
     def _unusable(self, error: OSError) -> DialgaugeError:
-        return DialgaugeError(f"the cassette cannot be used ({error.strerror or error})", file=str(self.path))
+        return DialgaugeError(f"the cassette cannot be used ({reason(error)})", file=str(self.path))

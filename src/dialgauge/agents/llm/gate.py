@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import reason
 
 #: Seconds between two tries to get a place.
 _PAUSE = 0.02
@@ -36,9 +37,7 @@ class Gate:
             place = self._place()
             self._wait_for_turn()
         except OSError as error:
-            raise DialgaugeError(
-                f"requests cannot be counted ({error.strerror or error})", file=str(self._folder)
-            ) from error
+            raise DialgaugeError(f"requests cannot be counted ({reason(error)})", file=str(self._folder)) from error
         try:
             yield
         finally:
