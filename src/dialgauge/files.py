@@ -27,7 +27,8 @@ _swept: set[str] = set()
 def atomic(path: Path) -> Iterator[Path]:
     """A scratch file beside the target that takes its place when all went well and vanishes when not.
 
-    A device or a pipe (``/dev/null``, bash's ``>(command)``) keeps its place and is given the bytes; a link stays one.
+    A file that is replaced keeps its permissions. A device or a pipe (``/dev/null``, bash's ``>(command)``) keeps its
+    place and is given the bytes; a link stays one.
     """
     with _faults(path):
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -47,7 +48,7 @@ def atomic(path: Path) -> Iterator[Path]:
                 return
             with scratch.open("rb+") as written:
                 os.fsync(written.fileno())
-            scratch.chmod(0o666 & ~_umask())
+            scratch.chmod(_mode(target))
             scratch.replace(target)
     finally:
         scratch.unlink(missing_ok=True)
@@ -197,7 +198,10 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _umask() -> int:
+def _mode(target: Path) -> int:
+    """The permissions of the file that is there, or of a new one."""
+    with suppress(FileNotFoundError):
+        return target.stat().st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask
