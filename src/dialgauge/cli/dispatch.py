@@ -9,12 +9,15 @@ from contextlib import suppress
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, Argument, CommandGroup, Option
 from dialgauge.cli.parse import check_outputs, check_storing, command_name, quick_call, typer_command
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, Terminated, nearest
 from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
+#: 128 and the number of the signal, as shells count.
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 _COMPLETION = ("--complete", "--install-completion", "--show-completion")
 #: Commands that a project file says nothing about.
@@ -57,9 +60,17 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         if debug or error.filename is None:
             raise
         return _say(f"{error.filename}: {error.strerror}")
-    except KeyboardInterrupt:
-        _say("interrupted; finished work is kept")
-        return 130
+    except UnicodeEncodeError as error:
+        if debug or error.encoding != sys.getfilesystemencoding() or error.encoding == "utf-8":
+            raise
+        return _say(
+            f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
+            f"({error.encoding}) lacks; set PYTHONUTF8=1"
+        )
+    except KeyboardInterrupt as stop:
+        terminated = isinstance(stop, Terminated)
+        _say(f"{'terminated' if terminated else 'interrupted'}; finished work is kept")
+        return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
     return outcome if isinstance(outcome, int) else 0
 
 
