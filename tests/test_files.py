@@ -260,3 +260,26 @@ def test_what_may_not_be_looked_at_is_not_taken_for_absent(tmp_path: Path) -> No
     assert {path: exists(path) for path in names} == names
     with pytest.raises(OSError, match="too long"):
         exists(tmp_path / ("x" * 5000))
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444, 0o755])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_keeps_its_permissions_when_it_is_written_again(tmp_path: Path, mode: int, linked: bool) -> None:
+    path = target = tmp_path / "scores.json"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    if linked:
+        path = tmp_path / "link.json"
+        path.symlink_to(target)
+    write_all({path: b"new"})
+    assert (target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (b"new", mode)
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_all({tmp_path / "scores.json": b"new"})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "scores.json").stat().st_mode) == mode

@@ -1,7 +1,7 @@
-"""The one exception for what a user can fix.
+"""The one exception for what a user can fix, and the one for being told to stop.
 
-Raised with a sentence that says what was wrong, where, and what to do. The command line prints it and exits with
-code 2; anything else that escapes is a bug of ours.
+The first is raised with a sentence that says what was wrong, where, and what to do. The command line prints it and
+exits with code 2; anything else that escapes is a bug of ours.
 """
 
 from __future__ import annotations
@@ -51,6 +51,15 @@ class DialgaugeError(Exception):
             if getattr(self, key) is None:
                 setattr(self, key, value)
         return self
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as a plain ``kill`` or a scheduler sends it: all is kept that Ctrl-C keeps."""
+
+
+def terminate(*_: object) -> None:
+    """The handler of SIGTERM."""
+    raise Terminated
 
 
 def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.5) -> str:

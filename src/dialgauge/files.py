@@ -277,7 +277,9 @@ def _permissions(target: Path) -> int:
     try:
         return stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
-        return 0o666 & ~_umask()
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
 
 
 def _copy(scratch: Path, target: Path) -> None:
@@ -329,9 +331,3 @@ def _lock(handle: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -46,13 +46,14 @@ def serving(*arguments: object, cwd: Path | None = None) -> Iterator[tuple[str, 
         process.communicate()
 
 
-def test_it_serves_a_store_until_the_keyboard_stops_it(stored: tuple[Store, list[Run]]) -> None:
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_it_serves_a_store_until_it_is_stopped(stored: tuple[Store, list[Run]], how: signal.Signals, code: int) -> None:
     with serving("explore", "--store", stored[0].folder, "--port", 0, "--no-open") as (address, process):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
         assert "alpha" in httpx.get(address).text
         assert httpx.get(address, headers={"host": "evil.example"}).status_code == 403
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        process.send_signal(how)
+        assert process.wait(30) == code
 
 
 @pytest.mark.parametrize(("count", "page"), [(1, "/runs/"), (2, "/compare?run=")])

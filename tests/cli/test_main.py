@@ -306,19 +306,22 @@ def cpu_seconds(pid: int) -> float:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the process table of Linux")
-def test_an_interrupt_from_the_keyboard_is_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("how", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_being_stopped_is_one_line(tmp_path: Path, how: signal.Signals, code: int, word: str) -> None:
     query = "SELECT sum(sin(a.range * b.range)) FROM range(1000000) a, range(1000000) b"
     process = subprocess.Popen([*PROGRAM, "sql", query], stderr=subprocess.PIPE, cwd=tmp_path, text=True)
     try:
         while cpu_seconds(process.pid) < 4:  # it starts in less than one, and the query never ends
             assert process.poll() is None
             time.sleep(0.1)
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, how)
         _, told = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
-    assert (process.returncode, told) == (130, "dialgauge: interrupted; finished work is kept\n")
+    assert (process.returncode, told) == (code, f"dialgauge: {word}; finished work is kept\n")
 
 
 def modules_of(*arguments: object, heavy: tuple[str, ...], folder: Path) -> str:

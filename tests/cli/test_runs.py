@@ -350,6 +350,16 @@ def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:
     assert json.loads(place.run("sql", "SELECT 1 AS x", "--json", "-").out)["rows"] == [{"x": 1}]
 
 
+def test_a_line_break_begins_no_row_of_the_csv_file_and_no_formula(place: Place, tmp_path: Path) -> None:
+    cells = ["a\r=1+1", "a\n=1+1", "a\r\n=1+1", "\r=1+1", "=1+1", "+x", "-x", "@x", "\t=1"]
+    query = ", ".join(f"'{cell}' AS \"c{number}\r=2\"" for number, cell in enumerate(cells))
+    assert place.run("sql", f"SELECT {query}", "--csv", tmp_path / "a.csv").code == 0
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        names, row = csv.reader(stream)
+    assert names == [f"c{number}\r=2" for number in range(len(cells))]
+    assert row == [cell if cell.startswith("a") else f"'{cell}" for cell in cells]
+
+
 def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
     whole, damaged = place.add("whole"), place.add("damaged")
     forge(place.store.open(damaged), "dialogue_scores", b"not parquet")

@@ -125,6 +125,31 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
     assert json.loads(report.stdout)["groups"][0]["domains"] == {"Ω": 1}
 
 
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+def test_a_locale_without_an_encoding_is_taken_for_utf8(folder: Path, locale: str) -> None:
+    """Python itself does so, unless it is told not to."""
+    environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    (folder / "gold.jsonl").rename(folder / "göld日.jsonl")
+    scored = shell(folder, "dialgauge score göld日.jsonl pred.jsonl --run --store störe --json é.json", **environment)
+    assert (scored.returncode, b"Traceback" in scored.stderr) == (0, False), scored.stderr.decode()
+    assert "─────" in scored.stdout.decode()
+    assert {"störe", "é.json"} <= {path.name for path in folder.iterdir()}
+    missing = shell(folder, "dialgauge score göld日.jsonl 日本.json", **environment)
+    assert (missing.returncode, missing.stderr.count(b"\n")) == (2, 1), missing.stderr.decode()
+    asked = shell(folder, "echo \"SELECT 'é' AS ü\" | dialgauge sql - --csv -", **environment)
+    assert asked.stdout.decode() == "ü\né\n", asked.stderr.decode()
+
+
+def test_a_file_name_that_the_locale_cannot_write_is_one_sentence(folder: Path) -> None:
+    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    (folder / "dialgauge.toml").write_text('[score]\nstore = "ünïversum"\n', encoding="utf-8")
+    done = shell(folder, f"{SCORE} --run", **environment)
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
+    assert done.stderr.decode().splitlines()[-1] == (
+        "dialgauge: the name of a file or folder holds 'ü', which the locale's encoding (ascii) lacks; set PYTHONUTF8=1"
+    )
+
+
 OUTPUTS = {
     (name, command): [
         fact

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import packed
 from dialgauge.formats.corpus import read
 from dialgauge.formats.source import Part, resolve
 from support.examples import EXAMPLES
@@ -165,6 +167,42 @@ def test_a_bomb_stops_at_the_limit_and_the_limit_can_be_raised(tmp_path: Path) -
         with pytest.raises(DialgaugeError, match=r"more than 100,000 bytes; .*--max-bytes"):
             contents(path, limit=100_000)
         assert list(contents(path, limit=300_000).values()) == [zeros]
+
+
+def lying_tar(
+    member: str, *, stored: int = 10_000, claimed: int = 99_999_999_999, kind: bytes = tarfile.REGTYPE
+) -> bytes:
+    """A tar archive whose second member is said to be larger than it is, by a pax header."""
+    lie = tarfile.TarInfo(member)
+    lie.size, lie.type, lie.pax_headers = stored, kind, {"size": str(claimed)}
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("a.jsonl")
+        info.size = len(LINE)
+        archive.addfile(info, io.BytesIO(LINE))
+        held.write(lie.tobuf(tarfile.PAX_FORMAT) + bytes(stored + -stored % tarfile.BLOCKSIZE))
+    return held.getvalue() + bytes(2 * tarfile.BLOCKSIZE)
+
+
+@pytest.mark.parametrize(
+    ("member", "kind"), [("b.jsonl", tarfile.REGTYPE), (".hidden", tarfile.REGTYPE), ("b.jsonl", b"Z")]
+)
+def test_a_tar_member_is_refused_by_the_size_it_claims(tmp_path: Path, member: str, kind: bytes) -> None:
+    """Also one that is passed over: walking to its supposed end took half a minute."""
+    (tmp_path / "a.tar").write_bytes(lying_tar(member, kind=kind))
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(lying_tar(member, kind=kind)))
+    start = time.process_time()
+    for limit in (packed.DEFAULT_LIMIT, 10**12):
+        with pytest.raises(DialgaugeError, match=r"a\.tar: the archive ends early; fetch or copy the file again"):
+            resolve(tmp_path / "a.tar", limit=limit)
+    with pytest.raises(DialgaugeError, match=r"a\.tar\.gz: it unpacks to more than 268,435,456 bytes"):
+        resolve(tmp_path / "a.tar.gz")
+    assert time.process_time() - start < 5
+
+
+def test_a_tar_member_may_be_as_large_as_it_claims(tmp_path: Path) -> None:
+    (tmp_path / "a.tar").write_bytes(lying_tar("b.jsonl", stored=10_000, claimed=10_000))
+    assert contents(tmp_path / "a.tar") == {"a.jsonl": LINE, "b.jsonl": bytes(10_000)}
 
 
 def test_a_line_longer_than_the_limit_is_an_error(tmp_path: Path) -> None:

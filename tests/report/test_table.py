@@ -14,7 +14,7 @@ from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.report.notebook import notebook_html
-from dialgauge.report.render import inert
+from dialgauge.report.render import csv_text, inert
 from dialgauge.report.table import Cell, Column, Table, write_tables
 
 
@@ -103,7 +103,7 @@ def test_any_text_keeps_the_shape_of_every_format(text: str, number: float) -> N
     assert [len(re.findall(r"(?<!\\)&", line)) for line in latex] == [1, 1, 1]
 
 
-FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)", "\t=1", "=", "+x", "-x"]
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)", "\t=1", "\n=1", "=", "+x", "-x"]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -113,12 +113,19 @@ def test_no_spreadsheet_computes_a_cell_of_ours(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-3.5", "+12.0%", "1,234", "-", "–", "+1e-05", "hotel-area", "a=b", "", "-inf", "nan"]
+    "text", ["-3.5", "+12.0%", "1,234", "-", "–", "+1e-05", "-1E+05", "hotel-area", "a=b", "", "-inf", "nan"]
 )
 def test_what_no_spreadsheet_computes_stays_as_it_is(text: str) -> None:
     assert Table("", ["a"], [[text]]).render("csv").splitlines()[-1].strip('"') == (
         f'"{text}"' if "," in text else text
     ).strip('"')
+
+
+@given(st.lists(st.tuples(*[st.text(st.sampled_from("a=\r\n\",'"), max_size=6)] * 2), max_size=4))
+def test_csv_text_reads_back(rows: list[tuple[str, str]]) -> None:
+    text = csv_text(rows)
+    assert list(map(tuple, csv.reader(io.StringIO(text, newline="")))) == rows
+    assert "\r" not in re.sub('"[^"]*"', "", text)
 
 
 def test_numbers_in_csv_stay_numbers() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -326,3 +327,12 @@ def test_columns_of_one_name_are_told_apart(tmp_path: Path) -> None:
     answer = Store(tmp_path).sql("SELECT 1 AS run, 2 AS run, 3 AS run_1, 4 AS RUN")
     assert answer.rows() == [(1, 2, 3, 4)]
     assert answer.columns == ["run", "run_2", "run_1", "RUN_3"]
+
+
+def test_many_columns_of_one_name_are_renamed_in_a_moment(tmp_path: Path) -> None:
+    """Each new name was once compared with all before it, for each number it tried: 10 seconds for 800."""
+    columns = 2_000
+    query = "SELECT " + ", ".join(["1 AS x"] * columns)
+    start = time.process_time()
+    assert Store(tmp_path).sql(query).columns == ["x", *(f"x_{number}" for number in range(1, columns))]
+    assert time.process_time() - start < 10

@@ -12,6 +12,9 @@ import gc
 import os
 import signal
 import sys
+from io import TextIOWrapper
+
+from dialgauge.errors import Terminated, terminate
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
@@ -71,7 +74,7 @@ def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit.
 
     0 done, 1 ran but scores are incomplete, 2 an error the user can fix, 3 a check of --fail-under or --fail-on-drop
-    failed.
+    failed, 130 Ctrl-C, 143 SIGTERM.
     """
     _prepare_streams()
     ending = _Ending()
@@ -91,9 +94,10 @@ def main(argv: list[str] | None = None) -> None:
             raise
         _say_unwritable(error)
         code = 2
-    except KeyboardInterrupt:  # while a command's modules were still being imported; dispatch answers later ones
-        _say("interrupted")
-        code = 130
+    except KeyboardInterrupt as stop:  # while modules were still being imported; dispatch answers later ones
+        terminated = isinstance(stop, Terminated)
+        _say("terminated" if terminated else "interrupted")
+        code = 143 if terminated else 130
     ending.code = _flushed(code)
     sys.exit(ending.code)
 
@@ -115,25 +119,33 @@ class _Ending:
 
 
 def _stop_as_from_the_keyboard() -> None:
-    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept, answers under way are awaited."""
+    """Let a plain ``kill`` end the program as Ctrl-C does: finished work is kept, answers under way are awaited.
+
+    Only the exit code tells them apart: 143, not 130.
+    """
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, terminate)
 
 
 def _prepare_streams() -> None:
     """Make the standard streams safe to write to, whatever they are.
 
     The number of a closed stream would go to the next file that is opened, and what is meant for the stream into it.
-    What an encoding cannot say is replaced.
+    What an encoding cannot say is replaced. The locale C names no encoding: as Python does unless PYTHONUTF8=0 forbids
+    it, we take UTF-8.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process lives
-    for stream in (sys.stdout, sys.stderr):
-        if getattr(stream, "errors", "") == "strict":
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    nameless = getattr(sys.stdout, "errors", "") == "surrogateescape"  # which Python sets in the locale C only
+    for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "replace"), (sys.stderr, "replace")):
+        if isinstance(stream, TextIOWrapper):
+            if nameless:
+                stream.reconfigure(encoding="utf-8", errors=errors)
+            elif stream.errors == "strict":
+                stream.reconfigure(errors=errors)
 
 
 def _flushed(code: int) -> int:

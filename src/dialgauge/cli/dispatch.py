@@ -20,13 +20,16 @@ from dialgauge.cli.parse import (
     quick_call,
     typer_command,
 )
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, Terminated, nearest
 from dialgauge.files import reason, system_error
 from dialgauge.runs import kept_to_the_end
 from dialgauge.text import plain
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
+#: 128 and the number of the signal, as shells count.
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 _COMPLETION = ("--complete", "--install-completion", "--show-completion")
 #: Options that read from the store, write to it themselves, or leave nothing to store.
@@ -73,14 +76,20 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         if not sentence:
             raise
         return _say(sentence)
-    except KeyboardInterrupt:
-        _say("interrupted; finished work is kept")
-        return 130
+    except KeyboardInterrupt as stop:
+        terminated = isinstance(stop, Terminated)
+        _say(f"{'terminated' if terminated else 'interrupted'}; finished work is kept")
+        return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
     return outcome if isinstance(outcome, int) else 0
 
 
 def _system_sentence(error: Exception) -> str:
     """What the system does not let anybody do, such as a name that it does not take; empty for all other errors."""
+    if isinstance(error, UnicodeEncodeError) and error.encoding == sys.getfilesystemencoding() != "utf-8":
+        return (
+            f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
+            f"({error.encoding}) lacks; set PYTHONUTF8=1"
+        )
     system = system_error(error)
     if system is None:
         return ""

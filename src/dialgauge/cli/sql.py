@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,16 +102,11 @@ def _asked() -> str:
 
 def frame_csv(frame: polars.DataFrame) -> bytes:
     """The frame as CSV; dates as ISO 8601, nested values as JSON, nothing for null and NaN."""
-    import csv
+    from dialgauge.report import csv_text, inert
 
-    from dialgauge.report import inert
-
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
     encode = _json_encoder()
-    writer.writerow(map(inert, frame.columns))
-    writer.writerows([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
-    return buffer.getvalue().encode()
+    rows = ([_csv_cell(cell, encode) for cell in row] for row in frame.iter_rows())
+    return csv_text(chain([map(inert, frame.columns)], rows)).encode()
 
 
 def frame_json(frame: polars.DataFrame) -> bytes:
@@ -132,4 +127,4 @@ def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | 
         return None
     if isinstance(cell, str):
         return inert(cell)
-    return cell if isinstance(cell, int | float) else encode(cell).decode().strip('"')
+    return cell if isinstance(cell, int | float) else inert(encode(cell).decode().strip('"'))

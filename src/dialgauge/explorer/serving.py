@@ -7,12 +7,12 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Thread
 from time import monotonic, sleep
 from typing import Protocol
 
-from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.errors import DialgaugeError, Terminated, missing_extra
 from dialgauge.runs import Store
 
 #: Where it listens unless told otherwise; the next free port above is taken where nobody asked for one.
@@ -62,8 +62,13 @@ def serve(
             server.should_exit = True
 
     Thread(target=tell, daemon=True).start()
-    with listening, suppress(KeyboardInterrupt):  # which the server raises once more when it has stopped
-        server.run(sockets=[listening])
+    try:
+        with listening:
+            server.run(sockets=[listening])
+    except Terminated:
+        raise
+    except KeyboardInterrupt:  # which the server raises once more when it has stopped
+        pass
     for problem in problems:
         raise problem
 

@@ -261,13 +261,12 @@ def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int) -> 
         if start.startswith(_ZIP):
             parts = _zip_parts(name, raw, opener, limit)
         else:
-            packed = is_packed(start)
-            most = sensible_limit(limit, size_of(raw)) if packed else limit
+            packed, size = is_packed(start), size_of(raw)
             plain = unzipped(raw, start) if packed else raw
             if not _is_tar(plain):
                 return [Part(name, opener, limit)]
             plain.seek(0)
-            parts = _tar_parts(name, plain, most)
+            parts = _tar_parts(name, plain, sensible_limit(limit, size), None if packed else size)
     if not parts:
         raise DialgaugeError("the archive holds no files", file=name)
     return sorted(parts, key=lambda part: part.name)
@@ -283,14 +282,22 @@ def _is_tar(stream: IO[bytes]) -> bool:
     return len(block) == 512 and block[257:262] == b"ustar"
 
 
-def _tar_parts(name: str, plain: IO[bytes], limit: int) -> list[Part]:
-    """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before."""
+def _tar_parts(name: str, plain: IO[bytes], limit: int, size: int | None) -> list[Part]:
+    """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before.
+
+    ``size`` is the archive's, where it is known. A member that claims to reach past the end, or past the limit, is
+    refused by its header: ``tarfile`` would walk there in steps of 10 kB, whether or not anything comes.
+    """
     import tarfile
 
     parts, total = [], 0
     # Names that are not UTF-8 keep their bytes, as Python keeps those of files.
     with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|", errors="surrogateescape") as archive:
         for member in archive:
+            if size is not None and archive.offset > size:
+                raise DialgaugeError("the archive ends early; fetch or copy the file again", file=name)
+            if archive.offset > limit:
+                raise too_big(name, limit)
             if not member.isfile() or _ignored(_safe(name, member.name)):
                 continue
             total += member.size

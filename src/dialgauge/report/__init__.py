@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dialgauge.report.interval_panels import interval_plot
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
-    from dialgauge.report.render import inert
+    from dialgauge.report.render import csv_text, inert
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures, system_labels
     from dialgauge.report.runs import OWN_SETTINGS, SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
@@ -77,6 +77,7 @@ __all__ = [
     "check_ending",
     "corpus_html",
     "correlation_heatmap",
+    "csv_text",
     "data",
     "dialogue_html",
     "domain_bars",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.report.escape import latex, markdown
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 #: Letters from which on a text is a sentence and no name.
 _LONG = 40
 #: What makes a spreadsheet compute a cell.
-_FORMULA = ("=", "+", "-", "@", "\t")
-_NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)(e[+-]?\d+)?%?|[+-]?(inf|nan)|[-–]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d*)?|\.\d+)([eE][+-]?\d+)?%?|[+-]?(inf|nan)|[-–]")
 
 
 def render_markdown(table: Table) -> str:
@@ -91,14 +91,31 @@ def _latex_cell(column: Column, cell: Cell) -> str:
 def render_csv(table: Table) -> str:
     """Raw values with full precision; an interval is two more columns, a mark one more; undefined is empty.
 
-    Line breaks inside a text become plain line feeds: the csv module would write a lone carriage return unquoted.
-    A text that a spreadsheet would compute gets an apostrophe before it (:func:`inert`).
+    Line breaks inside a text become plain line feeds. A text that a spreadsheet would compute gets an apostrophe before
+    it (:func:`inert`).
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_csv_value(name) for name in table.names()])
-    writer.writerows([[_csv_value(value) for value in record.values()] for record in table.records()])
-    return text.getvalue()
+    records = ([_csv_value(value) for value in record.values()] for record in table.records())
+    return csv_text(chain([[_csv_value(name) for name in table.names()]], records))
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as lines of CSV, each ended by a line feed.
+
+    >>> csv_text([["a", "b"], ["two\\rlines", None]])
+    'a,b\\n"two\\rlines",\\n'
+    """
+    lines = _Lines()
+    # Before Python 3.13, the csv module quotes a line break only if lines end in it: a lone \r would begin a new row.
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return "".join(lines.written)
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.written.append(line.removesuffix("\r\n") + "\n")
 
 
 def _csv_value(value: Any) -> Any:

@@ -125,12 +125,16 @@ def _fetched(answer: duckdb.DuckDBPyRelation, rows: int | None) -> polars.DataFr
 def _distinct(columns: Sequence[str]) -> list[str]:
     """Names that differ, as a table's must: the second ``run`` is ``run_1``."""
     names: list[str] = []
-    taken = {column.lower() for column in columns}
+    asked = {column.lower() for column in columns}
+    used: set[str] = set()
+    numbers: dict[str, int] = {}  # the last one that a name was given
     for column in columns:
-        name, number = column, 0
-        while name.lower() in {one.lower() for one in names} or (number and name.lower() in taken):
+        name, number = column, numbers.get(column.lower(), 0)
+        while name.lower() in used or (name != column and name.lower() in asked):
             number += 1
             name = f"{column}_{number}"
+        numbers[column.lower()] = number
+        used.add(name.lower())
         names.append(name)
     return names
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from dialgauge.errors import Terminated, terminate
+
 #: Seconds that an answer which is under way is awaited.
 GRACE = 5.0
 
@@ -30,7 +32,7 @@ class _Held:
     def hear(self, number: int, frame: FrameType | None) -> None:
         """Take note of the first signal; give way to the second, which comes by itself when the time is over."""
         if self.number:
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         self.number = number
         self._timer = threading.Timer(self._grace, os.kill, (os.getpid(), number))
         self._timer.daemon = True
@@ -50,7 +52,8 @@ def awaited(grace: float = GRACE) -> Iterator[None]:
     held = _Held(grace)
     # Whoever has a handler of its own, or ignores a signal as workers do the keyboard's, keeps to it.
     before: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    ours = [number for number, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
+    usual = (signal.SIG_DFL, signal.default_int_handler, terminate)
+    ours = [number for number, handler in before.items() if handler in usual]
     for number in ours:
         signal.signal(number, held.hear)
     try:
