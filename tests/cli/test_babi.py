@@ -167,7 +167,8 @@ def test_a_split_named_twice_is_written_once(tmp_path: Path, capsys: Capture) ->
 def write_calls(folder: Path) -> None:
     call = folder / "calls" / "voip-1"
     call.mkdir(parents=True)
-    (folder / "ontology.json").write_text(json.dumps({"informable": {"food": ["modern european"], "name": ["cote"]}}))
+    values = {"food": ["modern european"], "pricerange": ["cheap"], "name": ["cote"]}
+    (folder / "ontology.json").write_text(json.dumps({"informable": values}))
     said = [("Hello", []), ("cote is nice", [{"act": "offer", "slots": [["name", "cote"]]}])]
     heard = [("a cheap place", {"pricerange": "cheap"}), ("bye", {"pricerange": "cheap"})]
     log = [{"turn-index": n, "output": {"transcript": t, "dialog-acts": acts}} for n, (t, acts) in enumerate(said)]
@@ -189,8 +190,8 @@ def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
     assert target.read_text() == (
         "1 <SILENCE>\tHello\n"
         "2 a cheap place\tapi_call R_cuisine R_location cheap\n"
-        "3 cote R_phone cote_phone\n"
-        "4 cote R_price cheap\n"
+        "3 cote R_price cheap\n"
+        "4 cote R_phone cote_phone\n"
         "5 cote R_rating 10\n"
         "6 <SILENCE>\tcote is nice\n"
         "7 bye\t you are welcome\n\n"

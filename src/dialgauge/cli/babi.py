@@ -137,9 +137,8 @@ def convert_dstc2(
     """Convert DSTC2 as published (a folder per call, an ontology) to the task 6 format."""
     from dialgauge.formats import load_kb, write
     from dialgauge.worlds.restaurant import (
-        Joiner,
+        Lexicon,
         convert,
-        entities_of,
         read_ontology,
         read_sessions,
         venues_mentioned,
@@ -148,10 +147,11 @@ def convert_dstc2(
 
     given = [folder, *(path for path in (ontology, listed, kb) if path is not None)]
     keep_inputs({"--out": target, "--candidates-out": candidates, "--json": json}, given)
-    joiner = Joiner(entities_of(read_ontology(folder, ontology)))
+    words = read_ontology(folder, ontology)
     sessions = list(tracked(read_sessions(folder, listed), "reading calls"))
     venues = venues_of(load_kb(kb)) if kb else venues_mentioned(sessions)
-    dialogues = [convert(session, venues, joiner, seed=seed) for session in sessions]
+    lexicon = Lexicon(words, venues)
+    dialogues = [convert(session, venues, lexicon, seed=seed) for session in sessions]
     write(dialogues, target, format=to)
     replies = list(dict.fromkeys(t.text for d in dialogues for t in d.turns if t.speaker == "system"))
     calls = sum(t.text.startswith("api_call ") for d in dialogues for t in d.turns if t.speaker == "system")

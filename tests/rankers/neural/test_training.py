@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.neural.config import Hyperparameters
-from dialgauge.rankers.neural.training import Training, device_named
+from dialgauge.rankers.neural.training import Training, device_named, within_memory
 
 
 class Line(nn.Module):
@@ -200,3 +200,10 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DialgaugeError, match="a GPU was asked for"):
         device_named("cuda")
+
+
+def test_memory_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(DialgaugeError, match="make the settings dim or batch smaller"), within_memory():
+        torch.empty(10**15)
+    with pytest.raises(RuntimeError, match="shape"), within_memory():
+        torch.zeros(2) @ torch.zeros(3, 3)

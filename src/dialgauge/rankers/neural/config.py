@@ -44,6 +44,11 @@ class Hyperparameters(msgspec.Struct, frozen=True, kw_only=True):
     device: str = "auto"
 
 
+#: The largest values of settings that count something: far above what any of the tasks needs, and within the memory and
+#: patience of a workstation.
+MOST = {"dim": 4_096, "hops": 64, "epochs": 10_000, "patience": 10_000, "batch": 10_000, "negatives": 100_000}
+
+
 def updated(config: Hyperparameters, options: dict[str, str]) -> Hyperparameters:
     """The configuration with fields replaced by texts such as ``{"dim": "64"}``; unknown names are errors."""
     for name in options:
@@ -55,9 +60,9 @@ def updated(config: Hyperparameters, options: dict[str, str]) -> Hyperparameters
         new = msgspec.convert({**msgspec.structs.asdict(config), **options}, Hyperparameters, strict=False)
     except msgspec.ValidationError as error:
         raise DialgaugeError(f"a setting of the model has the wrong kind of value: {error}") from error
-    for name in ("dim", "hops", "epochs", "patience", "batch", "negatives"):
-        if getattr(new, name) < 1:
-            raise DialgaugeError(f"the setting {name} must be at least 1, not {getattr(new, name)}")
+    for name, most in MOST.items():
+        if not 1 <= getattr(new, name) <= most:
+            raise DialgaugeError(f"the setting {name} must be from 1 to {most:,}, not {getattr(new, name):,}")
     for name in ("learning_rate", "std", "clip", "margin"):
         if not math.isfinite(getattr(new, name)):
             raise DialgaugeError(f"the setting {name} must be a finite number")

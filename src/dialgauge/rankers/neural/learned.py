@@ -30,7 +30,7 @@ from dialgauge.rankers.neural.encoding import (
 )
 from dialgauge.rankers.neural.entities import RelationSchema
 from dialgauge.rankers.neural.scoring import cross_entropy
-from dialgauge.rankers.neural.training import Training, device_named
+from dialgauge.rankers.neural.training import Training, device_named, within_memory
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, TrainingName, silent
 from dialgauge.rankers.task import RankingTask
 
@@ -104,6 +104,7 @@ class LearnedRanker(Ranker):
         del points
         return None
 
+    @within_memory()
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         options = dict(self.options)
         self.preset = options.pop("preset", "default")

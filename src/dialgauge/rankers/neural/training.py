@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,19 @@ def device_named(name: str) -> torch.device:
 
 def _no_device(name: str) -> DialgaugeError:
     return DialgaugeError(f"there is no device '{name}'; use cpu, cuda or auto")
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """One sentence where PyTorch, on whatever device, cannot have the memory it asks for."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "memory" not in str(error):
+            raise
+        raise DialgaugeError(
+            "training needs more memory than there is; make the settings dim or batch smaller"
+        ) from error
 
 
 class Training:

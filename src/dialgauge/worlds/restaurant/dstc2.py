@@ -4,21 +4,27 @@ The second Dialog State Tracking Challenge: M. Henderson, B. Thomson and J. Will
 per call, and an ontology. What is read:
 
 * ``log.json``: ``session-id``, and per turn ``output`` with the system's ``transcript`` and ``dialog-acts``
-  (``{"act": "offer", "slots": [["name", "cote"]]}``); the system speaks first in every turn;
+  (``{"act": "offer", "slots": [["name", "cote"]]}``), and ``input`` with what the recogniser heard; the system speaks
+  first in every turn;
 * ``label.json``: per turn the user's ``transcription``, the ``goal-labels`` (cumulative constraints) and
   ``requested-slots``;
 * the ontology: ``informable`` with the values of ``food``, ``area``, ``pricerange`` and ``name``.
 
-The conversion behind task 6 was not published; these rules follow what the released files show:
+The conversion behind task 6 was not published. These rules were read off the 3,235 released dialogs and the wording of
+DSTC2's prompts (``docs/decisions/dstc2-conversion.md`` has the counts):
 
-* entities of several words become one word, and contact details become words made from the venue's name;
+* the welcome is one sentence; counts of restaurants are left out; answers with a phone number, an address or a post
+  code end in one word made from the venue's name; every other prompt stands as it was said;
+* foods and names of two to five words become one word, with whatever letters follow (``golden_woks``); longer names
+  stay apart;
 * the user's side is the transcription, silence where there is none; the last user turn is answered by `` you are
   welcome`` (with the release's leading space);
-* before the system first offers a venue, or says that none fits, an API call with the labelled constraints is
-  inserted, its results follow, and the system's real words answer silence; a new call is made when the constraints
-  have changed since the last one. A constraint that is not set, or does not matter, is written ``R_cuisine``,
-  ``R_location``, ``R_price``;
-* results come from the knowledge base, or, where none is given, from what the systems said in all calls;
+* an API call, its results and silence come before a reply that names a venue as one word or begins with ``Sorry there
+  is no``, if the constraints are not those of the last call. No other refusal is preceded by a call;
+* constraints are values the system heard in so many words (``center`` is not ``centre``), the latest of each slot,
+  unless labelled as not mattering. An open one is written ``R_cuisine``, ``R_location``, ``R_price``;
+* results come from the knowledge base, or, where none is given, from what the systems said in all calls. A call without
+  constraints finds nothing;
 * ratings from 0 to 10 are invented for each dialog so that venues are proposed in the order of their ratings.
 """
 
@@ -60,11 +66,30 @@ class SystemOutput(Struct, frozen=True):
     acts: list[SystemAct] = field(name="dialog-acts", default_factory=list)
 
 
+class Hypothesis(Struct, frozen=True):
+    """One thing the recogniser may have heard."""
+
+    text: str = field(name="asr-hyp", default="")
+
+
+class Recognised(Struct, frozen=True):
+    """What the recogniser heard, the likeliest first."""
+
+    hypotheses: list[Hypothesis] = field(name="asr-hyps", default_factory=list)
+
+
+class UserInput(Struct, frozen=True):
+    """What reached the system during the call (``batch``, recognised again later, is not read)."""
+
+    live: Recognised = Recognised()
+
+
 class LogTurn(Struct, frozen=True):
     """One turn of the log."""
 
     output: SystemOutput
     index: int = field(name="turn-index")
+    input: UserInput = UserInput()
 
 
 class LabelTurn(Struct, frozen=True):
@@ -81,6 +106,13 @@ class Exchange(Struct, frozen=True):
 
     system: SystemOutput
     user: LabelTurn
+    recognised: Recognised
+
+    @property
+    def heard(self) -> str:
+        """What the system took the user to say; a log without hypotheses leaves the transcription."""
+        hypotheses = self.recognised.hypotheses
+        return hypotheses[0].text if hypotheses else self.user.transcription
 
 
 class Session(Struct, frozen=True):
@@ -154,7 +186,9 @@ def _session(path: Path) -> Session:
     if not log.turns:
         raise DialgaugeError("the call has no turns", file=str(path))
     pairs = zip(log.turns, label.turns, strict=True)
-    return Session(id=log.session, exchanges=tuple(Exchange(said.output, heard) for said, heard in pairs))
+    return Session(
+        id=log.session, exchanges=tuple(Exchange(said.output, label, said.input.live) for said, label in pairs)
+    )
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], path: Path) -> T:
@@ -168,10 +202,36 @@ def _part(path: Path) -> Part:
     return resolve(path)[0]
 
 
-#: What DSTC2 calls contact details, and the ending task 6 gives them.
-CONTACT = {"phone": "phone", "addr": "address", "postcode": "post_code"}
+DOMAIN = "restaurant"
+CLOSING = " you are welcome"
+WELCOME = (
+    "Hello , welcome to the Cambridge restaurant system . You can ask for restaurants by area , price range or food "
+    "type . How may I help you ?"
+)
+#: The one refusal that follows a call, and the act of naming a venue: what the knowledge base is consulted for.
+REFUSAL = "Sorry there is no "
+NAMING = ("offer", "inform")
+
+#: The slots of a call in its order, and the relation that is each one's placeholder.
+CONSTRAINTS = {"food": "R_cuisine", "area": "R_location", "pricerange": "R_price"}
+#: The endings of the words that stand for contact details, and the order of a venue's facts.
+CONTACT = ("phone", "address", "post_code")
+RESULT_ORDER = ("R_post_code", "R_cuisine", "R_location", "R_phone", "R_address", "R_price")
+#: The best rating, and the best of a venue that is never proposed.
+BEST_RATING, BEST_UNPROPOSED = 10, 4
+#: Names of more words than this stay apart.
+LONGEST_JOINED = 5
+
+Venues = dict[str, dict[str, str]]
 
 _NOT_WORD = re.compile(r"[^\w]+")
+_WELCOME = re.compile(r"Hello , welcome to the Cambridge restaurant system\b")
+_COUNT = re.compile(r"^There are \d+ restaurants\b")
+_ANSWERS = {
+    "phone": re.compile(r"^(The phone number of )(.+?)( is ).*"),
+    "post_code": re.compile(r"^(The post code of )(.+?)( is ).*"),
+    "address": re.compile(r"^(Sure , |)(.+?)( is on ).*"),
+}
 
 
 def one_word(entity: str) -> str:
@@ -183,50 +243,73 @@ def one_word(entity: str) -> str:
     return _NOT_WORD.sub("_", entity.strip().lower()).strip("_")
 
 
-class Joiner:
-    """Writes every known entity of several words as one word, wherever it stands in a text."""
+class Lexicon:
+    """The ontology's words: entities of several words written as one, values a user constrains, venues named."""
 
-    def __init__(self, entities: Iterable[str]) -> None:
-        several = {entity.strip().lower() for entity in entities if len(entity.split()) > 1}
-        longest_first = sorted(several, key=lambda entity: (-len(entity), entity))
-        self._pattern = _any_of(longest_first) if longest_first else None
+    def __init__(self, ontology: Dstc2Ontology, venues: Venues) -> None:
+        values = {slot: ontology.informable.get(slot, []) for slot in (*CONSTRAINTS, "name")}
+        several = [entity for slot in ("food", "name") for entity in values[slot] if _is_joined(entity)]
+        self._several = _any_of(several)
+        self._venues = {one_word(name) for name in values["name"]} | set(venues)
+        served = {venue.get(CONSTRAINTS["food"]) for venue in venues.values()}
+        foods = [food for food in map(one_word, values["food"]) if "_" not in food or food in served]
+        self._values = {
+            "food": _any_of(foods, r"(?!\w)"),
+            "area": _any_of(map(one_word, values["area"]), r"(?!\w)"),
+            "pricerange": _any_of(map(one_word, values["pricerange"])),
+        }
 
-    def __call__(self, text: str) -> str:
-        if self._pattern is None:
-            return text
-        return self._pattern.sub(lambda entity: one_word(entity[0]), text)
+    def joined(self, text: str) -> str:
+        """The text with every food and name of two to five words as one word, in the spelling of the ontology."""
+        return self._several.sub(lambda entity: one_word(entity[0]), text)
+
+    def constraints_in(self, text: str) -> dict[str, str]:
+        """The value of each slot that a text names last; ``moderately`` names ``moderate``.
+
+        A food of several words that no venue serves is not one of the released calls' values.
+        """
+        found = {slot: pattern.findall(self.joined(text.lower())) for slot, pattern in self._values.items()}
+        return {slot: values[-1] for slot, values in found.items() if values}
+
+    def names_venue(self, reply: str) -> bool:
+        """Does a reply name a venue as one word?"""
+        return reply != WELCOME and not self._venues.isdisjoint(reply.split())
 
 
-def system_text(output: SystemOutput, venue: str, joiner: Joiner) -> str:
-    """The system's words with contact details replaced: ``{name}_phone``, ``{name}_address``, ``{name}_post_code``."""
-    text = output.transcript.strip()
-    for act in output.acts:
-        for slot, value in act.pairs():
-            if slot in CONTACT and venue and value.strip():
-                text = _any_of([value.strip().lower()]).sub(f"{one_word(venue)}_{CONTACT[slot]}", text)
-    return joiner(text)
+def _is_joined(entity: str) -> bool:
+    return 1 < len(entity.split()) <= LONGEST_JOINED
+
+
+def _any_of(entities: Iterable[str], end: str = "") -> re.Pattern[str]:
+    """Any of these at the start of a word, the longest that fits; with nothing to find, a pattern without a match."""
+    longest_first = sorted({entity.strip() for entity in entities}, key=lambda entity: (-len(entity), entity))
+    alternatives = "|".join(map(re.escape, filter(None, longest_first))) or r"(?!)"
+    return re.compile(rf"(?<!\w)(?:{alternatives}){end}")
+
+
+def system_text(transcript: str, lexicon: Lexicon) -> str:
+    """A prompt of DSTC2 as task 6 writes it.
+
+    >>> system_text("There are 57 restaurants in the cheap price range .", Lexicon(Dstc2Ontology({}), {}))
+    'There are restaurants in the cheap price range .'
+    """
+    text = " ".join(transcript.split())
+    if _WELCOME.match(text):
+        return WELCOME
+    text = _COUNT.sub("There are restaurants", text)
+    for ending, answer in _ANSWERS.items():
+        if found := answer.match(text):
+            before, name, between = found.groups()
+            text = f"{before}{name}{between}{name.replace(' ', '_')}_{ending}"
+            break
+    return lexicon.joined(text)
 
 
 def venue_of(output: SystemOutput) -> str:
     """The venue the system speaks of, where it names exactly one."""
-    names = {value for act in output.acts for slot, value in act.pairs() if slot == "name"}
+    acts = (act for act in output.acts if act.act in NAMING)
+    names = {value for act in acts for slot, value in act.pairs() if slot == "name"}
     return names.pop() if len(names) == 1 else ""
-
-
-def _any_of(entities: list[str]) -> re.Pattern[str]:
-    alternatives = "|".join(r"\s+".join(map(re.escape, entity.split())) for entity in entities)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
-
-
-CLOSING = " you are welcome"
-DOMAIN = "restaurant"
-
-#: The slots of a call in its order, and the relation that is each one's placeholder.
-CONSTRAINTS = {"food": "R_cuisine", "area": "R_location", "pricerange": "R_price"}
-RESULT_ORDER = ("R_post_code", "R_cuisine", "R_location", "R_phone", "R_address", "R_price")
-BEST_RATING = 10
-
-Venues = dict[str, dict[str, str]]
 
 
 def venues_of(facts: Iterable[Fact]) -> Venues:
@@ -245,69 +328,56 @@ def venues_mentioned(sessions: Iterable[Session]) -> Venues:
             name = one_word(venue_of(exchange.system))
             if not name:
                 continue
-            known = venues.setdefault(name, {f"R_{end}": f"{name}_{end}" for end in CONTACT.values()})
+            known = venues.setdefault(name, {f"R_{end}": f"{name}_{end}" for end in CONTACT})
             for act in exchange.system.acts:
-                if act.act in ("offer", "inform"):
+                if act.act in NAMING:
                     said = (pair for pair in act.pairs() if pair[0] in CONSTRAINTS and pair[1] != DONTCARE)
                     known.update({CONSTRAINTS[slot]: one_word(value) for slot, value in said})
-    return dict(sorted(venues.items()))
+    ordered = {name: [relation for relation in RESULT_ORDER if relation in venues[name]] for name in sorted(venues)}
+    return {name: {relation: venues[name][relation] for relation in relations} for name, relations in ordered.items()}
 
 
-def entities_of(ontology: Dstc2Ontology) -> list[str]:
-    """The names and values that are written as one word."""
-    return [value for slot in ("food", "name") for value in ontology.informable.get(slot, [])]
-
-
-def convert(session: Session, venues: Venues, joiner: Joiner, *, seed: int = 0) -> Dialogue:
+def convert(session: Session, venues: Venues, lexicon: Lexicon, *, seed: int = 0) -> Dialogue:
     """One call as a dialog of task 6; labelled states and requests are kept on the user's turns."""
     turns: list[Turn] = []
     ratings = _ratings(session, venues, seed)
     prompt = Turn(speaker="user", text=SILENCE, state={})
-    last_call, venue, constraints = "", "", dict[str, str]()
+    last_call, constraints = "", dict[str, str]()
     for exchange in session.exchanges:
-        venue = venue_of(exchange.system) or venue
+        reply = system_text(exchange.system.transcript, lexicon)
         call = _call(constraints)
-        if _consults(exchange.system) and call != last_call:
-            fitting = [name for name in venues if _fits(venues[name], constraints)]
+        if call != last_call and (reply.startswith(REFUSAL) or lexicon.names_venue(reply)):
+            fitting = [name for name in venues if constraints and _fits(venues[name], constraints)]
             results = tuple(fact for name in fitting for fact in _answer(name, venues[name], ratings[name]))
             turns += (prompt, Turn(speaker="system", text=call))
             prompt = Turn(speaker="user", text=SILENCE, state=prompt.state, results=results)
             last_call = call
-        turns += (prompt, Turn(speaker="system", text=system_text(exchange.system, venue, joiner)))
-        prompt = _user_turn(exchange.user, joiner)
-        constraints = {slot: one_word(value) for slot, value in exchange.user.goals.items() if slot in CONSTRAINTS}
+        turns += (prompt, Turn(speaker="system", text=reply))
+        prompt = _user_turn(exchange.user, lexicon)
+        heard = constraints | lexicon.constraints_in(exchange.heard)
+        constraints = {slot: value for slot, value in heard.items() if exchange.user.goals.get(slot) != DONTCARE}
     turns += (prompt, Turn(speaker="system", text=CLOSING))
     return Dialogue(id=session.id, turns=tuple(turns), domains=(DOMAIN,))
 
 
-def _user_turn(label: LabelTurn, joiner: Joiner) -> Turn:
+def _user_turn(label: LabelTurn, lexicon: Lexicon) -> Turn:
     text = " ".join(label.transcription.lower().split())
     slots = {slot: (value,) for slot, value in label.goals.items() if value}
     state: State = {DOMAIN: dict(slots)} if slots else {}
     requested = {DOMAIN: tuple(label.requested)} if label.requested else {}
-    return Turn(speaker="user", text=joiner(text) or SILENCE, state=state, requested=requested)
-
-
-def _consults(output: SystemOutput) -> bool:
-    """Does the system need the knowledge base for what it says?"""
-    return any(act.act in ("offer", "canthelp") for act in output.acts)
-
-
-def _set_constraints(constraints: dict[str, str]) -> Iterator[tuple[str, str]]:
-    return ((relation, constraints.get(slot, DONTCARE)) for slot, relation in CONSTRAINTS.items())
+    return Turn(speaker="user", text=lexicon.joined(text) or SILENCE, state=state, requested=requested)
 
 
 def _call(constraints: dict[str, str]) -> str:
-    words = [relation if value == DONTCARE else value for relation, value in _set_constraints(constraints)]
-    return " ".join((API_CALL, *words))
+    return " ".join((API_CALL, *(constraints.get(slot, relation) for slot, relation in CONSTRAINTS.items())))
 
 
 def _fits(venue: dict[str, str], constraints: dict[str, str]) -> bool:
-    return all(value in (DONTCARE, venue.get(relation)) for relation, value in _set_constraints(constraints))
+    return all(venue.get(CONSTRAINTS[slot]) == value for slot, value in constraints.items())
 
 
 def _answer(name: str, venue: dict[str, str], rating: int) -> Iterator[Fact]:
-    yield from (Fact(name, relation, venue[relation]) for relation in RESULT_ORDER if relation in venue)
+    yield from (Fact(name, relation, value) for relation, value in venue.items())
     yield Fact(name, "R_rating", str(rating))
 
 
@@ -320,5 +390,5 @@ def _ratings(session: Session, venues: Venues, seed: int) -> dict[str, int]:
     named = (one_word(venue_of(exchange.system)) for exchange in session.exchanges)
     proposed = [name for name in dict.fromkeys(named) if name in venues]
     ratings = {name: max(BEST_RATING - place, 0) for place, name in enumerate(proposed)}
-    most = max(BEST_RATING - max(len(proposed), 1), 0)
+    most = max(min(BEST_UNPROPOSED, BEST_RATING - len(proposed)), 0)
     return {name: ratings[name] if name in ratings else draws.integer(0, most) for name in venues}
