@@ -91,7 +91,7 @@ def test_scores_turns_and_ends(run: Run, convlab: ScoredConversations) -> None:
     assert count(run, min_turns=42) == 489
     assert count(run, max_turns=41) == 511
     assert count(run, end="loop") + count(run, end="goodbye") == 1000
-    assert count(run, cause="user policy") == 1
+    assert count(run, cause="user policy") == 20
 
 
 def test_a_span_of_turns(run: Run) -> None:

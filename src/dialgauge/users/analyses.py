@@ -83,7 +83,7 @@ def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
 def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: Misheard, booking_service: str) -> Loop:
     domains = tuple(dict.fromkeys(act.domain for act in acts))
     services = (*domains, booking_service) if booking_service else domains
-    slots = {misheard.slot(act) for act in acts if act.slot}
+    slots = frozenset(misheard.slot(act) for act in acts if act.slot)
     cause, detail = _cause(turns, places, misheard, services, slots)
     return Loop(
         first=places[0],
@@ -97,7 +97,7 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: M
 
 
 def _cause(
-    turns: Sequence[Turn], places: list[int], misheard: Misheard, services: tuple[str, ...], slots: set[str]
+    turns: Sequence[Turn], places: list[int], misheard: Misheard, services: tuple[str, ...], slots: frozenset[str]
 ) -> tuple[Cause, str]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still.
 
@@ -169,12 +169,14 @@ class Misheard:
     def __init__(self, turns: Sequence[Turn], confusions: list[tuple[Confusion, ...]], lexicon: ActLexicon) -> None:
         self._turns, self._lexicon = turns, lexicon
         self.confusions = confusions
+        #: Loops repeat their answers. By the identity of what was said and heard, which the turns keep.
+        self._bearing: dict[tuple[int, int, tuple[str, ...], frozenset[str]], tuple[Confusion, ...]] = {}
 
     def slot(self, act: Act) -> str:
         """The act's slot under the name that goals use."""
         return self._lexicon.slot(act)
 
-    def bearing_on(self, place: int, services: Collection[str], slots: Collection[str]) -> tuple[Confusion, ...]:
+    def bearing_on(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
 
         Such a confusion is about one of the slots, or it hides or feigns the outcome: something was told, refused or
@@ -182,6 +184,14 @@ class Misheard:
         """
         if not self.confusions[place]:
             return ()
+        turn = self._turns[place]
+        key = id(turn.acts), id(turn.heard), services, slots
+        known = self._bearing.get(key)
+        if known is None:
+            known = self._bearing[key] = self._bear(place, services, slots)
+        return known
+
+    def _bear(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         turn = self._turns[place]
         acts, heard = turn.acts or (), turn.heard or ()
         outcomes = [{self._outcome(act) for act in side} for side in (heard, acts)]

@@ -91,7 +91,7 @@ class Blame:
         between = self._prepared[first + 1 : second : 2]
         if any(_asks_unsaid(turn, services, slot) for turn in between):
             return (*labels, PROMPT), "user NLU"
-        if any(self.misheard.bearing_on(place, services, (slot,)) for place in (first + 1, second - 1)):
+        if any(self.misheard.bearing_on(place, services, frozenset((slot,))) for place in (first + 1, second - 1)):
             return (*labels, MISHEARD), "user NLU"
         if any(service in turn.services for turn in between for service in services):
             return (*labels, ANSWERED), "user policy"
