@@ -167,7 +167,7 @@ def pair_table(comparison: Comparison) -> Table:
             difference.first,
             difference.second,
             Cell(difference.difference, difference.low, difference.high, like=look),
-            difference.p_randomisation,
+            difference.p,
             *([difference.adjusted] if many else []),
             difference.wins,
             difference.ties,
@@ -219,7 +219,7 @@ def verdict(difference: Difference) -> str:
 
 def floor_table(comparison: Comparison) -> Table:
     """What this set of dialogues can tell apart, under the correction that the verdicts have."""
-    power = discriminative_power(comparison.randomisation.p, alpha=comparison.alpha)
+    power = discriminative_power(comparison.tested.p, alpha=comparison.alpha)
     table = Table(
         "What this test set can resolve",
         [

@@ -31,7 +31,7 @@ from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, without_noise
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -189,12 +189,8 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
     [scores] = score_systems([system])
     if how is None or not possible:
         return scores
-    [bounds] = intervals([(evidence.by_task(), possible)], how)
-    limited = {
-        name: with_interval(name, score, *ends)
-        for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
-    }
-    return replace(scores, scores=limited, resampling=how)
+    [made] = intervals([(evidence.by_task(), possible)], how)
+    return scores.with_intervals(without_noise(possible, made), how)
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:
