@@ -112,7 +112,7 @@ def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
     assert [one.ends for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
     alone = [intervals([(turns, measures)], how)[0] for turns in both]
     ends = [[[one.ends for one in row] for row in rows] for rows in (alone, together)]
-    np.testing.assert_allclose(*ends, rtol=1e-12)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
 
 
 def test_a_mean_over_groups_has_an_interval_around_it() -> None:

@@ -154,6 +154,19 @@ def test_intervals_of_pass_k_keep_its_order_and_bounds(tasks: list[list[bool]], 
         assert next_low <= low + 1e-9 and next_high <= high + 1e-9
 
 
+def test_pass_1_on_these_very_tasks_has_a_narrower_interval() -> None:
+    same = run_of(*TEN).details["pass_1_on_these_tasks"]
+    assert (same["value"], same["low"], same["high"]) == pytest.approx((0.55, 0.4030, 0.6970), abs=5e-5)
+    airline = [
+        [True] * passed + [False] * (4 - passed) for passed in [0] * 14 + [1] * 12 + [2] * 10 + [3] * 4 + [4] * 10
+    ]
+    run = run_of(*airline)
+    same = run.details["pass_1_on_these_tasks"]
+    assert (same["low"], same["high"]) == pytest.approx((0.3660, 0.4740), abs=5e-5)
+    assert run.scores["TrialNoise"].value == pytest.approx(0.0763, abs=5e-5)
+    assert run_of([True, False], [True]).details["pass_1_on_these_tasks"] == {}
+
+
 def test_intervals_resample_tasks_and_not_conversations() -> None:
     """Trials that always agree say nothing more than one: the interval of pass^1 stays as wide."""
     once = run_of(*[[place % 2 == 0] for place in range(20)], resamples=400).scores["pass^1"]

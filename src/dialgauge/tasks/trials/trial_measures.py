@@ -98,7 +98,7 @@ def _no_rows(evidence: TrialVerdicts, settings: Settings) -> Rows:
     return np.zeros(_units(evidence)), np.zeros(_units(evidence))
 
 
-def _noise_sums(evidence: TrialVerdicts, settings: Settings) -> NDArray[np.float64]:
+def noise_sums(evidence: TrialVerdicts, settings: Settings) -> NDArray[np.float64]:
     """For each task the variance of its share of successes, p(1-p)/n without bias, its trials, and 1."""
     sums = np.zeros((3, evidence.dialogues))
     for place, verdicts in evidence.trial_verdicts(settings):
@@ -160,6 +160,6 @@ CARDS: tuple[Card[Any], ...] = (
         formula="1.96 sqrt(2 (sum of c(n - c) / (n^2 (n - 1)) + 1 / N^2)) / tasks, at most 1",
         symbols=_TRIED | {"N": "mean of n over the tasks"},
         rows=_no_rows, parameters=(TRIAL_RULES,),
-        statistics=_noise_sums, of_sums=_noise, obstacle=_too_few,
+        statistics=noise_sums, of_sums=_noise, obstacle=_too_few,
     ),
 )  # fmt: skip
