@@ -178,3 +178,43 @@ def test_too_few_resamples_to_find_anything_are_said() -> None:
     assert "nothing can be significant: use 20 or more (--resamples)" in few.notes[-1]
     assert not any("--resamples" in note for note in enough.notes)
     assert any(difference.significant for difference in compare_scores(scores, resamples=20).differences())
+
+
+def of_costs(first: np.ndarray, second: np.ndarray) -> Comparison:
+    known = {"Cost": Score(value=1.0, unit="dollars", higher_is_better=False, lower=0.0, upper=None)}
+    num = np.stack([first, second])[:, None]
+    ids = tuple(f"D{place}" for place in range(len(first)))
+    scores = PairedScores(("a", "b"), ("Cost",), ids, num, np.ones_like(num), run_scores=(known, known))
+    return compare_scores(scores, resamples=1000)
+
+
+def test_where_the_randomisation_alone_would_have_told_costs_apart_is_said() -> None:
+    random = np.random.default_rng(20)
+    for _ in range(60):
+        comparison = of_costs(np.exp(random.normal(-0.78, 1.25, 20)), np.exp(random.normal(-0.125, 0.5, 20)))
+        cost = comparison.difference("a", "b", "Cost")
+        if cost.randomisation_alone:
+            break
+    assert cost.p_randomisation < 0.05 <= cost.p == cost.adjusted and not cost.significant
+    assert cost.low <= 0 <= cost.high
+    notes = " ".join(score_table(comparison).notes)
+    assert "The randomisation alone would have told apart: Cost of a and b (p = 0.0" in notes
+    assert "one_more_unit:Cost" in comparison.signature
+    assert "interval:0.95-one-more-amount" in comparison.score_signature("a", "Cost")
+
+
+def test_a_measure_with_two_bounds_keeps_its_test() -> None:
+    comparison = make()
+    assert all(one.p == one.p_randomisation and not one.randomisation_alone for one in comparison.differences())
+    assert "one_more_unit" not in comparison.signature
+
+
+def test_intervals_of_scores_do_not_depend_on_the_order_of_dialogues() -> None:
+    scores = make().scores
+    order = np.random.default_rng(1).permutation(80)
+    shuffled = PairedScores(
+        scores.systems, scores.measures, scores.dialogues, scores.num[..., order], scores.den[..., order]
+    )
+    np.testing.assert_array_equal(
+        compare_scores(scores, resamples=200).intervals, compare_scores(shuffled, resamples=200).intervals
+    )

@@ -109,22 +109,24 @@ def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
     bounds = ratio_intervals(
         [one[0] for one in sums], [one[1] for one in sums], resamples=300, seed=3, level=0.9, bounds=(0.0, 1.0)
     )
-    assert [one for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
+    assert [one.ends for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
     alone = [intervals([(turns, measures)], how)[0] for turns in both]
-    np.testing.assert_allclose(alone, together, rtol=1e-12)
+    ends = [[[one.ends for one in row] for row in rows] for rows in (alone, together)]
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
 
 
 def test_a_mean_over_groups_has_an_interval_around_it() -> None:
     turns = random_turns(5)
     measure = parse_measure("F1(average=slot)")
-    (((low, high),),) = intervals([(turns, [measure])], Resampling(300))
-    assert low < measure.value(turns) < high
+    ((made,),) = intervals([(turns, [measure])], Resampling(300))
+    assert made.low < measure.value(turns) < made.high
+    assert made.made == "0.95-jackknife"
 
 
 def test_no_dialogues_have_no_interval() -> None:
     nothing = Turns(np.array([], np.int32), np.array([]), np.array([]), (np.zeros((1, 0)), np.zeros((1, 0))))
-    bounds = intervals([(nothing, parse_measures(["JGA", "F1(average=slot)"]))], Resampling(10))
-    assert np.isnan(bounds).all()
+    [made] = intervals([(nothing, parse_measures(["JGA", "F1(average=slot)"]))], Resampling(10))
+    assert not any(one.defined for one in made)
 
 
 def test_resampling_prints_as_signatures_have_it() -> None:

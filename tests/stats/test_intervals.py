@@ -16,6 +16,20 @@ def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return random.binomial(den.astype(int), 0.6).astype(float), den
 
 
+def in_order(num: np.ndarray, den: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As dialogues are drawn: by denominator, then by numerator."""
+    order = np.lexsort((num, den))
+    return np.take_along_axis(num, order, axis=1), np.take_along_axis(den, order, axis=1)
+
+
+@pytest.mark.parametrize("method", INTERVAL_METHODS)
+def test_the_order_of_dialogues_does_not_matter(method: str) -> None:
+    num, den = make(12)
+    shuffled = np.random.default_rng(2).permutation(12)
+    ends = ratio_intervals(num, den, bounds=(0, 1), method=method)
+    assert ends.tolist() == ratio_intervals(num[:, shuffled], den[:, shuffled], bounds=(0, 1), method=method).tolist()
+
+
 def test_the_weights_draw_as_many_dialogues_as_there_are() -> None:
     weights = np.vstack(list(bootstrap_weights(17, 1203, seed=3)))
     assert weights.shape == (1203, 17)
@@ -24,7 +38,7 @@ def test_the_weights_draw_as_many_dialogues_as_there_are() -> None:
 
 
 def test_the_same_resamples_give_the_plain_oracle() -> None:
-    num, den = make(30)
+    num, den = in_order(*make(30))
     weights = np.vstack(list(bootstrap_weights(30, 700, seed=5)))
     values = [[sum(w * n) / sum(w * d) for w in weights] for n, d in zip(num, den, strict=True)]
     oracle = [[np.quantile(v, 0.05), np.quantile(v, 0.95)] for v in values]
@@ -33,7 +47,7 @@ def test_the_same_resamples_give_the_plain_oracle() -> None:
 
 
 def test_the_studentised_interval_is_the_formula_on_the_same_resamples() -> None:
-    num, den = make(30)
+    num, den = in_order(*make(30))
     weights = np.vstack(list(bootstrap_weights(30, 700, seed=5)))
     for n, d, ours in zip(num, den, ratio_intervals(num, den, resamples=700, seed=5, level=0.9), strict=True):
         value = n.sum() / d.sum()

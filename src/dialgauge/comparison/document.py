@@ -114,7 +114,7 @@ def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:
 
 def comparison_json(comparison: Comparison, options: ComparisonOptions | None = None) -> dict[str, Any]:
     """Everything as plain values; undefined is null."""
-    power = discriminative_power(comparison.randomisation.p, alpha=comparison.alpha)
+    power = discriminative_power(comparison.tested.p, alpha=comparison.alpha)
     content: dict[str, Any] = {
         "signature": comparison.signature,
         "resamples": comparison.resamples,

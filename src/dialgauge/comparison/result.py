@@ -15,18 +15,26 @@ from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing
 from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Resampling, Signature
+from dialgauge.measures import (
+    MANY_AMOUNTS,
+    RatioRow,
+    Resampling,
+    Signature,
+    parse_measure,
+    ratio_row_intervals,
+)
 from dialgauge.stats import (
     Floats,
     PairedBootstrap,
     PairedRandomisation,
-    bootstrap_draws,
     bootstrap_several,
+    decide_amounts,
     detectable,
+    limit_shares,
     paired_bootstrap,
     paired_randomisation,
     randomise_several,
-    studentised_intervals,
+    unit_differences,
     win_tie_loss,
 )
 from dialgauge.text import counted
@@ -45,6 +53,7 @@ _FEW_DIFFERENCES = 12
 class Difference:
     """First minus second system on one measure. Undefined numbers are NaN.
 
+    ``p`` is the p-value that decides: that of the randomisation, or of an amount the larger one of two tests.
     ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
     exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
     better and worse than the second.
@@ -57,6 +66,7 @@ class Difference:
     low: float
     high: float
     error: float
+    p: float
     p_bootstrap: float
     p_randomisation: float
     adjusted: float
@@ -64,6 +74,8 @@ class Difference:
     ties: int
     losses: int
     significant: bool
+    #: Would the randomisation alone have called it significant, where it is not?
+    randomisation_alone: bool = False
     higher_is_better: bool = True
 
     @property
@@ -92,11 +104,18 @@ class Comparison:
     scores: PairedScores
     intervals: Floats
     bootstrap: PairedBootstrap
+    #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
+    tested: PairedRandomisation
     randomisation: PairedRandomisation
     resamples: int
     seed: int
     level: float
     runs: Mapping[str, Run] = field(default_factory=dict)
+    #: By system and measure how an interval was made that is not made as most are.
+    made: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    #: The measures whose differences have intervals with one more unit; those of amounts are decided by it too.
+    one_more: tuple[str, ...] = ()
+    amounts: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -153,7 +172,7 @@ class Comparison:
     @cached_property
     def significant(self) -> NDArray[np.bool_]:
         """Which differences are significant after correction, (pairs, measures)."""
-        found: NDArray[np.bool_] = self.randomisation.adjusted < self.alpha
+        found: NDArray[np.bool_] = self.tested.adjusted < self.alpha
         return found
 
     @cached_property
@@ -177,7 +196,7 @@ class Comparison:
 
     @cached_property
     def _found_eight_times(self) -> Floats:
-        found = detectable(self.randomisation.reach, self.randomisation.error)
+        found = detectable(self.tested.reach, self.tested.error)
         return np.full_like(found, np.nan) if self.too_few else found
 
     @property
@@ -191,7 +210,7 @@ class Comparison:
     @cached_property
     def _reaches(self) -> Floats:
         """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
-        tested = self.randomisation
+        tested = self.tested
         reach = np.where(tested.difference < 0, tested.high - tested.difference, tested.difference - tested.low)
         return np.where(np.isnan(self._found_eight_times), np.nan, np.minimum(reach, self._widths))
 
@@ -215,6 +234,7 @@ class Comparison:
             resamples=str(self.resamples),
             seed=str(self.seed),
             correction="step-down-max-t" if len(self.systems) > 2 else "none",
+            one_more_unit=",".join((*self.one_more, *self.amounts)),
             version=__version__,
         )
         return " + ".join([own.long(), *self._run_signatures()])
@@ -222,8 +242,7 @@ class Comparison:
     def score_signature(self, system: str, measure: str) -> str:
         """The signature of a value over the compared dialogues: that of the run's score, with what differs here."""
         signature = self.scores.signature(system, measure)
-        method = "percentile" if measure in self.scores.several else "studentised"
-        how = str(Resampling(self.resamples, self.seed, self.level, method))
+        how = self.made[system, measure]
         number = str(len(self.dialogues))
         if signature.get("dialogues", number) != number:  # the other counts and checksums are of more dialogues
             signature = Signature(**{key: value for key, value in signature.items() if key not in ("turns", "gold")})
@@ -283,7 +302,8 @@ class Comparison:
 
     def _difference(self, row: int, column: int) -> Difference:
         a, b = self.pairs[row]
-        tested, width = self.randomisation, self._widths[column]
+        tested, width = self.tested, self._widths[column]
+        alone = self.randomisation.adjusted[row, column] < self.alpha
         higher_is_better = self.scores.higher_is_better(self.measures[column])
         higher, ties, lower = win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
@@ -294,13 +314,15 @@ class Comparison:
             low=np.nan if self.too_few else float(np.maximum(tested.low[row, column], -width)),
             high=np.nan if self.too_few else float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
+            p=float(tested.p[row, column]),
             p_bootstrap=float(self.bootstrap.p[row, column]),
-            p_randomisation=float(tested.p[row, column]),
+            p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(tested.adjusted[row, column]),
             wins=higher if higher_is_better else lower,
             ties=ties,
             losses=lower if higher_is_better else higher,
             significant=bool(self.significant[row, column]),
+            randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,
         )
 
@@ -332,12 +354,12 @@ def compare_scores(
     runs: Mapping[str, Run] | None = None,
 ) -> Comparison:
     """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
-    systems, measures, dialogues = scores.num.shape
-    flat = (scores.num.reshape(-1, dialogues), scores.den.reshape(-1, dialogues))
-    draws = bootstrap_draws(*flat, resamples=resamples, seed=seed)
-    bounds = [scores.bounds(measure) for measure in scores.measures]
-    intervals = studentised_intervals(draws, level, np.tile(bounds, (systems, 1))).reshape(systems, measures, 2)
-    bootstrap = paired_bootstrap(scores.num, scores.den, draws=draws)
+    how = Resampling(resamples, seed, level)
+    cells = [(system, measure) for system in scores.systems for measure in scores.measures]
+    limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
+    intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
+    made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
+    bootstrap = paired_bootstrap(scores.num, scores.den, resamples=resamples, seed=seed)
     randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
     for measure, sums in scores.several.items():
         column = [scores.place_of_measure(measure)]
@@ -345,16 +367,52 @@ def compare_scores(
         difference = randomise_several(sums, resamples=resamples, seed=seed, level=level)
         bootstrap.difference[:, column], bootstrap.p[:, column[0]] = difference.difference, p
         randomisation.take(column, difference)
+        made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
+    tested = randomisation.copy()
+    shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
+    amounts = [measure for measure in scores.measures if _few_amounts(scores, measure)]
+    for measure in (*shares, *amounts):
+        place = scores.place_of_measure(measure)
+        differences = unit_differences(scores.num[:, place], scores.den[:, place], tested.pairs)
+        (limit_shares if measure in shares else decide_amounts)(tested, place, differences, level)
     return Comparison(
-        scores,
-        intervals,
-        bootstrap,
-        randomisation,
-        resamples,
-        seed,
-        level,
-        runs or {},
+        scores=scores,
+        intervals=intervals,
+        bootstrap=bootstrap,
+        tested=tested,
+        randomisation=randomisation,
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        runs=runs or {},
+        made=made,
+        one_more=tuple(shares),
+        amounts=tuple(amounts),
     )
+
+
+def _row(scores: PairedScores, system: str, measure: str) -> RatioRow:
+    cell = scores.place_of_system(system), scores.place_of_measure(measure)
+    return RatioRow(scores.num[cell], scores.den[cell], scores.bounds(measure), _one_more(measure))
+
+
+def _one_more(measure: str) -> bool:
+    try:
+        return parse_measure(measure).card.one_more
+    except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
+        return False
+
+
+def _of_trials(scores: PairedScores, measure: str) -> bool:
+    """Has each unit one value from a few trials, the same units for all systems?"""
+    lengths = scores.den[:, scores.place_of_measure(measure)]
+    same = bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
+    return _one_more(measure) and scores.bounds(measure) == (0.0, 1.0) and same
+
+
+def _few_amounts(scores: PairedScores, measure: str) -> bool:
+    units = (scores.den[:, scores.place_of_measure(measure)] != 0).any(axis=0).sum()
+    return measure not in scores.several and scores.bounds(measure) == (0.0, np.inf) and 1 < units <= MANY_AMOUNTS
 
 
 def _extreme(values: Floats, which: np.ufunc) -> Floats:

@@ -130,6 +130,7 @@ def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[C
 def _add_score_notes(table: Table, comparison: Comparison) -> None:
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
+    table.notes += amount_notes(comparison)
     table.explain(f"{comparison.basis}.", INTERVALS)
     table.explain("Bold: best.", BOLD)
     table.notes += [
@@ -137,6 +138,25 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
     ]
+
+
+def amount_notes(comparison: Comparison) -> list[str]:
+    """What else decides where amounts are compared, and what the randomisation by itself would have said."""
+    if not comparison.amounts:
+        return []
+    unit = comparison.view.unit
+    sentences = [
+        f"{', '.join(comparison.amounts)}: amounts may be skewed, which the randomisation takes for a difference, so "
+        f"one more {unit} must not undo it either."
+    ]
+    alone = [
+        f"{one.measure} of {one.first} and {one.second} (p = {one.p_randomisation:.3f}, with one more {one.p:.3f})"
+        for one in comparison.differences()
+        if one.randomisation_alone and not comparison.too_few
+    ]
+    if alone:
+        sentences.append(f"The randomisation alone would have told apart: {'; '.join(alone)}.")
+    return sentences
 
 
 def _test(comparison: Comparison) -> str:
@@ -167,7 +187,7 @@ def pair_table(comparison: Comparison) -> Table:
             difference.first,
             difference.second,
             Cell(difference.difference, difference.low, difference.high, like=look),
-            difference.p_randomisation,
+            difference.p,
             *([difference.adjusted] if many else []),
             difference.wins,
             difference.ties,
@@ -175,7 +195,7 @@ def pair_table(comparison: Comparison) -> Table:
             verdict(difference),
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
-    table.notes.append(f"Verdicts: {_test(comparison)}.")
+    table.notes.append(f"Verdicts: {_test(comparison)}{_amounts_too(comparison)}.")
     if not comparison.too_few:
         table.explain(
             f"Intervals are at {100 * comparison.level:g}%{together}; they exclude 0 exactly where the verdict names a "
@@ -195,6 +215,10 @@ def pair_table(comparison: Comparison) -> Table:
             f"{100 * comparison.level:g}%, and for a verdict: even if all of them differed it would not be significant."
         )
     return table
+
+
+def _amounts_too(comparison: Comparison) -> str:
+    return f"; {', '.join(comparison.amounts)} also with one more {comparison.view.unit}" if comparison.amounts else ""
 
 
 def resample_note(comparison: Comparison) -> list[str]:
@@ -219,7 +243,7 @@ def verdict(difference: Difference) -> str:
 
 def floor_table(comparison: Comparison) -> Table:
     """What this set of dialogues can tell apart, under the correction that the verdicts have."""
-    power = discriminative_power(comparison.randomisation.p, alpha=comparison.alpha)
+    power = discriminative_power(comparison.tested.p, alpha=comparison.alpha)
     table = Table(
         "What this test set can resolve",
         [

@@ -183,7 +183,7 @@ def _better(comparison: Comparison, measure: str) -> str:
     shown = next(one for one in differences if one.measure == measure)
     if not shown.significant:
         pair = f"{TRACKERS[shown.first]} from {TRACKERS[shown.second]}"
-        return f"By {measure} nobody can tell {pair}: it could be noise (p = {shown.p_randomisation:.2g})."
+        return f"By {measure} nobody can tell {pair}: it could be noise (p = {shown.p:.2g})."
     points, low, high = (100 * abs(value) for value in (shown.difference, shown.low, shown.high))
     everywhere = all(one.significant and one.better == shown.better for one in differences)
     other = shown.second if shown.better == shown.first else shown.first

@@ -25,12 +25,11 @@ from dialgauge.lab.blame.blame_views import blame_tables
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
 from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
-from dialgauge.measures import Resampling, Score, Scores, Signature
+from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.stats import ratio_intervals
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
 from dialgauge.text import counted
 from dialgauge.tracking import score
@@ -240,20 +239,11 @@ def _over_goals(scores: Scores, resamples: int, sitting: Sitting) -> Scores:
     above, below = (
         np.stack([np.bincount(places, scores.sums[name][side], len(goals)) for name in names]) for side in (0, 1)
     )
-    known, how = scores.scores, Resampling(resamples, sitting.seed)
-    bounds = [(_or(known[name].lower, -np.inf), _or(known[name].upper, np.inf)) for name in names]
-    limits = ratio_intervals(
-        above, below, resamples=how.resamples, seed=how.seed, level=how.level, bounds=bounds, method=how.method
-    )
-    limited = {
-        name: msgspec.structs.replace(known[name], low=low, high=high)
-        for name, (low, high) in zip(names, limits.tolist(), strict=True)
-    }
-    return replace(scores, scores={**known, **limited})
-
-
-def _or(bound: float | None, otherwise: float) -> float:
-    return otherwise if bound is None else bound
+    how = Resampling(resamples, sitting.seed)
+    rows = [ratio_row(parse_measure(name), *sums) for name, *sums in zip(names, above, below, strict=True)]
+    made = ratio_row_intervals(rows, how)
+    limited = replace(scores, scores={name: scores.scores[name] for name in names}).with_intervals(made, how)
+    return replace(scores, scores={**scores.scores, **limited.scores})
 
 
 def _joined(parts: Sequence[Scores]) -> Scores:

@@ -20,21 +20,38 @@ if TYPE_CHECKING:
         parse_measure,
         parse_measures,
     )
-    from dialgauge.measures.resampling import Bounds, Resampling, intervals
+    from dialgauge.measures.resampling import (
+        MANY_AMOUNTS,
+        NO_INTERVAL,
+        ONE_MORE_UNIT,
+        Bounds,
+        Interval,
+        RatioRow,
+        Resampling,
+        few_units_interval,
+        intervals,
+        ratio_row,
+        ratio_row_intervals,
+    )
     from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, scores_frame, sums_frame
     from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
     "FAMILIES",
+    "MANY_AMOUNTS",
+    "NO_INTERVAL",
+    "ONE_MORE_UNIT",
     "OVER",
     "Bounds",
     "Card",
     "Count",
     "Coverage",
     "Evidence",
+    "Interval",
     "Lists",
     "Measure",
     "Parameter",
+    "RatioRow",
     "Resampling",
     "Rows",
     "Score",
@@ -47,9 +64,12 @@ __all__ = [
     "card_listing",
     "card_named",
     "cards",
+    "few_units_interval",
     "intervals",
     "parse_measure",
     "parse_measures",
+    "ratio_row",
+    "ratio_row_intervals",
     "score_systems",
     "scores_frame",
     "screen_form",

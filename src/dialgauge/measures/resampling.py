@@ -1,21 +1,31 @@
-"""Confidence intervals of scores, by resampling dialogues.
+"""Confidence intervals of scores: by resampling dialogues, or with one more unit where there are few of them.
 
 Systems scored on the same number of dialogues are resampled together, so that ten systems under four profiles draw
-their random numbers once.
+their random numbers once. Which measures get which interval, and why: docs/decisions/intervals.md.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from dialgauge.measures.base import Measure, Rows
+from dialgauge.measures.base import Floats, Measure
 
 #: How signatures of version 0.1 name a method.
 _NAMES_BEFORE = {"bootstrap": "percentile"}
+
+#: How signatures name intervals that ask what one more unit would change.
+ONE_MORE_UNIT, ONE_MORE_AMOUNT = "one-more-unit", "one-more-amount"
+#: Shares over fewer units than this, of uneven length, get such an interval: resampled ones hold in 90% there.
+FEW_UNITS = 20
+#: Units are uneven that count as less than this share of as many equal ones.
+EVEN = 0.7
+#: Amounts over more units than this are resampled: it takes a tenth of a second for each 500.
+MANY_AMOUNTS = 500
 
 #: Low and high, NaN where undefined.
 Bounds: TypeAlias = tuple[float, float]
@@ -35,13 +45,6 @@ class Resampling:
         """As signatures print it: ``0.95-studentised-1000-0``."""
         return f"{self.level:g}-{self.method}-{self.resamples}-{self.seed}"
 
-    def of(self, measure: Measure[Any]) -> str:
-        """How the interval of one measure is made: of several sums by percentiles, of a mean over groups without
-        resampling; as signatures print it."""
-        if measure.card.statistics:
-            return str(replace(self, method="percentile"))
-        return f"{self.level:g}-jackknife" if measure.grouped else str(self)
-
     @classmethod
     def parse(cls, text: str) -> Resampling | None:
         """What a signature says; None where it says nothing, or nothing we know.
@@ -56,44 +59,118 @@ class Resampling:
             return None
 
 
-def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resampling) -> list[list[Bounds]]:
-    """For every evidence and each of its measures: low and high, NaN where undefined."""
-    from dialgauge.stats import group_mean_interval, ratio_intervals
+class Interval(NamedTuple):
+    """Low and high, NaN where undefined, and how they were made, as signatures print it."""
 
-    ratios: dict[int, list[tuple[int, int, Rows, Bounds]]] = {}
-    bounds: list[list[Bounds]] = [[(np.nan, np.nan)] * len(measures) for _, measures in work]
+    low: float
+    high: float
+    made: str
+
+    @property
+    def ends(self) -> Bounds:
+        """Low and high."""
+        return self.low, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Is there one?"""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+#: Where a measure has no interval.
+NO_INTERVAL = Interval(math.nan, math.nan, "")
+
+
+class RatioRow(NamedTuple):
+    """A ratio of sums over units; ``one_more`` is what its card says."""
+
+    num: Floats
+    den: Floats
+    bounds: Bounds
+    one_more: bool = False
+
+
+def intervals(work: Sequence[tuple[Any, Sequence[Measure[Any]]]], how: Resampling) -> list[list[Interval]]:
+    """For every evidence and each of its measures the interval."""
+    ratios: list[tuple[int, int, RatioRow]] = []
+    made: list[list[Interval]] = [[NO_INTERVAL] * len(measures) for _, measures in work]
     for number, (evidence, measures) in enumerate(work):
         if not evidence.dialogues:
             continue
         for place, measure in enumerate(measures):
-            card = measure.card
-            if card.statistics:
-                bounds[number][place] = _of_statistics(measure, evidence, how)
+            if measure.card.statistics:
+                made[number][place] = _of_statistics(measure, evidence, how)
             elif not measure.settled:
                 continue
             elif measure.grouped:
-                low, high = group_mean_interval(*measure.by_group(evidence), how.level)
-                bounds[number][place] = max(low, card.lower), min(high, card.upper)
+                made[number][place] = _of_groups(measure, evidence, how)
             else:
-                row = (number, place, measure.by_dialogue(evidence), (card.lower, card.upper))
-                ratios.setdefault(evidence.dialogues, []).append(row)
-    for rows in ratios.values():
-        above, below = (np.stack([sums[side] for _, _, sums, _ in rows]) for side in (0, 1))
+                ratios.append((number, place, ratio_row(measure, *measure.by_dialogue(evidence))))
+    limits = ratio_row_intervals([row for *_, row in ratios], how)
+    for (number, place, _), interval in zip(ratios, limits, strict=True):
+        made[number][place] = interval
+    return made
+
+
+def ratio_row(measure: Measure[Any], num: Floats, den: Floats) -> RatioRow:
+    """A measure's sums over units, with what its card says of its interval."""
+    card = measure.card
+    return RatioRow(num, den, (card.lower, card.upper), card.one_more)
+
+
+def ratio_row_intervals(rows: Sequence[RatioRow], how: Resampling) -> list[Interval]:
+    """The intervals of ratios; those that are resampled, and have as many units, share their random numbers."""
+    from dialgauge.stats import ratio_intervals
+
+    found = [few_units_interval(row, how) for row in rows]
+    resampled: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        if found[place] is None:
+            resampled.setdefault(len(row.num), []).append(place)
+    for places in resampled.values():
         limits = ratio_intervals(
-            above,
-            below,
+            np.stack([rows[place].num for place in places]),
+            np.stack([rows[place].den for place in places]),
             resamples=how.resamples,
             seed=how.seed,
             level=how.level,
-            bounds=[ends for *_, ends in rows],
+            bounds=[rows[place].bounds for place in places],
             method=how.method,
         )
-        for (number, place, *_), (low, high) in zip(rows, limits.tolist(), strict=True):
-            bounds[number][place] = (low, high)
-    return bounds
+        for place, (low, high) in zip(places, limits.tolist(), strict=True):
+            found[place] = Interval(low, high, str(how))
+    return [interval or NO_INTERVAL for interval in found]
 
 
-def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Bounds:
+def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
+    """The interval with one more unit, where that is the better one; None where resampling is."""
+    from dialgauge.stats import amount_mean_interval, share_mean_interval
+
+    there = row.den != 0
+    units = int(there.sum())
+    if how.method != "studentised" or not units:
+        return None
+    if row.bounds == (0.0, 1.0) and (row.one_more or (1 < units < FEW_UNITS and _uneven(row.den[there]))):
+        return Interval(*share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
+    if row.bounds == (0.0, math.inf) and 1 < units <= MANY_AMOUNTS:
+        return Interval(*amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
+    return None
+
+
+def _uneven(lengths: Floats) -> bool:
+    """Do a few long units decide? They count as so much fewer equal ones (Kish's effective number)."""
+    return bool(lengths.sum() ** 2 < EVEN * len(lengths) * (lengths**2).sum())
+
+
+def _of_groups(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
+    """Of a mean over groups, such as slots."""
+    from dialgauge.stats import group_mean_interval
+
+    low, high = group_mean_interval(*measure.by_group(evidence), how.level)
+    return Interval(max(low, measure.card.lower), min(high, measure.card.upper), f"{how.level:g}-jackknife")
+
+
+def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Interval:
     """Of a value that is made of several sums."""
     from dialgauge.stats import bootstrap_weights, quantiles
 
@@ -102,8 +179,9 @@ def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Bou
         raise TypeError(f"{measure} is not made of several sums")
     sums = card.statistics(evidence, measure.settings(evidence))
     if sums.any(axis=0).sum() < 2:  # one dialogue shows no variation, and resampling it would promise certainty
-        return np.nan, np.nan
+        return NO_INTERVAL
+    sums = sums[:, np.lexsort(sums)]  # in whatever order the dialogues come
     blocks = bootstrap_weights(evidence.dialogues, how.resamples, how.seed)
     drawn = np.concatenate([weights @ sums.T for weights in blocks])
     low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
-    return low, high
+    return Interval(low, high, str(replace(how, method="percentile")))

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures.base import Measure, Rows
 from dialgauge.measures.records import Coverage, Score
-from dialgauge.measures.resampling import Bounds, Resampling, intervals
+from dialgauge.measures.resampling import NO_INTERVAL, Interval, Resampling, intervals
 from dialgauge.measures.signature import Signature
 
 if TYPE_CHECKING:
@@ -46,10 +47,23 @@ class Scores:
     @property
     def signature(self) -> Signature:
         """What all scores share, and how their intervals were made."""
-        signed = [Signature.parse(score.signature) for score in self.scores.values() if score.signature]
+        scores = [score for score in self.scores.values() if score.signature]
+        signed = [Signature.parse(score.signature) for score in scores]
         if not signed:
             return Signature()
-        return Signature.shared(signed).with_(interval=str(self.resampling) if self.resampling else "")
+        shared = Signature.shared(signed)
+        if self.resampling is None:
+            return shared.with_(interval="")
+        own = ["interval" in one for score, one in zip(scores, signed, strict=True) if score.low is not None]
+        return shared if own and all(own) else shared.with_(interval=str(self.resampling))
+
+    def with_intervals(self, made: Sequence[Interval], how: Resampling) -> Scores:
+        """The same scores with their intervals; where one is not made as most are, its signature says how."""
+        limited = {
+            name: _limited(score, interval, how) if interval.defined else score
+            for (name, score), interval in zip(self.scores.items(), made, strict=True)
+        }
+        return replace(self, scores=limited, resampling=how)
 
     def best(self, measure: str, values: Iterable[float | None]) -> float | None:
         """The best of some values of a measure, whichever direction is better; None where none is defined."""
@@ -115,33 +129,33 @@ class SystemEvidence:
 def score_systems(systems: Sequence[SystemEvidence], how: Resampling | None = None) -> list[Scores]:
     """The scores of several systems; their intervals, where asked for, come from the same resamples."""
     if how is None:
-        bounds: list[list[Bounds]] = [[(math.nan, math.nan)] * len(system.measures) for system in systems]
+        made: list[list[Interval]] = [[NO_INTERVAL] * len(system.measures) for system in systems]
     else:
-        bounds = intervals([(system.evidence, system.measures) for system in systems], how)
-    return [_scored(system, limits, how) for system, limits in zip(systems, bounds, strict=True)]
+        made = intervals([(system.evidence, system.measures) for system in systems], how)
+    return [_scored(system, limits, how) for system, limits in zip(systems, made, strict=True)]
 
 
-def _scored(system: SystemEvidence, limits: Sequence[Bounds], how: Resampling | None) -> Scores:
+def _scored(system: SystemEvidence, limits: Sequence[Interval], how: Resampling | None) -> Scores:
     evidence, base = system.evidence, system.signature
-    return Scores(
+    scores = Scores(
         dialogues=system.dialogues,
         sums={str(measure): measure.by_dialogue(evidence) for measure in system.measures if not measure.grouped},
         scores={
             str(measure): Score.of(
-                measure, measure.value(evidence), low, high, _signed(base, measure, evidence, low, how)
+                measure, measure.value(evidence), signature=base.with_(measure=measure.full(evidence))
             )
-            for measure, (low, high) in zip(system.measures, limits, strict=True)
+            for measure in system.measures
         },
         coverage=system.coverage,
         left_out=system.left_out,
-        resampling=how,
     )
+    return scores.with_intervals(limits, how) if how else scores
 
 
-def _signed(base: Signature, measure: Measure[Any], evidence: Any, low: float, how: Resampling | None) -> Signature:
-    """What one score depends on; where its interval is not made as most are, that too."""
-    made = how.of(measure) if how and not math.isnan(low) else ""
-    return base.with_(measure=measure.full(evidence), interval="" if made == str(how) else made)
+def _limited(score: Score, interval: Interval, how: Resampling) -> Score:
+    made = "" if interval.made == str(how) else interval.made
+    signature = Signature.parse(score.signature).with_(interval=made).long()
+    return structs.replace(score, low=interval.low, high=interval.high, signature=signature)
 
 
 def sums_frame(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> polars.DataFrame:

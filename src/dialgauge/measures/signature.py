@@ -118,7 +118,19 @@ def short_form(text: str) -> str:
 
 #: Parts that tell a program more than a reader: the first to go from a screen.
 _FOR_PROGRAMS = frozenset(
-    {"gold", "roles", "interval", "intervals", "test", "resamples", "seed", "correction", "libraries", "python"}
+    {
+        "gold",
+        "roles",
+        "interval",
+        "intervals",
+        "test",
+        "resamples",
+        "seed",
+        "correction",
+        "one_more_unit",
+        "libraries",
+        "python",
+    }
 )
 
 

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
         share_interval,
         studentised_intervals,
     )
+    from dialgauge.stats.one_more_unit import (
+        amount_difference_interval,
+        amount_difference_p,
+        amount_mean_interval,
+        share_difference_interval,
+        share_mean_interval,
+    )
+    from dialgauge.stats.paired_units import decide_amounts, limit_shares, unit_differences
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,
@@ -58,11 +66,15 @@ __all__ = [
     "PairedBootstrap",
     "PairedRandomisation",
     "SeveralSums",
+    "amount_difference_interval",
+    "amount_difference_p",
+    "amount_mean_interval",
     "bootstrap_draws",
     "bootstrap_several",
     "bootstrap_weights",
     "correlation",
     "correlation_matrix",
+    "decide_amounts",
     "detectable",
     "discriminative_power",
     "divide",
@@ -72,6 +84,7 @@ __all__ = [
     "interval_method",
     "kendall",
     "krippendorff_alpha",
+    "limit_shares",
     "paired_bootstrap",
     "paired_randomisation",
     "pearson",
@@ -79,10 +92,13 @@ __all__ = [
     "randomise_several",
     "ranks",
     "ratio_intervals",
+    "share_difference_interval",
     "share_interval",
+    "share_mean_interval",
     "spearman",
     "studentised_intervals",
     "swap_masks",
+    "unit_differences",
     "varied",
     "weighted_sums",
     "win_tie_loss",

@@ -80,15 +80,22 @@ def ratio_intervals(
     ``num`` and ``den`` are (measures, dialogues). What is drawn with replacement is the *dialogue*: the turns of one
     dialogue are not independent. A dialogue without a score for a measure is 0 / 0 or NaN there. ``bounds`` are the
     lowest and highest value of the measures, one pair or a pair for each. NaN where fewer than two dialogues have a
-    score: one says nothing about how dialogues vary.
+    score: one says nothing about how dialogues vary. The order of the dialogues does not matter.
     """
+    numerators, denominators = _in_order(*checked(num, den, axes=2))
     if interval_method(method) == "studentised":
-        return studentised_intervals(bootstrap_draws(num, den, resamples=resamples, seed=seed), level, bounds)
-    numerators, denominators = checked(num, den, axes=2)
+        draws = bootstrap_draws(numerators, denominators, resamples=resamples, seed=seed)
+        return studentised_intervals(draws, level, bounds)
     sums = weighted_sums(bootstrap_weights(numerators.shape[1], resamples, seed), numerators, denominators)
     intervals = quantiles(divide(*sums), level)
     intervals[~varied(denominators)] = np.nan
     return intervals
+
+
+def _in_order(num: Floats, den: Floats) -> tuple[Floats, Floats]:
+    """Each measure's dialogues by denominator and numerator, in whatever order they come."""
+    order = np.lexsort((num, den))
+    return np.take_along_axis(num, order, axis=1), np.take_along_axis(den, order, axis=1)
 
 
 def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int) -> BootstrapDraws:

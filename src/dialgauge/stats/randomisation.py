@@ -37,6 +37,9 @@ NOTHING = 1e-12
 CELLS = 2_000_000
 
 
+_PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
+
+
 @dataclass(frozen=True)
 class PairedRandomisation:
     """For each pair of systems (rows) and measure (columns) the difference, first minus second, and its tests.
@@ -57,8 +60,12 @@ class PairedRandomisation:
 
     def take(self, columns: Sequence[int], other: PairedRandomisation) -> None:
         """Put the measures of another one in the place of some of these."""
-        for part in ("difference", "p", "adjusted", "low", "high", "error", "reach"):
+        for part in _PARTS:
             getattr(self, part)[:, columns] = getattr(other, part)
+
+    def copy(self) -> PairedRandomisation:
+        """The same in arrays of its own."""
+        return PairedRandomisation(self.pairs, *(getattr(self, part).copy() for part in _PARTS))
 
 
 def paired_randomisation(

@@ -45,7 +45,7 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a domain's slots, which readers make once where turns repeat them; kept, so that ids stay theirs.
+        #: The numbers of a domain's slots, made once where turns repeat them; kept, so that ids stay theirs.
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import figure_label
-from dialgauge.measures import Bounds, Resampling, Signature, intervals, parse_measure
+from dialgauge.measures import NO_INTERVAL, Bounds, Resampling, Signature, intervals, parse_measure
 from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
 from dialgauge.tracking.counts import Counts
@@ -39,7 +39,6 @@ _FEW = 10
 _BY_DOMAIN = ("JGA", "RSA")
 
 #: No interval.
-_NONE: Bounds = (math.nan, math.nan)
 
 #: System to its ends at each lambda.
 Bands = dict[str, list[tuple[float, float]]]
@@ -157,8 +156,8 @@ def _interval_words(marks: str, how: Resampling | None, bounds: Collection[Bound
 def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
     """The interval of every system's FGA at each of LAMBDAS."""
     measures = [parse_measure(f"FGA@{at:g}", KIND) for at in LAMBDAS]
-    bounds = intervals([(counts, measures) for counts in systems.values()], how)
-    return dict(zip(systems, bounds, strict=True))
+    made = intervals([(counts, measures) for counts in systems.values()], how)
+    return {system: [one.ends for one in bands] for system, bands in zip(systems, made, strict=True)}
 
 
 def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
@@ -167,15 +166,15 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
     chosen = parse_measure(measure, KIND)
     counts = _by_domain(drawn)
     how = drawn.how
-    bounds = intervals([(part, [chosen]) for part in counts.values()], how) if how else [[_NONE]] * len(counts)
+    made = intervals([(part, [chosen]) for part in counts.values()], how) if how else [[NO_INTERVAL]] * len(counts)
     domains = sorted({domain for domain, _ in counts})
     bars: dict[str, dict[str, float | None]] = {domain: {} for domain in domains}
     ends: dict[str, dict[str, tuple[float, float]]] = {domain: {} for domain in domains}
     sizes: dict[str, dict[str, int]] = {domain: {} for domain in domains}
-    for ((domain, system), part), (interval,) in zip(counts.items(), bounds, strict=True):
+    for ((domain, system), part), (interval,) in zip(counts.items(), made, strict=True):
         value = chosen.value(part)
         bars[domain][system] = None if math.isnan(value) else value
-        ends[domain][system] = interval
+        ends[domain][system] = interval.ends
         sizes[domain][system] = len(part)
     return domain_bars(
         bars,
@@ -185,7 +184,7 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
         counts=sizes,
         intervals=ends,
         note=[
-            f"{drawn.basis}; {_interval_words('whiskers', how, [ends for (ends,) in bounds])}",
+            f"{drawn.basis}; {_interval_words('whiskers', how, [interval.ends for (interval,) in made])}",
             "n: turns whose gold state has the domain; both states are restricted to it",
         ],
     )

@@ -6,7 +6,6 @@ change nothing: the intervals are linearised (the residuals of the ratio over th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,17 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Bounds, Measure, Resampling, Score, Scores, Signature
+from dialgauge.measures import (
+    NO_INTERVAL,
+    Interval,
+    Measure,
+    Resampling,
+    Score,
+    Scores,
+    Signature,
+    ratio_row,
+    ratio_row_intervals,
+)
 from dialgauge.runs import Input, TableParts, input_of_files, new_run
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.results import INTERVALS_MADE, KIND, Results, SystemScores
@@ -222,31 +231,30 @@ def _scores(
 ) -> tuple[Scores, str]:
     names = [str(measure) for measure in measures]
     moments = {name: Moments.joined([part.moments[name] for part in whole.parts]) for name in names}
-    bounds: list[Bounds] = [(math.nan, math.nan)] * len(names)
-    made = ""
+    made: list[Interval] = [NO_INTERVAL] * len(names)
+    usual = ""
     if how is not None and names:
-        ends = [(measure.card.lower, measure.card.upper) for measure in measures]
         if whole.dialogues <= RESAMPLED:
-            from dialgauge.stats import ratio_intervals
-
-            limits = ratio_intervals(
-                *whole.rows(names, gold), resamples=how.resamples, seed=how.seed, level=how.level, bounds=ends,
-                method=how.method,
-            )  # fmt: skip
-            bounds, made = [(low, high) for low, high in limits.tolist()], str(how)
+            rows = zip(measures, *whole.rows(names, gold), strict=True)
+            made, usual = ratio_row_intervals([ratio_row(*row) for row in rows], how), str(how)
         else:
-            bounds = [
-                moments[name].interval(whole.dialogues, how.level, end) for name, end in zip(names, ends, strict=True)
+            usual = f"{how.level:g}-{LINEARISED}"
+            ends = [(measure.card.lower, measure.card.upper) for measure in measures]
+            made = [
+                Interval(*moments[name].interval(whole.dialogues, how.level, end), str(how))
+                for name, end in zip(names, ends, strict=True)
             ]
-            made = f"{how.level:g}-{LINEARISED}"
-    scores = {
-        name: Score.of(measure, moments[name].value, low, high, signature.with_(measure=facts.full[name]))
-        for name, measure, (low, high) in zip(names, measures, bounds, strict=True)
-    }
-    return Scores(
-        dialogues=(), sums={}, scores=scores, coverage=facts.coverage.counts(), left_out=facts.left_out,
-        resampling=how if made == str(how) else None,
-    ), made  # fmt: skip
+    scores = Scores(
+        dialogues=(),
+        sums={},
+        scores={
+            name: Score.of(measure, moments[name].value, signature=signature.with_(measure=facts.full[name]))
+            for name, measure in zip(names, measures, strict=True)
+        },
+        coverage=facts.coverage.counts(),
+        left_out=facts.left_out,
+    )
+    return (scores.with_intervals(made, how) if how else scores), usual
 
 
 def _interval_note(made: str) -> list[str]:

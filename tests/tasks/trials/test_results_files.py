@@ -485,9 +485,11 @@ def test_how_many_tasks_each_k_rests_on_is_told_where_they_differ(
 ) -> None:
     uneven = tau_file(tmp_path / "uneven.json", {"a": "+++", "b": "+-", "c": "-!", "d": "!"})
     done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0)
-    assert "pass^1 rests on 3 tasks, pass^2 on 2, pass^3 on 1; flip rate" in done.out.partition("Was the job")[0]
+    told = "pass^1 rests on 3 tasks, pass^2 on 2, pass^3 on 1, so scores and intervals need not fall with k; flip rate"
+    assert told in done.out.partition("Success and")[0]
     done = dialgauge(capsys, "tasks", "score", uneven, "--resamples", 0, "--json", "-")
     document = json.loads(done.out)
+    assert "need not fall with k" in document["coverage"]["uneven"]["pass_on_other_tasks"]
     assert document["coverage"]["uneven"]["pass_tasks"] == {"pass^1": 3, "pass^2": 2, "pass^3": 1}
     even = tau_file(tmp_path / "even.json", TASKS)
     assert "rests on" not in dialgauge(capsys, "tasks", "score", even, "--resamples", 0).out
@@ -511,3 +513,17 @@ def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [1.0, None]) for task in range(3)}, 2)
     write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0))
     assert "3 of 6 conversations scored; 3 of 3 tasks scored" in (tmp_path / "board.html").read_text()
+
+
+def test_amounts_have_their_median_and_number_beside_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    costs = [0.01, 0.02, 0.03, 0.94]
+    results = [tau_result(task, 0, 1.0, user_cost=cost) for task, cost in enumerate(costs)]
+    (tmp_path / "r.json").write_text(json.dumps(results))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
+    assert re.search(r"Cost\(of=user\) \(dollars\) +0\.2500 \[.*\] +0\.0250 +4 +94\.0", done.out)
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json", "--json", "-")
+    cost = json.loads(done.out)["systems"][0]["scores"]["Cost(of=user)"]
+    assert (cost["n"], cost["median"], cost["largest_share"]) == (4, 0.025, pytest.approx(0.94))
+    other = tau_file(tmp_path / "other.json", TASKS)
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json", other)
+    assert re.search(r"Cost\(of=user\) +r +0\.0250 +4 +94\.0", done.out)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Outcome
@@ -94,11 +95,76 @@ def test_the_noise_floor_is_what_two_runs_of_one_agent_show() -> None:
     assert np.mean(differences < np.mean(floors)) == pytest.approx(0.95, abs=0.015)
 
 
-def test_without_a_flip_the_noise_floor_has_no_interval() -> None:
-    noise = run_of([True, True], [False, False], resamples=100).scores["TrialNoise"]
-    assert (noise.value, noise.low, noise.high) == (0.0, None, None)
-    noise = run_of([True, False], [False, False], [True, True], resamples=100).scores["TrialNoise"]
-    assert noise.value is not None and noise.low is not None and noise.value > 0
+@pytest.mark.parametrize(("tasks", "trials", "least"), [(5, 2, 0.94), (5, 4, 0.94), (10, 2, 0.93), (20, 2, 0.93)])
+def test_the_noise_floor_of_small_designs_holds(tasks: int, trials: int, least: float) -> None:
+    """This run and the next one of the same agent; the plug-in formula held in 72 to 89% of these designs."""
+    generator = np.random.default_rng(11)
+    chances = generator.uniform(size=(500, tasks, 1))
+    drawn = generator.random((2, 500, tasks, trials)) < chances
+    within = [
+        abs(float(one.mean() - other.mean())) <= value(run_of(*one.tolist()), "TrialNoise") + 1e-12
+        for one, other in zip(*drawn, strict=True)
+    ]
+    assert np.mean(within) >= least
+
+
+def test_the_noise_floor_is_never_nothing_and_has_no_interval() -> None:
+    noise = run_of([True, True], resamples=100).scores["TrialNoise"]
+    assert (noise.value, noise.low, noise.high) == (1.0, None, None)  # one task: any two runs may differ by all
+    assert value(run_of(*[[True] * 4] * 10), "TrialNoise") == pytest.approx(0.0693, abs=5e-5)
+    assert "TrialNoise" not in run_of([True], [False]).scores
+
+
+TEN = [[True] * passed + [False] * (4 - passed) for passed in (0, 1, 1, 2, 2, 2, 3, 3, 4, 4)]
+
+
+def test_intervals_of_ten_tasks() -> None:
+    """Upper ends rose with k before: 70 for pass^2, 86 for pass^3."""
+    scores = run_of(*TEN, resamples=400).scores
+    ends = [(scores[f"pass^{k}"].value, scores[f"pass^{k}"].low, scores[f"pass^{k}"].high) for k in range(1, 5)]
+    assert np.array(ends) == pytest.approx(
+        np.array([(0.55, 0.3203, 0.7603), (0.35, 0.1487, 0.6357), (0.25, 0.0687, 0.5714), (0.2, 0.0290, 0.5404)]),
+        abs=6e-5,
+    )
+    assert scores["TrialNoise"].value == pytest.approx(0.2079, abs=5e-5)
+    assert "interval:0.95-one-more-unit" in scores["pass^3"].signature
+    assert (scores["Reward"].low, scores["Reward"].high) == (scores["pass^1"].low, scores["pass^1"].high)
+
+
+@given(
+    tasks=st.integers(1, 8).flatmap(
+        lambda trials: st.lists(st.lists(st.booleans(), min_size=trials, max_size=trials), min_size=1, max_size=12)
+    ),
+    shuffled=st.randoms(use_true_random=False),
+)
+@settings(max_examples=40, deadline=None)
+def test_intervals_of_pass_k_keep_its_order_and_bounds(tasks: list[list[bool]], shuffled: random.Random) -> None:
+    scores = run_of(*tasks, resamples=50).scores
+    other = list(tasks)
+    shuffled.shuffle(other)
+    again = run_of(*other, resamples=50).scores
+    rows = []
+    for k in range(1, len(tasks[0]) + 1):
+        score = scores[f"pass^{k}"]
+        assert score.value is not None and score.low is not None and score.high is not None
+        assert 0 <= score.low <= score.value <= score.high <= 1
+        assert (score.low, score.high) == (again[f"pass^{k}"].low, again[f"pass^{k}"].high)
+        rows.append((score.low, score.high))
+    for (low, high), (next_low, next_high) in pairwise(rows):
+        assert next_low <= low + 1e-9 and next_high <= high + 1e-9
+
+
+def test_pass_1_on_these_very_tasks_has_a_narrower_interval() -> None:
+    same = run_of(*TEN).details["pass_1_on_these_tasks"]
+    assert (same["value"], same["low"], same["high"]) == pytest.approx((0.55, 0.4030, 0.6970), abs=5e-5)
+    airline = [
+        [True] * passed + [False] * (4 - passed) for passed in [0] * 14 + [1] * 12 + [2] * 10 + [3] * 4 + [4] * 10
+    ]
+    run = run_of(*airline)
+    same = run.details["pass_1_on_these_tasks"]
+    assert (same["low"], same["high"]) == pytest.approx((0.3660, 0.4740), abs=5e-5)
+    assert run.scores["TrialNoise"].value == pytest.approx(0.0763, abs=5e-5)
+    assert run_of([True, False], [True]).details["pass_1_on_these_tasks"] == {}
 
 
 def test_intervals_resample_tasks_and_not_conversations() -> None:
@@ -139,7 +205,10 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
 
 
 def test_noise_by_hand() -> None:
-    # Two tasks of two trials, one flips: the variance of its mean is 0.5 / 2, that of the mean over tasks a quarter
-    # of that, twice for a difference.
+    # Two tasks of two trials, one flips: the variance of its mean is 0.5 / 2, and 1 / 2² comes to the sum of both; that
+    # of the mean over tasks is a quarter of that, twice for a difference.
     floor = value(run_of([True, False], [True, True]), "TrialNoise")
-    assert floor == pytest.approx(1.959964 * math.sqrt(2 * 0.25 / 4), rel=1e-6)
+    assert floor == pytest.approx(1.959964 * math.sqrt(2 * (0.25 + 0.25) / 4), rel=1e-6)
+    # Tasks with 2 and 4 trials: the mean number of trials is 3.
+    floor = value(run_of([True, False], [True, True, True, False]), "TrialNoise")
+    assert floor == pytest.approx(1.959964 * math.sqrt(2 * (0.25 + 0.25 / 4 + 1 / 9) / 4), rel=1e-6)

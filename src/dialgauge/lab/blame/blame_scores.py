@@ -10,10 +10,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -159,16 +157,8 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
     if not resamples or not measures:
         return scores
     how = Resampling(resamples, seed)
-    [bounds] = intervals([(evidence.by_goal(), measures)], how)
-    limited = {
-        name: msgspec.structs.replace(score, low=_defined(low), high=_defined(high))
-        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
-    }
-    return replace(scores, scores=limited, resampling=how)
-
-
-def _defined(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
+    [made] = intervals([(evidence.by_goal(), measures)], how)
+    return scores.with_intervals(made, how)
 
 
 def blame_frames(blamed: Sequence[ConversationBlame]) -> Mapping[str, Callable[[], polars.DataFrame]]:

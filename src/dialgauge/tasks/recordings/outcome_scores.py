@@ -6,7 +6,6 @@ Trials of one goal are not independent, so intervals come from resampling goals 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from dialgauge.agents import AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET
@@ -26,7 +25,7 @@ from dialgauge.measures import (
 )
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, with_interval
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, without_noise
 from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
 
 #: Measures that are also given for each domain of the goals.
@@ -106,12 +105,8 @@ def score_outcomes(
     if not resamples or not len(dialogues):
         return scores
     how = Resampling(resamples, seed)
-    [bounds] = intervals([(evidence.by_goal(), possible)], how)
-    limited = {
-        name: with_interval(name, score, low, high)
-        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
-    }
-    return replace(scores, scores=limited, resampling=how)
+    [made] = intervals([(evidence.by_goal(), possible)], how)
+    return scores.with_intervals(without_noise(possible, made), how)
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:

@@ -135,7 +135,7 @@ def _amount(*arguments: Any, unit: str, **more: Any) -> Card[Any]:
 CARDS: tuple[Card[Any], ...] = (
     _card(
         MEAN_REWARD, "mean reward", "Mean reward of the conversations, or of those that have a part, such as [DB].",
-        "sum of rewards / conversations", _reward, obstacle=_no_part,
+        "sum of rewards / conversations", _reward, obstacle=_no_part, one_more=True,
     ),
     _amount(
         COST, "cost", "What a conversation cost, in dollars as the file has it, agent and user together or each.",

@@ -17,6 +17,7 @@ from dialgauge.comparison import ComparisonView, TurnDivergence
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
+from dialgauge.tasks.trials.trial_tables import uneven_tasks
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class TrialsView(ComparisonView):
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
         told = [f"{run.name}: {run.details['sentence']}" for run in runs]
+        told += [f"{run.name}: {uneven}" for run in runs if (uneven := uneven_tasks(run))]
         tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()
         for run in runs:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec import structs
 
 from dialgauge.dialogue import Dialogue
@@ -28,12 +29,13 @@ from dialgauge.measures import (
     score_systems,
     sums_frame,
 )
+from dialgauge.report import SHARE
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, with_interval
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -129,12 +131,42 @@ def score_attempts(
             },
             "beyond_plan": attempts.beyond_plan,
             "conversations": _conversations(scores),
+            "pass_1_on_these_tasks": _on_these_tasks(attempts, scores, evidence),
+            "amounts": _amounts(scores),
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
         },
         notes=_notes(attempts, scores),
     )
+
+
+def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
+    """Beside each mean of an amount: how many conversations have one, their median, and what the largest one makes."""
+    found: dict[str, dict[str, float | None]] = {}
+    for name, score in scores.scores.items():
+        if score.upper is not None or score.unit == SHARE or score.value is None:
+            continue
+        num, den = scores.sums[name]
+        values = num[den > 0]
+        total = float(values.sum())
+        found[name] = {
+            "n": len(values),
+            "median": float(np.median(values)),
+            "largest_share": float(values.max()) / total if total else None,
+        }
+    return found
+
+
+def _on_these_tasks(attempts: Attempts, scores: Scores, evidence: TrialEvidence) -> dict[str, float]:
+    """The interval of pass^1 if these were all tasks, so that only trials vary; nothing if any was tried once."""
+    noise = parse_measure(NOISE)
+    if NOISE not in scores.scores or attempts.tasks_with(1) > attempts.tasks_with(2):
+        return {}
+    settings = noise.settings(evidence)
+    reach = float(rerun_reach(noise_sums(evidence, settings).sum(axis=1)))
+    value = parse_measure(f"{PASS}^1").value(evidence)
+    return {"value": value, "low": max(0.0, value - reach), "high": min(1.0, value + reach)}
 
 
 def _notes(attempts: Attempts, scores: Scores) -> list[str]:
@@ -242,12 +274,8 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
     scores = _counted(score_systems([system])[0])
     if how is None or not possible:
         return scores
-    [bounds] = intervals([(evidence.by_task(), possible)], how)
-    limited = {
-        name: with_interval(name, score, *ends)
-        for (name, score), ends in zip(scores.scores.items(), bounds, strict=True)
-    }
-    return replace(scores, scores=limited, resampling=how)
+    [made] = intervals([(evidence.by_task(), possible)], how)
+    return scores.with_intervals(without_noise(possible, made), how)
 
 
 def _counted(scores: Scores) -> Scores:

@@ -39,12 +39,12 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
-        if uneven := _uneven(run):
+        if uneven := uneven_tasks(run):
             sentences.append(f"{run.name}: {uneven}.")
     return sentences
 
 
-def _uneven(run: Run) -> str:
+def uneven_tasks(run: Run) -> str:
     """How many tasks each pass^k rests on, where these are not the same ones; empty where they are."""
     tasks: dict[str, int] = run.details.get("pass_tasks", {})
     if len(set(tasks.values())) < 2:
@@ -53,7 +53,8 @@ def _uneven(run: Run) -> str:
     rest = ", ".join(f"{name} on {count:,}" for name, count in others)
     return (
         f"the tasks are not the same for every k, as only those with k trials or more count: {first} rests on "
-        f"{counted(number, 'task')}, {rest}; flip rate and noise floor rest on those of pass^2"
+        f"{counted(number, 'task')}, {rest}, so scores and intervals need not fall with k; flip rate and noise floor "
+        "rest on those of pass^2"
     )
 
 
@@ -64,7 +65,7 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
     took = [name for name in names if name.startswith((COST, TURNS, TOOL_CALLS))]
     tables = [
         _side_by_side("Success and consistency", runs, sorted(done, key=_order)),
-        _side_by_side("Cost and length", runs, took),
+        *_amount_tables(runs, took),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
     for note, column in (*_legend(runs, done), *_partial(runs, done)):
@@ -81,7 +82,10 @@ def _order(name: str) -> int:
     return 1 if name.startswith(MEAN_REWARD) else 0
 
 
-def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
+def _side_by_side(
+    title: str, runs: Sequence[Run], names: Sequence[str], spread: Mapping[str, Mapping[str, Any]] | None = None
+) -> Table:
+    """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
     heading = f"{title} (percent)" if shares else f"{title} (mean per conversation)"
@@ -95,9 +99,11 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
     if len(runs) > _BESIDE:
         table = _below_each_other(heading, runs, told)
     else:
-        table = Table(heading, ["measure", *(Column(_head(run), align="right") for run in runs)])
+        heads = [Column("measure"), *(Column(_head(run), align="right") for run in runs), *(_SPREAD if spread else ())]
+        table = Table(heading, heads)
         for name, title in told.items():
-            table.add(title, *(_cell(run.scores.get(name)) for run in runs))
+            beside = _spread_cells(runs[0].scores[name], spread[name]) if spread else []
+            table.add(title, *(_cell(run.scores.get(name)) for run in runs), *beside)
     if "dollars" in units.values():
         table.notes.append("Costs are as the file gives them, taken to be US dollars.")
     return table
@@ -128,6 +134,39 @@ def _partial(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, s
             yield f"{name} rests on a part of the conversations: {', '.join(some)}.", _TITLES.get(name, name)
 
 
+_SPREAD = (
+    Column("median", align="right"),
+    Column("n", align="right"),
+    Column("largest (%)", digits=1, percent=True, align="right"),
+)
+
+
+def _amount_tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
+    """Means of amounts and, as one conversation may make most of a mean, medians: beside them if there is one file."""
+    spread = [run.details.get("amounts", {}) for run in runs]  # a run that was stored before has none
+    means = _side_by_side("Cost and length", runs, names, spread[0] if len(runs) == 1 else {})
+    tables = [means]
+    if len(runs) > 1:
+        heads = [Column("measure"), Column("system", exact=True), *_SPREAD]
+        tables.append(Table("Cost and length (median conversation)", heads))
+        for name in names:
+            for run, amounts in zip(runs, spread, strict=True):
+                if name in amounts:
+                    tables[-1].add(name, run.name, *_spread_cells(run.scores[name], amounts[name]))
+    if any(spread):
+        tables[-1].notes.append("n: conversations that say it. Largest: the share of the largest one in their sum.")
+    return tables
+
+
+def _spread_cells(score: Score, amount: Mapping[str, Any]) -> list[Cell]:
+    median = Cell(amount["median"], like=Column("median", digits=_digits(score), align="right"))
+    return [median, Cell(amount["n"]), Cell(amount["largest_share"])]
+
+
+def _digits(score: Score) -> int:
+    return 4 if score.unit == "dollars" else 2
+
+
 def _below_each_other(heading: str, runs: Sequence[Run], told: Mapping[str, str]) -> Table:
     """A row for each of many files, none of which a narrow screen may leave out: it leaves out measures, last first."""
     measures = [Column(title, align="right", drop=place) for place, title in enumerate(told.values())]
@@ -147,14 +186,18 @@ def _cell(score: Score | None) -> Cell | None:
     if score is None:
         return None
     look = score_column("", score)
-    digits = 4 if score.unit == "dollars" else 2
-    return Cell(score.value, score.low, score.high, like=msgspec.structs.replace(look, digits=digits))
+    return Cell(score.value, score.low, score.high, like=msgspec.structs.replace(look, digits=_digits(score)))
 
 
 def _legend(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What numbers mean, each note with the title of those that it is about."""
     if any(_intervals(run) for run in runs):
-        yield "95% intervals resample tasks, each with all of its trials.", INTERVALS
+        yield "95% intervals are about tasks like these, each with as many trials.", INTERVALS
+    for run in runs:
+        if same := run.details.get("pass_1_on_these_tasks"):
+            low, high = 100 * same["low"], 100 * same["high"]
+            whose = f" of {run.name}" if len(runs) > 1 else ""
+            yield f"pass^1{whose} on these very tasks, were they tried again: [{low:.2f}, {high:.2f}].", f"{PASS}^1"
     if any(name.startswith(NOISE) for name in names):
         yield "Flip rate: how often a second trial of a task changes the verdict.", _TITLES[FLIPS]
         yield (
@@ -214,7 +257,11 @@ def results_document(runs: Sequence[Run]) -> dict[str, Any]:
             {
                 "name": run.name,
                 "complete": run.coverage.complete,
-                "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                "scores": {
+                    name: score.as_dict() | run.details.get("amounts", {}).get(name, {})
+                    for name, score in run.scores.items()
+                },
+                "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
                 "conversations": run.details.get("conversations", {}),
                 "notes": list(run.notes),
             }
@@ -231,5 +278,6 @@ def _coverage(run: Run) -> dict[str, Any]:
         "domains": run.details.get("domains", {}),
         "pass_tasks": run.details.get("pass_tasks", {}),
         "beyond_plan": run.details.get("beyond_plan", {}),
+        "pass_on_other_tasks": uneven_tasks(run),
         "units": msgspec.to_builtins(run.coverage.units),
     }

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from msgspec import structs
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import read, system_name
@@ -117,12 +113,8 @@ def _scores(evidence: FaultEvidence, signature: Signature, coverage: Coverage, h
     [scores] = score_systems([system])
     if how is None:
         return scores
-    [bounds] = intervals([(evidence.by_task(), possible)], how)
-    limited = {
-        name: structs.replace(score, low=low, high=high) if math.isfinite(low) and math.isfinite(high) else score
-        for (name, score), (low, high) in zip(scores.scores.items(), bounds, strict=True)
-    }
-    return replace(scores, scores=limited, resampling=how)
+    [made] = intervals([(evidence.by_task(), possible)], how)
+    return scores.with_intervals(made, how)
 
 
 def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
