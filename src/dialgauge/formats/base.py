@@ -176,8 +176,8 @@ def _no_number(content: bytes, error: str) -> str:
     return f"{found[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
 
 
-def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
-    """A nested domain → slot → value(s) mapping as a state, without the slots that mean "absent"."""
+def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None = None) -> State:
+    """A nested domain → slot → value(s) mapping as a state, without slots that mean "absent" (they go to ``blank``)."""
     state: State = {}
     for domain, slots in raw.items():
         kept: dict[str, Values] = {}
@@ -185,6 +185,8 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
             values = present_text(value) if isinstance(value, str) else present(value)
             if values:
                 kept[slot] = values
+            elif blank is not None:
+                blank.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
         if kept:
             state[domain] = kept
     return state

@@ -49,6 +49,18 @@ class Items:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def add(self, state: State, cells: list[int]) -> int:
+        """Append the numbers of a state's items to ``cells``; how many these are."""
+        numbers, before = self.numbers, len(cells)
+        for domain, slots in state.items():
+            for slot, values in slots.items():
+                item = (domain, slot, values)
+                number = numbers.get(item)
+                if number is None:
+                    number = numbers[item] = len(numbers)
+                cells.append(number)
+        return len(cells) - before
+
     def listed(self, start: int, stop: int) -> list[Item]:
         """The items from a number up to another."""
         return list(islice(self.numbers, start, stop))
@@ -68,6 +80,9 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: How many of the shared items were known when this input was encoded: all of its items are among these.
     items: int
     shared: Items
+    #: Cells of predicted slots whose value means "absent": no part of the state, but to some profiles filled.
+    blank_row: Codes
+    blank_item: Codes
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -92,7 +107,8 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     offsets, present = [0], []
     rows: list[int] = []
     cells: list[int] = []
-    numbers = items.numbers
+    blank_rows: list[int] = []
+    blank_cells: list[int] = []
     row = 0
     for dialogue in dialogues:
         for turn in dialogue.turns:
@@ -101,15 +117,9 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
             state = _verdicts(turn) if kind == "judged" else (turn.state if kind == "state" else turn.predicted)
             present.append(state is not None)
             if state:
-                before = len(cells)
-                for domain, slots in state.items():
-                    for slot, values in slots.items():
-                        item = (domain, slot, values)
-                        number = numbers.get(item)
-                        if number is None:
-                            number = numbers[item] = len(numbers)
-                        cells.append(number)
-                rows.extend([row] * (len(cells) - before))
+                rows.extend([row] * items.add(state, cells))
+            if turn.blank and kind != "judged":
+                blank_rows.extend([row] * items.add(turn.blank, blank_cells))
             row += 1
         key = dialogue_key(dialogue.id)
         if key in seen:
@@ -124,8 +134,10 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         np.array(present, bool),
         np.array(rows, np.int32),
         np.array(cells, np.int32),
-        len(numbers),
+        len(items),
         items,
+        np.array(blank_rows, np.int32),
+        np.array(blank_cells, np.int32),
     )
 
 
