@@ -47,7 +47,7 @@ ANATOMIES = {
     "simpletod": Anatomy(lambda content, part: each(simpletod._DECODER.decode, content), TEXTS),
     "mwzeval": Anatomy(
         lambda content, part: each(mwzeval._DECODER.decode, content),
-        {"states": [(mwzeval, "clean_state", lambda raw: {})]},
+        {"states": [(mwzeval, "clean_state", lambda raw, blank: {})]},
     ),
     "trippy": Anatomy(
         lambda content, part: [trippy._RECORD.decode(raw) for raw in trippy._RECORDS.decode(content)],

@@ -84,7 +84,7 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     state: State | None = None
     predicted: State | None = None
     #: Slots whose values, as written in this turn, mean "absent" and so are not in its state. SGD's official scores
-    #: count them as filled.
+    #: and MultiWOZ_Evaluation's state tracking count them as filled.
     blank: State | None = None
     #: For sources that publish only whether each slot was right: domain, slot, verdict.
     judged: dict[str, dict[str, bool]] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.values.match import equal, matcher_named, partial_ratio_95, substring_or_15_minutes
+from dialgauge.values.match import equal, fuzzywuzzy_95, matcher_named, substring_or_15_minutes
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from dialgauge.values.match import equal, matcher_named, partial_ratio_95, subst
         ("", "", True),
     ],
 )
-def test_partial_ratio(gold: str, predicted: str, same: bool) -> None:
-    assert partial_ratio_95(gold, predicted) is same
+def test_fuzzywuzzy_95(gold: str, predicted: str, same: bool) -> None:
+    assert fuzzywuzzy_95(gold, predicted) is same
 
 
 @pytest.mark.parametrize(

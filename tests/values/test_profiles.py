@@ -145,6 +145,7 @@ def test_presets_do_what_their_sources_do() -> None:
         "theritz",
     )
     assert profile_named("multiwoz22").pair("Hospital", "department") == ("hospital", "department")
+    assert profile_named("multiwoz22").pair("hotel", "hotel-bookpeople") == ("hotel", "people")  # 2.2's own names
     assert profile_named("verbatim").pair("Hotels_4", "place_name") == ("Hotels_4", "place_name")
 
 
@@ -165,7 +166,7 @@ def test_labels_tell_profiles_apart() -> None:
     assert replace(canon, summary="other words").digest == canon.digest
     for changed in (
         replace(canon, gold_values="first"),
-        replace(canon, match="partial-ratio-95"),
+        replace(canon, match="fuzzywuzzy-95"),
         replace(canon, inventory=canon.inventory and canon.inventory[:-1]),
         replace(canon, values=(*canon.values, Replace(name="x", table={"a": "b"}))),
         replace(canon, values=canon.values[::-1]),

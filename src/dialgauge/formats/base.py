@@ -130,6 +130,8 @@ class ResourceFormat(ABC):
 
 
 AnyFormat: TypeAlias = DialogueFormat | ResourceFormat
+#: The slots of a domain that are filled, and those whose value means "absent".
+_Slots: TypeAlias = tuple[dict[str, Values], dict[str, Values]]
 
 
 def decode(
@@ -176,19 +178,31 @@ def _no_number(content: bytes, error: str) -> str:
     return f"{found[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
 
 
-def clean_state(raw: dict[str, dict[str, str | list[str]]]) -> State:
-    """A nested domain → slot → value(s) mapping as a state, without the slots that mean "absent"."""
-    kept = ((domain, _clean_slots(slots)) for domain, slots in raw.items())
-    return {domain: slots for domain, slots in kept if slots}
+def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None = None) -> State:
+    """A nested domain → slot → value(s) mapping as a state, without slots that mean "absent" (they go to ``blank``)."""
+    return _gathered(((domain, _clean_slots(slots)) for domain, slots in raw.items()), blank)
 
 
-def _clean_slots(raw: dict[str, str | list[str]]) -> dict[str, Values]:
-    kept: dict[str, Values] = {}
+def _gathered(domains: Iterable[tuple[str, _Slots]], blank: State | None) -> State:
+    state: State = {}
+    for domain, (filled, absent) in domains:
+        if filled:
+            state[domain] = filled
+        if absent and blank is not None:
+            blank[domain] = dict(absent)
+    return state
+
+
+def _clean_slots(raw: dict[str, str | list[str]]) -> _Slots:
+    filled: dict[str, Values] = {}
+    absent: dict[str, Values] = {}
     for slot, value in raw.items():
         values = present_text(value) if isinstance(value, str) else present(value)
         if values:
-            kept[slot] = values
-    return kept
+            filled[slot] = values
+        else:
+            absent[slot] = (value,) if isinstance(value, str) else tuple(value)
+    return filled, absent
 
 
 _STATE = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
@@ -196,17 +210,17 @@ _DOMAINS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _SLOTS = msgspec.json.Decoder(dict[str, str | list[str]])
 
 
-def read_state(content: bytes, part: Part) -> State:
+def read_state(content: bytes, part: Part, blank: State | None = None) -> State:
     """:func:`clean_state` of JSON. All turns, and all files, share the slots of a domain that are written the same."""
     try:
-        kept = [(domain, _read_slots(bytes(raw))) for domain, raw in _DOMAINS.decode(content).items()]
+        domains = [(domain, _read_slots(bytes(raw))) for domain, raw in _DOMAINS.decode(content).items()]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return clean_state(decode(_STATE, content, part))
-    return {domain: slots for domain, slots in kept if slots}
+        return clean_state(decode(_STATE, content, part), blank)
+    return _gathered(domains, blank)
 
 
 @lru_cache(maxsize=1 << 16)
-def _read_slots(content: bytes) -> dict[str, Values]:
+def _read_slots(content: bytes) -> _Slots:
     return _clean_slots(_SLOTS.decode(content))
 
 

@@ -19,7 +19,7 @@ from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, reso
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import counted
-from dialgauge.worlds.town import normal_slot, normal_value
+from dialgauge.values import normal_slot, normal_value
 
 #: Where the domains that a response is about come from.
 DomainMode: TypeAlias = Literal["file", "state", "placeholders"]

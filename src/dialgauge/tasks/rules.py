@@ -27,7 +27,8 @@ from dialgauge.tasks.delexical import (
 )
 from dialgauge.tasks.gold import DomainGoal, GoldTask, TaskState
 from dialgauge.tasks.predictions import TaskTurn
-from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes, normal_value
+from dialgauge.values import normal_value
+from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes
 
 Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")

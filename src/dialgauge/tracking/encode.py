@@ -75,6 +75,9 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: How many of the shared items were known when this input was encoded: all of its items are among these.
     items: int
     shared: Items
+    #: Cells of predicted slots whose value means "absent": no part of the state, but to some profiles filled.
+    blank_row: Codes
+    blank_item: Codes
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -101,6 +104,8 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     cells: list[int] = []
     recorded = attrgetter(kind)
     known = items.known
+    blank_rows: list[int] = []
+    blank_cells: list[int] = []
     row = 0
     for dialogue in dialogues:
         for turn in dialogue.turns:
@@ -116,6 +121,10 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
                     found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
                 cells += found[1]
             sizes.append(len(cells) - before)
+            for domain, slots in turn.blank.items() if turn.blank and kind != "judged" else ():
+                numbers = items.of(domain, slots)
+                blank_rows += [row] * len(numbers)
+                blank_cells += numbers
             row += 1
         name = dialogue_key(dialogue.id)
         if name in seen:
@@ -132,6 +141,8 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         np.array(cells, np.int32),
         len(items),
         items,
+        np.array(blank_rows, np.int32),
+        np.array(blank_cells, np.int32),
     )
 
 

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame"
 
-#: What is remarked of predicted values that SGD's official evaluation counts as filled slots.
-BLANKS = "predicted values 'none' or empty read as absent (SGD's official scores, with --schema, count them as filled)"
+#: What is remarked of predicted values that mean "absent", though not to every public evaluator.
+BLANKS = (
+    "predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the profile mwzeval "
+    "count them as filled)"
+)
+_FILLED = "predicted values 'none' or empty counted as filled slots"
 
 _WHAT = "predictions are files, frames, datasets or dialogues, or a mapping of names to them"
 
@@ -51,6 +55,12 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
         for _ in slots
     ]
     return [Remark(BLANKS, len(places), places[:1])] if places else []
+
+
+def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
+    """What to say beside scores; the official ones say themselves what they do with blank values."""
+    said = [one for one in remarks if not (official and one.what == BLANKS)]
+    return [replace(one, what=_FILLED) if counts_blanks and one.what == BLANKS else one for one in said]
 
 
 class SystemInput(Struct, frozen=True, eq=False):

@@ -131,7 +131,13 @@ class StateComparison:
         for side, encoded in self._encoded.items():
             used = _distinct(encoded.cell_item) if encoded else _NONE
             numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
-            if len(used) and (numbers < 0).all():
+            inside = numbers >= 0
+            if side == "gold" and self.coder.profile.inventory:
+                domains = {domain for domain, _ in self.coder.profile.inventory}
+                inside &= np.isin(
+                    numbers, [number for (domain, _), number in self.coder.slots.items() if domain in domains]
+                )
+            if len(used) and not inside.any():
                 listed = self._items.listed(0, len(self._items))
                 examples = ", ".join(dict.fromkeys("-".join(listed[place][:2]) for place in used[:3].tolist()))
                 profile = self.coder.profile.name
@@ -280,7 +286,10 @@ def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, s
     target = np.full(len(encoded.present) + 1, -1, np.int32)
     target[rows] = np.arange(len(rows), dtype=np.int32)
     target[-1] = -1  # turns without a prediction point at row -1
-    turn, slot, code = target[encoded.cell_row], slots[encoded.cell_item], codes[encoded.cell_item]
+    row, item = encoded.cell_row, encoded.cell_item
+    if side == "predicted" and coder.profile.counts_blanks:
+        row, item = np.concatenate([row, encoded.blank_row]), np.concatenate([item, encoded.blank_item])
+    turn, slot, code = target[row], slots[item], codes[item]
     kept = (turn >= 0) & (slot >= 0) & (code > 0)
     turn, slot, code = turn[kept], slot[kept], code[kept]
     if np.any(turn[1:] < turn[:-1]):

@@ -18,7 +18,6 @@ from dialgauge.runs import Run, SharedCorpus, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
-    BLANKS,
     SELF,
     Remark,
     Source,
@@ -29,6 +28,7 @@ from dialgauge.tracking.inputs import (
     how_many,
     load,
     load_systems,
+    remarks_on,
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
@@ -401,9 +401,9 @@ def _run(
             "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
         },
         "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
-        "remarks": [  # the official scores say themselves what they do with blank values
-            one for one in study.remarks.get(system.name, ()) if not (official and one.what == BLANKS)
-        ],
+        "remarks": remarks_on(
+            study.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
+        ),
         **more,
     }
     hidden = slots_without_gold(prepared.evidence.evidence)

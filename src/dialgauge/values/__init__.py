@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
     from dialgauge.values.rules import Pair, Side, spoken
+    from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -25,9 +26,12 @@ __all__ = [
     "Side",
     "ValueTable",
     "matcher_named",
+    "normal_slot",
+    "normal_value",
     "profile_listing",
     "profile_named",
     "profile_names",
+    "similarity",
     "sorted_tokens",
     "spoken",
 ]

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.values.rules import ClockWords, Drop, Replace, Substitute, ValueRule
-from dialgauge.values.standard_profiles import CANON, PLACE_SLOTS, TIME_SLOTS
+from dialgauge.values.standard_evaluator import PLACE_SLOTS, TIME_SLOTS
+from dialgauge.values.standard_profiles import CANON
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import TypeAlias
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values.rules import minutes
+from dialgauge.values.standard_evaluator import similarity
 
 Matcher: TypeAlias = Callable[[str, str], bool]
 
@@ -23,9 +23,9 @@ def equal(gold: str, predicted: str) -> bool:
     return gold == predicted
 
 
-def partial_ratio_95(gold: str, predicted: str) -> bool:
-    """The best-fitting stretch of the longer string is more than 95% similar to the shorter: any substring matches."""
-    return gold == predicted or _partial_ratio()(gold, predicted) > 95
+def fuzzywuzzy_95(gold: str, predicted: str) -> bool:
+    """More than 95 by fuzzywuzzy's partial ratio: of the longer string only the best-fitting part counts."""
+    return similarity(predicted, gold) > 95
 
 
 def substring_or_15_minutes(gold: str, predicted: str) -> bool:
@@ -39,7 +39,7 @@ def substring_or_15_minutes(gold: str, predicted: str) -> bool:
 
 MATCHERS: dict[str, Matcher] = {
     EQUAL: equal,
-    "partial-ratio-95": partial_ratio_95,
+    "fuzzywuzzy-95": fuzzywuzzy_95,
     "substring-or-15-minutes": substring_or_15_minutes,
 }
 
@@ -49,13 +49,6 @@ def matcher_named(name: str) -> Matcher:
     if name not in MATCHERS:
         raise DialgaugeError(f"there is no matcher named '{name}'.{nearest(name, MATCHERS)}")
     return MATCHERS[name]
-
-
-@cache
-def _partial_ratio() -> Callable[[str, str], float]:
-    from rapidfuzz.fuzz import partial_ratio
-
-    return partial_ratio
 
 
 def _bare(value: str) -> str:

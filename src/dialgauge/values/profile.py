@@ -28,7 +28,8 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
     ``inventory`` is the set of slots the dataset tracks (T of slot accuracy); ``None`` leaves it to an ontology or to
     the gold states. ``gold_values`` and ``predicted_values`` say what to do with several values for one slot: ``any``
     of them is acceptable, or only the ``first`` counts. With ``forgive_unlisted_domains`` predictions in a domain that
-    the gold state of the turn does not have cost nothing.
+    the gold state of the turn does not have cost nothing. With ``counts_blanks`` a predicted ``none`` or empty text
+    is a value like any other where the format keeps it (``Turn.blank``); otherwise the slot is absent.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
     gold_values: Choice = "any"
     predicted_values: Choice = "first"
     forgive_unlisted_domains: bool = False
+    counts_blanks: bool = False
     inventory: tuple[Pair, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -77,6 +79,8 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         rules = self._concerning.get((pair, side))
         if rules is None:
             rules = self._concerning[pair, side] = [rule for rule in self.values if rule.concerns(pair, side)]
+        if any(rule.empties(values) for rule in rules):
+            return ()
         done: dict[str, None] = {}
         for value in values:
             stage: tuple[str, ...] = (value,)
@@ -84,7 +88,7 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
                 stage = tuple(result for item in stage for result in rule.apply(item))
             done.update(dict.fromkeys(stage))
         choice = self.gold_values if side == "gold" else self.predicted_values
-        result = tuple(value for value in done if value)
+        result = tuple(value for value in done if value or self.counts_blanks)
         return result if choice == "any" else result[:1]
 
     @property
@@ -116,6 +120,8 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         lines.append(f"  several predicted values: {_CHOICES[self.predicted_values]}")
         if self.forgive_unlisted_domains:
             lines.append("  predictions in domains that the gold state does not have cost nothing")
+        if self.counts_blanks:
+            lines.append("  a predicted 'none', 'not mentioned' or '' fills its slot, in files of the format mwzeval")
         if not self.treats_sides_alike:
             lines.append("  some rules change only one side, so gold scored against itself may be below 100")
         slots = "from --ontology, else the slots of the gold states" if self.inventory is None else len(self.inventory)

@@ -56,6 +56,18 @@ class KeepDomains(NameRule, frozen=True, kw_only=True):
         return "only the domains " + ", ".join(self.domains)
 
 
+class DomainPrefix(NameRule, frozen=True, kw_only=True):
+    """MultiWOZ 2.2 writes the domain before the slot, too: ``hotel-area`` of ``hotel`` is ``area``."""
+
+    name: str = "domain before the slot"
+
+    def apply(self, pair: Pair) -> Pair:
+        return pair[0], pair[1].removeprefix(f"{pair[0]}-")
+
+    def describe(self) -> str:
+        return "slot names without the domain before them (hotel-area of hotel → area)"
+
+
 class SlotSpelling(NameRule, frozen=True, kw_only=True):
     """Slot names in lower case, some characters deleted, a prefix stripped, whole names replaced, in this order."""
 
@@ -100,6 +112,10 @@ class ValueRule(Struct, frozen=True, kw_only=True):
             and (not self.domains or pair[0] in self.domains)
         )
 
+    def empties(self, values: tuple[str, ...]) -> bool:
+        """Is a slot absent that has these values, as its source writes them?"""
+        return False
+
     def apply(self, value: str) -> tuple[str, ...]:
         raise NotImplementedError
 
@@ -132,11 +148,30 @@ class LowerCollapse(ValueRule, frozen=True, kw_only=True):
         return "lower case, white space collapsed"
 
 
+class LowerTrim(ValueRule, frozen=True, kw_only=True):
+    """Lower case, no white space at the ends; inside, it stays as it is."""
+
+    name: str = "lower case"
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        return (value.strip().lower(),)
+
+    def describe(self) -> str:
+        return "lower case, no white space at the ends"
+
+
 class Drop(ValueRule, frozen=True, kw_only=True):
-    """These values mean an absent slot; with ``containing``, so does any value that contains one of them."""
+    """These values mean an absent slot; with ``containing``, so does any value that contains one of them.
+
+    With ``one_of_several``, the slot is absent already when one of its values is such a value.
+    """
 
     values: tuple[str, ...]
     containing: bool = False
+    one_of_several: bool = False
+
+    def empties(self, values: tuple[str, ...]) -> bool:
+        return self.one_of_several and not set(self.values).isdisjoint(values)
 
     def apply(self, value: str) -> tuple[str, ...]:
         if self.containing:
@@ -145,7 +180,8 @@ class Drop(ValueRule, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         listed = ", ".join(repr(value) for value in self.values)
-        return f"slots whose value {'contains' if self.containing else 'is'} {listed} are absent"
+        having = "one of whose values is" if self.one_of_several else "whose value is"
+        return f"slots {'whose value contains' if self.containing else having} {listed} are absent"
 
 
 class Replace(ValueRule, frozen=True, kw_only=True):
@@ -167,11 +203,12 @@ class Substitute(ValueRule, frozen=True, kw_only=True):
     """Regular expressions replaced one after the other, then white space collapsed."""
 
     patterns: tuple[tuple[str, str], ...]
+    collapse: bool = True
 
     def apply(self, value: str) -> tuple[str, ...]:
         for pattern, replacement in self.patterns:
             value = re.sub(pattern, replacement, value)
-        return (" ".join(value.split()),)
+        return (" ".join(value.split()) if self.collapse else value,)
 
     def describe(self) -> str:
         return "; ".join(f"/{pattern}/ → {replacement!r}" for pattern, replacement in self.patterns)

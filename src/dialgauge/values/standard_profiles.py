@@ -11,6 +11,7 @@ from dialgauge.dialogue import DONTCARE
 from dialgauge.values.profile import Profile
 from dialgauge.values.rules import (
     ClockDigits,
+    DomainPrefix,
     Drop,
     KeepDomains,
     LowerCollapse,
@@ -21,6 +22,7 @@ from dialgauge.values.rules import (
     Substitute,
     ValueRule,
 )
+from dialgauge.values.standard_evaluator import PLACE_SLOTS, TIME_SLOTS
 
 _SLOTS = {
     "attraction": ("area", "name", "type"),
@@ -45,9 +47,6 @@ _SLOTS_OF_22 = {"bus": ("day", "departure", "destination", "leave"), "hospital":
 #: The 30 (domain, slot) pairs of MultiWOZ's five domains, and the 35 that MultiWOZ 2.2 lists.
 MULTIWOZ_30 = tuple((domain, slot) for domain, slots in _SLOTS.items() for slot in slots)
 MULTIWOZ_35 = (*MULTIWOZ_30, *((domain, slot) for domain, slots in _SLOTS_OF_22.items() for slot in slots))
-
-TIME_SLOTS = ("leave", "arrive", "time")
-PLACE_SLOTS = ("name", "destination", "departure")
 
 FIVE_DOMAINS = KeepDomains(domains=tuple(_SLOTS))
 SPELLING = SlotSpelling(delete=" _", prefix="book", renames={"arriveby": "arrive", "leaveat": "leave"})
@@ -122,9 +121,10 @@ CANON_NODC = replace(
 MULTIWOZ22 = replace(
     PLAIN,
     name="multiwoz22",
+    version=2,
     summary="plain over the 35 slots of MultiWOZ 2.2 (bus and hospital too); any value in the gold list is right.",
     source="Zang et al. 2020",
-    names=(LowerDomain(), KeepDomains(domains=(*_SLOTS, *_SLOTS_OF_22)), SPELLING),
+    names=(LowerDomain(), KeepDomains(domains=(*_SLOTS, *_SLOTS_OF_22)), DomainPrefix(), SPELLING),
     inventory=MULTIWOZ_35,
 )
 VERBATIM = Profile(

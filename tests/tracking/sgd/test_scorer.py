@@ -245,7 +245,7 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     assert "mine: 1 predicted value 'none' or empty: filled slots in SGD's scores" in notes
     assert not results[0].remarks
     plain = score_study(study, measures, [profile_named("verbatim")], resampling=None)
-    said = "mine: predicted values 'none' or empty read as absent (SGD's official scores, with --schema, count them as"
+    said = "mine: predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the"
     assert any(note.startswith(said) and "): 1 (first in dialogue " in note for note in plain.notes())
 
 

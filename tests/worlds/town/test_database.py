@@ -13,14 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import normal_slot, normal_value, similarity
 from dialgauge.worlds.town import (
     DONT_CARE,
     TownDatabase,
     load_town,
     minutes,
-    normal_slot,
-    normal_value,
-    similarity,
     town_beside,
 )
 from support.town import ROWS, town, write_town

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import similarity
 from dialgauge.worlds.town import (
     DATABASE_DOMAINS,
     VENUE_DOMAINS,
@@ -27,7 +28,6 @@ from dialgauge.worlds.town import (
     generate_town,
     load_town,
     minutes,
-    similarity,
     write_town,
 )
 from dialgauge.worlds.town.town_words import (

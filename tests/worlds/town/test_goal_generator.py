@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import normal_slot
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
     REQUEST_SLOTS,
@@ -27,7 +28,6 @@ from dialgauge.worlds.town import (
     goal_record,
     load_town,
     minutes,
-    normal_slot,
     town_goal,
 )
 

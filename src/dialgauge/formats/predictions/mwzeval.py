@@ -4,20 +4,22 @@
 
 Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with the
 response. Policy systems are given the gold state and write none; their user turns carry no prediction. States may be
-as language models write them (:mod:`~dialgauge.formats.predictions.loose`).
+as language models write them (:mod:`~dialgauge.formats.predictions.loose`). A slot that says ``none`` or nothing is
+absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, read_state
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode, read_state
 from dialgauge.formats.predictions.common import built, members, sample_dialogues, some_have
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
@@ -39,7 +41,7 @@ class MwzEval(DialogueFormat):
     name = "mwzeval"
     summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
     kind = "predictions"
-    fields = frozenset({"predicted", "active", "text"})
+    fields = frozenset({"predicted", "blank", "active", "text"})
 
     def recognise(self, peek: Peek) -> bool:
         dialogues = sample_dialogues(peek)
@@ -48,7 +50,15 @@ class MwzEval(DialogueFormat):
         return some_have((entry for item in dialogues for entry in item), "response")
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = LooseStates(lambda content: read_state(content, part), part, notes)
+        blanks = _Blanks()
+
+        def strict(content: bytes) -> State:
+            blank: State = {}
+            state = read_state(content, part, blank)
+            blanks[content] = _still_blank(blank, msgspec.json.decode(content)) if blank else None
+            return state
+
+        states = LooseStates(strict, part, notes)
 
         def build(dialogue: str, raw: Raw) -> Dialogue:
             states.dialogue = dialogue
@@ -64,8 +74,38 @@ class MwzEval(DialogueFormat):
                     predicted = states.optional(entry.state)
                 except DialgaugeError as error:
                     raise error.at(turn=number) from error
-                turns.append(Turn(speaker="user", predicted=predicted, active=entry.active_domains))
+                blank = None if predicted is None else blanks[bytes(entry.state)]
+                turns.append(Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains))
                 turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
 
         return built(members(part), build, part, notes)
+
+
+class _Blanks(dict[bytes, State | None]):
+    """The blank slots of every state that was read; those of a state that had to be read loosely are looked up here."""
+
+    def __missing__(self, content: bytes) -> State | None:
+        written = msgspec.json.decode(content)
+        domains = written.items() if isinstance(written, dict) else ()
+        raw = {domain: slots for domain, slots in domains if isinstance(slots, dict)}
+        texts: dict[str, dict[str, str | list[str]]] = {
+            domain: {slot: value or "" for slot, value in slots.items() if value is None or isinstance(value, str)}
+            for domain, slots in raw.items()
+        }
+        blank: State = {}
+        clean_state(texts, blank)
+        found = self[content] = _still_blank(blank, raw)
+        return found
+
+
+def _still_blank(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:
+    """Without slots that the domain fills further on under another spelling: of two, the package takes the last."""
+    for domain, slots in blank.items():
+        later: set[str] = set()
+        for slot in reversed(list(raw[domain])):
+            name = slot.lower().replace(" ", "").replace("arriveby", "arrive").replace("leaveat", "leave")
+            if name in later:
+                slots.pop(slot, None)
+            later.add(name)
+    return {domain: slots for domain, slots in blank.items() if slots} or None

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
     from dialgauge.worlds.town.generator import generate_town, write_town
     from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
     from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
-    from dialgauge.worlds.town.normal_values import (
-        DONT_CARE,
-        alike,
-        minutes,
-        normal_slot,
-        normal_value,
-        similarity,
-    )
+    from dialgauge.worlds.town.likeness import DONT_CARE, alike, minutes
     from dialgauge.worlds.town.search import (
         NO_CONSTRAINT,
         Found,
@@ -88,10 +81,7 @@ __all__ = [
     "goal_slot",
     "load_town",
     "minutes",
-    "normal_slot",
-    "normal_value",
     "ontology_of",
-    "similarity",
     "spoken_ontology",
     "town_beside",
     "town_goal",

@@ -19,7 +19,8 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import decode, resolve
-from dialgauge.worlds.town.normal_values import DONT_CARE, LikeTexts, minutes, normal_slot, normal_value
+from dialgauge.values import normal_slot, normal_value
+from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, minutes
 from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
 from dialgauge.worlds.town import town_words as words
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.normal_values import LikeTexts, alike
+from dialgauge.worlds.town.likeness import LikeTexts, alike
 
 Row = dict[str, Any]
 

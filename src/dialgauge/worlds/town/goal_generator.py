@@ -15,9 +15,10 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import normal_slot
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
-from dialgauge.worlds.town.normal_values import minutes, normal_slot
+from dialgauge.worlds.town.likeness import minutes
 from dialgauge.worlds.town.town_words import DAYS, FOODS_ELSEWHERE
 from dialgauge.worlds.town.vocabulary import TOWN_DOMAINS
 

@@ -1,34 +1,28 @@
-"""Slot names and values of MultiWOZ made comparable, and how alike two of them are.
+"""MultiWOZ's slot names and values, and how alike two are, by the standard evaluator's rules (Nekvinda and Dušek 2021).
 
-The rules are those of the field's standard evaluator (Nekvinda and Dušek 2021), so that its numbers come out; they are
-not good rules. Times lose their meaning in places (``12:30 pm`` is 24:30, ``929`` is no time at all), and all slots but
-those named here are compared as they are written: ``Monday`` is not ``monday``.
+Its numbers come out with these rules; they are not good rules. Times lose their meaning in places (``12:30 pm`` is
+24:30, ``929`` is no time at all), and all slots but those named here are compared as they are written: ``Monday`` is
+not ``monday``. The profile ``mwzeval`` and the scores of recorded responses share them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from functools import lru_cache
 
-import numpy as np
-from rapidfuzz import process
-from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from dialgauge.values.rules import ValueRule
 
-#: Values that constrain nothing.
-DONT_CARE = frozenset({"dontcare", "not mentioned", "don't care", "dont care", "do n't care", "do not care"})
+PLACE_SLOTS = ("name", "destination", "departure")
+TIME_SLOTS = ("leave", "arrive", "time")
 
-_SLOTS = {"arriveby": "arrive", "leaveat": "leave"}
-_NAMES = ("name", "destination", "departure")
-_TIMES = ("arrive", "leave", "arriveby", "leaveat", "time")
-
-_TYPES = {
+#: Whole names and values that are replaced.
+SLOT_NAMES = {"arriveby": "arrive", "leaveat": "leave"}
+TYPES = {
     "swimming pool": "swimmingpool",
     "mutliple sports": "multiple sports",
     "night club": "nightclub",
     "guest house": "guesthouse",
 }
-_FOODS = {
+FOODS = {
     "eriterean": "mediterranean",
     "brazilian": "portuguese",
     "portugese": "portuguese",
@@ -45,7 +39,7 @@ _FOODS = {
     "gastropod": "gastropub",
     "europeon": "european",
 }
-_PLACES = {
+PLACES = {
     "hotel du vin bistro": "hotel du vin and bistro",
     "the river bar and grill": "the river bar steakhouse and grill",
     "nando's": "nandos",
@@ -82,6 +76,7 @@ _PLACES = {
     "parkside pools": "parkside swimming pool",
     "cafe jello museum": "cafe jello gallery",
 }
+PLACE_SPELLING = ((" & ", " and "), ("&", " and "), (" '", "'"))
 _WORDED_TIMES = {
     "afternoon": "13:00",
     "lunch": "12:00",
@@ -96,8 +91,6 @@ _WORDED_TIMES = {
     "eight thirty": "08:30",
 }
 _WORDED_BEGINNINGS = {"one o'clock p.m": "13:00", "ten o'clock a.m": "10:00"}
-_CLOCK = re.compile(r"(\d\d):(\d\d)")
-_ALIKE = 90
 
 
 @lru_cache(1 << 16)
@@ -108,32 +101,39 @@ def normal_slot(slot: str) -> str:
     ('arrive', 'pricerange')
     """
     plain = slot.lower().replace(" ", "")
-    return _SLOTS.get(plain, plain)
+    return SLOT_NAMES.get(plain, plain)
 
 
 @lru_cache(1 << 16)
 def normal_value(slot: str, value: str) -> str:
     """The value of a slot (named as :func:`normal_slot` names it) in the form in which it is compared."""
-    if slot in _NAMES:
+    if slot in PLACE_SLOTS:
         return _place(value)
-    if slot in _TIMES:
-        return _time(value)
+    if slot in TIME_SLOTS or slot in SLOT_NAMES:
+        return evaluator_time(value)
     if slot == "type":
-        return _TYPES.get(value, value)
+        return TYPES.get(value, value)
     if slot == "food":
         food = value.strip().lower()
-        return _FOODS.get(food, food)
+        return FOODS.get(food, food)
     if slot in ("parking", "internet") and value == "free":
         return "yes"
     return value
 
 
 def _place(value: str) -> str:
-    name = value.strip().lower().replace(" & ", " and ").replace("&", " and ").replace(" '", "'")
-    return _PLACES.get(name, name)
+    name = value.strip().lower()
+    for written, meant in PLACE_SPELLING:
+        name = name.replace(written, meant)
+    return PLACES.get(name, name)
 
 
-def _time(value: str) -> str:
+def evaluator_time(value: str) -> str:
+    """A time as the evaluator compares it; what it cannot read stays as it is.
+
+    >>> evaluator_time("5:30 pm"), evaluator_time("after 1845"), evaluator_time("9:15"), evaluator_time("")
+    ('17:30', '18:45', '09:15', '00:00')
+    """
     text = value.strip().lower()
     if text in _WORDED_TIMES:
         return _WORDED_TIMES[text]
@@ -142,12 +142,28 @@ def _time(value: str) -> str:
             return time
     text = _without_words(text)
     if text.endswith(("pm", "p.m.")):
-        text = text[:-2] if text.endswith("pm") else text
-        text = (text[:-4] if text.endswith("p.m.") else text).strip()
+        for word in ("pm", "p.m."):
+            if text.endswith(word):
+                text = text[: -len(word)].strip()
         afternoon = _afternoon(text)
         if afternoon is not None:
             return afternoon
     return _clock(text)
+
+
+class EvaluatorClock(ValueRule, frozen=True, kw_only=True):
+    """Times as :func:`evaluator_time` reads them."""
+
+    name: str = "times"
+
+    def apply(self, value: str) -> tuple[str, ...]:
+        return (evaluator_time(value),)
+
+    def describe(self) -> str:
+        return (
+            "H:MM and HHMM → HH:MM; 'by', 'after' and 'am' cut off, 'pm' adds 12 hours (even at noon); noon, lunch and "
+            "some other words → HH:MM; '' → 00:00; other digits → digits:00"
+        )
 
 
 def _without_words(text: str) -> str:
@@ -163,11 +179,14 @@ def _without_words(text: str) -> str:
 
 
 def _afternoon(text: str) -> str | None:
-    """Twelve hours later, even at noon; None where there is no number to read."""
+    """Twelve hours later, even at noon; None where there is no hour to read (the evaluator fails at some of these)."""
     hour, colon, rest = text.partition(":")
-    if (colon and ":" in rest) or not (hour.strip() if colon else hour).isdecimal():
+    if ":" in rest or not (colon or hour.isdigit()):
         return None
-    return f"{int(hour) + 12}:{rest if colon else '00'}"
+    try:
+        return f"{int(hour) + 12}:{rest if colon else '00'}"
+    except ValueError:
+        return None
 
 
 def _clock(text: str) -> str:
@@ -180,33 +199,25 @@ def _clock(text: str) -> str:
     if ":" in text:
         text = text.replace(" ", "")
     if len(text) == 4 and text[1] == ":":
-        return f"0{text}"
+        hour, minute = text.split(":")[:2]
+        return f"{hour.zfill(2)}:{minute}"
     return text
 
 
-@lru_cache(1 << 16)
-def minutes(time: str) -> int:
-    """Minutes since midnight; 0 for whatever does not begin like a clock.
-
-    >>> minutes("09:15"), minutes("24:55"), minutes("evening")
-    (555, 1495, 0)
-    """
-    clock = _CLOCK.match(time)
-    return 60 * int(clock[1]) + int(clock[2]) if clock else 0
-
-
-def similarity(row: str, wanted: str) -> int:
-    """How alike a value of the database and a wanted one are, from 0 to 100.
+def similarity(one: str, other: str) -> int:
+    """How alike two values are, from 0 to 100; of two equally long ones the order can matter.
 
     The best match of the shorter text within the longer, looked for only where a cheapest alignment of the two has
     equal characters: what fuzzywuzzy's ``partial_ratio`` gives with its Levenshtein library. rapidfuzz's own
     ``partial_ratio`` is another function, and would make ``yu garden`` a ``curry garden``.
     """
-    if row == wanted:
+    from rapidfuzz.distance import Indel, Levenshtein
+
+    if one == other:
         return 100
-    if not row or not wanted:
+    if not one or not other:
         return 0
-    short, long = (row, wanted) if len(row) <= len(wanted) else (wanted, row)
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
     best = 0.0
     for block in Levenshtein.opcodes(short, long).as_matching_blocks():
         start = max(block.b - block.a, 0)
@@ -214,32 +225,3 @@ def similarity(row: str, wanted: str) -> int:
         if best > 0.995:
             return 100
     return round(100 * best)
-
-
-@lru_cache(1 << 16)
-def alike(row: str, wanted: str) -> bool:
-    """Is the similarity of a value of the database and a wanted one at least 90?"""
-    return similarity(row, wanted) >= _ALIKE
-
-
-class LikeTexts:
-    """The values of a column of the database, asked which of them are alike to a wanted one.
-
-    The longest common subsequence tells most of them apart in one call. With L of its characters, of which a part of
-    the longer text has no more, and s characters in the shorter text, a match is at most 2L / (s + L); it takes 0.895
-    for a similarity of 90, and so L >= 0.81 s.
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = list(texts)
-        self._lengths = np.array([len(text) for text in self._texts], np.int64)
-
-    def alike(self, wanted: str) -> list[str]:
-        """The values that are alike."""
-        return [text for text in self.perhaps_alike(wanted) if alike(text, wanted)]
-
-    def perhaps_alike(self, wanted: str) -> list[str]:
-        """The values that may be alike: all that are, and others."""
-        common = process.cdist([wanted], self._texts, scorer=LCSseq.similarity)[0].astype(np.int64)
-        near = np.flatnonzero(10 * common >= 8 * np.minimum(self._lengths, len(wanted))).tolist()
-        return [self._texts[place] for place in near]
