@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -51,13 +53,62 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/?#@]*@)?([^\s?#]*)(?:[?#]\S*)?")
+#: What stands where a key stood.
+BLOT = "[key]"
+_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/?#@]*@)?([^\s/?#]*)([^\s?#]*)(?:[?#]\S*)?")
+#: The segment before a key in a path, and names before an equals sign.
+_NAMES_A_KEY = re.compile(r"(?:api|access|auth)?[-_]?(?:key|token|secret|password|passwd|pwd)", re.IGNORECASE)
+#: How keys of well-known services begin.
+_KEY_START = re.compile(r"(?:[sprd]k|hf|gh[oprsu]|github_pat|glpat|gsk|xox[a-z])[-_].{6}")
+_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED = 32, 20, 16, 8
+#: In random texts of both cases and digits two of three signs are of another kind than the one before; in names of
+#: models, such as Mixtral-8x7B-Instruct-v0.1, one of four.
+_RANDOM = 0.35
 
 
 def without_secrets(text: str) -> str:
-    """The text with its URLs bare of user, password and query, where keys are written.
+    """The text with its URLs bare of user, password and query, and of segments of the path that look like keys.
 
-    >>> without_secrets("url=https://me:secret@host/bot?key=1")
-    'url=https://host/bot'
+    >>> without_secrets("url=https://me:secret@host/bot?key=1"), without_secrets("https://host/v1/sk-0123456789/chat")
+    ('url=https://host/bot', 'https://host/v1/[key]/chat')
     """
-    return _URL.sub(r"\1\2", text)
+    return _URL.sub(lambda url: f"{url[1]}{url[2]}{'/'.join(_blotted(url[3].split('/')))}", text)
+
+
+def secrets_in(url: str) -> list[str]:
+    """What looks like a key in the path of an address, and like no word that a text may hold by chance."""
+    found = [key for one in _URL.finditer(url) for segment in _keys(one[3].split("/")) if (key := segment[1])]
+    return [key for key in found if _looks_like_a_key(key) or (len(key) >= _SHORTEST_NAMED and re.search("[0-9]", key))]
+
+
+def _blotted(segments: list[str]) -> Iterator[str]:
+    for segment, key in _keys(segments):
+        yield segment.removesuffix(key) + BLOT if key else segment
+
+
+def _keys(segments: list[str]) -> Iterator[tuple[str, str]]:
+    """Each segment of a path, and what of it is a key: all of it, what stands behind ``key=``, or nothing."""
+    before = ""
+    for segment in segments:
+        name, _, value = segment.rpartition("=")
+        if _NAMES_A_KEY.fullmatch(name):
+            yield segment, value
+        else:
+            yield segment, segment if _NAMES_A_KEY.fullmatch(before) or _looks_like_a_key(segment) else ""
+        before = segment
+
+
+def _looks_like_a_key(segment: str) -> bool:
+    """Whether a segment begins as keys do, is a long hexadecimal number, or has letters and digits as if by chance."""
+    words = re.findall("[A-Za-z0-9]+", segment)
+    signs = "".join(words)
+    if _KEY_START.match(segment) or (len(signs) >= _HEX and re.fullmatch("[0-9A-Fa-f]+", signs)):
+        return True
+    if any(len(word) >= _LONGEST_WORD and re.search("[0-9]", word) and re.search("[A-Za-z]", word) for word in words):
+        return True
+    changes = sum(_kind(one) != _kind(other) for word in words for one, other in pairwise(word))
+    return len(signs) >= _SHORTEST_KEY and changes >= _RANDOM * len(signs)
+
+
+def _kind(sign: str) -> int:
+    return 0 if sign.isdigit() else 1 if sign.isupper() else 2

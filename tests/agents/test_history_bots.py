@@ -162,7 +162,7 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
 )
 def test_failures_are_sentences_with_dialog_and_turn(status: int, body: bytes, message: str) -> None:
     with server(lambda question: (status, body)) as url:
-        bot = HttpBot(url.replace("http://", "http://me:secret@") + "?token=secret")
+        bot = HttpBot(url.replace("http://", "http://me:secret@") + "/sk-secret-path/bot?token=secret")
         with pytest.raises(DialgaugeError, match=message) as caught:
             bot.reply(point(("user", "hi"), ("bot", "hello")))
     assert (caught.value.dialogue, caught.value.turn) == ("made-up", 1)

@@ -186,6 +186,27 @@ def test_no_key_header_or_environment_in_any_file(
     assert "[key]" in outcome.err
 
 
+@pytest.mark.parametrize("key", [KEY, "0123456789abcdef" * 2, "dGhpcyBpcyBhIHNlY3JldCBrZXk0Mg", "key/hunter2hunter2"])
+def test_no_key_in_the_path_of_an_endpoint_in_any_file(
+    server: ModelServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    address = f"{server.url.removesuffix('/v1')}/{key}/v1"
+    said_back = f'raw:{{"choices": [{{"message": {{"content": "you asked /{key}/v1"}}}}]}}'
+    server.misbehave(said_back, "", *["status:500"] * 12)
+    given = words(None, "-n", 2, "--out", "talks", "--json", "s.json", "--detail", endpoint=address)
+    monkeypatch.setattr("sys.argv", ["dialgauge", *given])
+    outcome = dialgauge(capsys, *given)
+    assert outcome.code == 1
+    assert "[key]/v1" in outcome.err
+    written = {str(path): path.read_bytes() for path in files(Path())}
+    assert any(only_run().id in name for name in written) and b"[key]/v1" in written["tape.jsonl"]
+    secret = key.rpartition("/")[2]
+    for name, content in [*written.items(), ("screen", (outcome.out + outcome.err).encode())]:
+        assert secret.encode() not in content, name
+        assert secret not in name
+    assert f"{address.replace(secret, '[key]')}" in " ".join(only_run().manifest.command)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from support.agent_results import tau_file
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -57,3 +59,39 @@ def test_an_empty_name_is_not_the_current_folder(
     kind = "folder" if name in ("--store", "--figures") else "file"
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"dialgauge: {name} must name a {kind} (got '')\n")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "self", "mine.json", "mine.json"],
+        ["score", "self", "mine.json", "./mine.json", "--engine", "local"],
+        ["compare", "self", "mine.json", "mine.json"],
+        ["compare", "tau.json", "./tau.json"],
+        ["tasks", "score", "mine.json", "mine.json", "mine.json"],
+        ["tasks", "score", "tau.json", "./tau.json"],
+        ["users", "score", "tau.json", "tau.json"],
+        ["users", "faults", "tau.json", "./tau.json"],
+    ],
+    ids=" ".join,
+)
+def test_one_file_given_twice_is_said(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = gold_dialogues(3)
+    write_predictions(tmp_path / "mine.json", gold, tracker(gold, 0.1, 0))
+    tau_file(tmp_path / "tau.json", {"a": "++"})
+    monkeypatch.chdir(tmp_path)
+    outcome = dialgauge(capsys, *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.endswith(".json: it is given twice; give each file once\n")
+
+
+def test_results_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both were called by the name of the file, so the JSON had the coverage of one of them."""
+    for folder, marks in (("a", "++"), ("b", "+-")):
+        (tmp_path / folder).mkdir()
+        tau_file(tmp_path / folder / "tau.json", {"t": marks})
+    files = [tmp_path / "a" / "tau.json", tmp_path / "b" / "tau.json"]
+    document = json.loads(dialgauge(capsys, "tasks", "score", *files, "--resamples", 0, "--json", "-").out)
+    assert list(document["coverage"]) == ["a/tau", "b/tau"]

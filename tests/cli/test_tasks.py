@@ -150,13 +150,15 @@ def test_two_runs_compare(capsys: Capture, gold: Path, mine: Path, tmp_path: Pat
     assert "never told: address" in result.out
 
 
-def test_files_of_one_name_go_by_their_paths(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
+def test_files_of_one_name_are_told_apart_by_their_folders(
+    capsys: Capture, gold: Path, mine: Path, tmp_path: Path
+) -> None:
     again = tmp_path / "again" / "mine.json"
     again.parent.mkdir()
     again.write_bytes(mine.read_bytes())
     result = dialgauge(capsys, "tasks", "score", gold, mine, again, "--no-human", "--resamples", 0, "--json", "-")
     written = json.loads(result.out)
-    assert [system["name"] for system in written["systems"]] == [str(mine), str(again)]
+    assert [system["name"] for system in written["systems"]] == [f"{tmp_path.name}/mine", "again/mine"]
     assert written["systems"][0]["human"] is None
     assert written["systems"][0]["scores"]["Inform"]["low"] is None
 

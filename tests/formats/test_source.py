@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import packed
+from dialgauge.formats import packed, system_names
 from dialgauge.formats.corpus import read
 from dialgauge.formats.source import Part, resolve
 from support.examples import EXAMPLES
@@ -286,3 +286,30 @@ def test_bytes_after_the_end_of_a_gzip_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(LINE) + b"more")
     with pytest.raises(DialgaugeError, match="cannot be read"):
         contents(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        (["runs/mintl.json", "augpt.json.gz"], ["mintl", "augpt"]),
+        (["a/mintl.json", "b/mintl.json"], ["a/mintl", "b/mintl"]),
+        (["y/a/mintl.json", "x/a/mintl.json", "a/other.json"], ["y/a/mintl", "x/a/mintl", "other"]),
+        (["a/mintl.json", "a/mintl.jsonl"], ["mintl.json", "mintl.jsonl"]),
+        (["a/c.json", "a/c.jsonl", "b/c.json", "b/c.jsonl"], ["a/c.json", "a/c.jsonl", "b/c.json", "b/c.jsonl"]),
+        (["https://one/c.json", "https://two/c.json"], ["one/c", "two/c"]),
+    ],
+)
+def test_sources_that_are_called_alike_are_told_apart(sources: list[str], names: list[str]) -> None:
+    assert system_names(sources) == names
+
+
+def test_a_file_in_the_current_folder_is_called_by_that_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name was /mintl."""
+    monkeypatch.chdir(tmp_path)
+    assert system_names(["mintl.json", "other/mintl.json"]) == [f"{tmp_path.name}/mintl", "other/mintl"]
+
+
+@pytest.mark.parametrize("again", ["a/mintl.json", "./a/mintl.json", "b/../a/mintl.json"])
+def test_one_source_twice_is_an_error(again: str) -> None:
+    with pytest.raises(DialgaugeError, match=r"mintl\.json: it is given twice; give each file once"):
+        system_names(["a/mintl.json", "b/mintl.json", again])

@@ -17,6 +17,7 @@ from dialgauge.agents.protocol import NO_USAGE, Reply, SystemContext, Usage
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
+from dialgauge.text import without_secrets
 
 if TYPE_CHECKING:
     from dialgauge.agents.llm import Observer
@@ -141,11 +142,11 @@ class HttpBot(HistoryBot):
         try:
             parsed = httpx.URL(url)
         except httpx.InvalidURL as error:
-            raise DialgaugeError(f"'{url}' is not a web address ({error})") from error
+            raise DialgaugeError(f"'{without_secrets(url)}' is not a web address ({error})") from error
         self._url = parsed
         self._client = httpx.Client(timeout=float(timeout))
         #: The address without what may be secret in it.
-        self.shown = str(parsed.copy_with(userinfo=b"", query=None, fragment=None))
+        self.shown = without_secrets(str(parsed))
         self.options = {"url": self.shown}
 
     def start(self, context: SystemContext) -> None:

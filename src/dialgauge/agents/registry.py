@@ -6,12 +6,12 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from dialgauge import plugins
 from dialgauge.agents.llm.settings import FETCHING, LOCAL
 from dialgauge.agents.protocol import Agent
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import without_secrets
 
 #: What makes each agent: a class or a function whose keyword parameters are its options.
 BUILT_IN = {
@@ -46,19 +46,10 @@ def deciding_options(name: str, options: Mapping[str, str]) -> dict[str, str]:
     if reaching is None:
         return dict(options)
     return {
-        option: _public(text) if option == "url" else text
+        option: without_secrets(text) if option == "url" else text
         for option, text in options.items()
         if option not in reaching or (option, text) == ("endpoint", LOCAL)
     }
-
-
-def _public(url: str) -> str:
-    """An address without what may be secret in it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def agent_names() -> list[str]:

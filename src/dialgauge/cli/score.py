@@ -265,7 +265,8 @@ def _score_files(
 ) -> Results:
     """Systems in many files each, scored file by file."""
     from dialgauge.errors import DialgaugeError
-    from dialgauge.tracking import SELF, Results, score_shards, system_names
+    from dialgauge.formats import system_names
+    from dialgauge.tracking import SELF, Results, score_shards
     from dialgauge.values import DEFAULT_PROFILE, profile_named
 
     if not files or files == [SELF]:

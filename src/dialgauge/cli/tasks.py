@@ -222,7 +222,7 @@ def explain(
     else:
         options = _options(domains, "skip", strict, ["Inform", "Success"], 0, 0)
         evaluation = _evaluation(files[0], database, None, None, options)
-        (presented,) = _scored(evaluation, {files[1]: None}, human=False)
+        (presented,) = _scored(evaluation, _named(files[:2])[1], human=False)
     tables = explanation(presented, dialogue)
     _tell([presented])
     present_tables(tables, table, json)
@@ -262,19 +262,19 @@ def _score_results(
 ) -> int:
     """Results of agents, or runs that are scored already."""
     from dialgauge.errors import DialgaugeError
+    from dialgauge.formats import system_names
     from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
 
     if given := [name for name, value in unfit.items() if value]:
         raise DialgaugeError(f"agent results are already scored; leave out {', '.join(given)}")
     files = [one for one in results if isinstance(one, str)]
-    if len(set(files)) < len(files):
-        raise DialgaugeError("a result file is given twice; give each once")
+    names = system_names(files)
     with kept_for_good():
         if files and where.asked:
             from dialgauge.tasks import ResultsWork
 
             work = ResultsWork(measures, resamples, seed)
-            runs = _scored_elsewhere(work, dict.fromkeys(files), where, store)
+            runs = _scored_elsewhere(work, dict(zip(files, names, strict=True)), where, store)
         else:
             runs = score_results(files, measures=measures, resamples=resamples, seed=seed) if files else list(results)
     screen = out if on_screen(json) else err
@@ -300,10 +300,10 @@ def _check_output(table: Path | None, by: str | None) -> None:
         raise DialgaugeError(f"--by accepts only 'domain' (got '{by}')")
 
 
-def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str | None]]:
-    """The gold file, and the prediction files, each with a name where its own would not tell it apart."""
+def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str]]:
+    """The gold file, and the prediction files, each with its name."""
     from dialgauge.errors import DialgaugeError
-    from dialgauge.formats import system_name
+    from dialgauge.formats import system_names
     from dialgauge.tasks import refuse_unreadable
 
     if not files or len(files) < 2:
@@ -311,12 +311,7 @@ def _named(files: Sequence[str] | None) -> tuple[str, dict[str, str | None]]:
             refuse_unreadable(file)
         raise DialgaugeError("give the gold file and at least one response file: dialgauge tasks score GOLD PRED...")
     gold, *systems = files
-    if len(set(systems)) < len(systems):
-        raise DialgaugeError("a response file is given twice; give each once")
-    short = [system_name(system) for system in systems]
-    return gold, {
-        system: None if short.count(name) == 1 else system for system, name in zip(systems, short, strict=True)
-    }
+    return gold, dict(zip(systems, system_names(systems), strict=True))
 
 
 def _options(
@@ -337,7 +332,7 @@ def _evaluation(
         return TaskEvaluation(gold, database, references, cast(Any, references_are), options)
 
 
-def _scored(evaluation: TaskEvaluation, systems: Mapping[str, str | None], *, human: bool) -> list[Run]:
+def _scored(evaluation: TaskEvaluation, systems: Mapping[str, str], *, human: bool) -> list[Run]:
     from dialgauge.tasks import read_predictions
 
     def each() -> Iterator[Run]:
@@ -362,9 +357,7 @@ def _response_work(
     )
 
 
-def _scored_elsewhere(
-    work: TaskWork, systems: Mapping[str, str | None], where: WorkPlace, store: Path | None
-) -> list[Run]:
+def _scored_elsewhere(work: TaskWork, systems: Mapping[str, str], where: WorkPlace, store: Path | None) -> list[Run]:
     from dialgauge.tasks import TaskSource, score_elsewhere
 
     sources = [TaskSource(source, name) for source, name in systems.items()]

@@ -118,7 +118,7 @@ def score(
     """
     out.wide = wide
     from dialgauge.errors import DialgaugeError
-    from dialgauge.formats import bulk_load
+    from dialgauge.formats import bulk_load, system_names
     from dialgauge.users import reference_report, score_tables, verdict_table
 
     check_table(table)
@@ -144,7 +144,7 @@ def score(
                 name=name,
                 keep=working_store(store) if engine else None,
             )
-            for source, name in zip(conversations, _names(conversations), strict=True)
+            for source, name in zip(conversations, system_names(conversations), strict=True)
         ]
         tables: list[Table] = []
         for each in runs:
@@ -288,14 +288,6 @@ def _behaviours(runs: list[Run]) -> dict[str, Callable[[], Any]]:
         for place, run in enumerate(runs, 1)
         for one in paper_figures(run)
     }
-
-
-def _names(sources: list[str]) -> list[str]:
-    """Short names of sources; those that would share one go by their whole names."""
-    from dialgauge.formats import system_name
-
-    short = [system_name(source) for source in sources]
-    return [name if short.count(name) == 1 else source for name, source in zip(short, sources, strict=True)]
 
 
 def _document(runs: list[Run], *, per_dialogue: bool) -> dict[str, object]:

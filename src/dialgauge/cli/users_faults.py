@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import (
@@ -75,6 +74,7 @@ def faults(
     infrastructure, were never judged, or contain no user message.
     """
     out.wide = wide
+    from dialgauge.formats import system_names
     from dialgauge.users.faults import (
         check_faults,
         explanation_tables,
@@ -95,7 +95,10 @@ def faults(
         runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
     else:
         with kept_for_good():
-            runs = [check_faults(source, format=format, resamples=resamples, seed=seed) for source in conversations]
+            runs = [
+                check_faults(source, name=name, format=format, resamples=resamples, seed=seed)
+                for source, name in zip(conversations, system_names(conversations), strict=True)
+            ]
     screen = out if on_screen(json) else err
     for each in runs:
         if missing := missing_sentence(each):
@@ -129,20 +132,19 @@ def _judged(
 ) -> tuple[list[Run], list[Table]]:
     """The runs of checks and a judge together, and how the judge agrees with the labels."""
     from dialgauge.cli.users_judge import agreement_table, judge_conversations, judge_settings
-    from dialgauge.formats import read
+    from dialgauge.formats import read, system_names
     from dialgauge.users.faults import faults_run
 
     settings = judge_settings(judge, given)
     runs: list[Run] = []
     judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
-    for source in sources:
+    for source, name in zip(sources, system_names(sources), strict=True):
         dialogues = read(source, format=format).dialogues
         result = judge_conversations(dialogues, source, settings, seed)
         judged |= result.judged
         for dialogue, why in list(result.failed.items())[:1]:
             err.print(f"not judged: {len(result.failed):,} of {len(dialogues):,}, the first {dialogue}: {why}")
         inputs = [("conversations", source)] if source != "-" else []
-        name = Path(source).name.partition(".")[0]
         runs.append(
             faults_run(dialogues, name, checked=result.checked, inputs=inputs, judge=settings.model_name,
                        resamples=resamples, seed=seed)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
     from dialgauge.formats.remote import is_url, open_url
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
-    from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name
+    from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name, system_names
     from dialgauge.formats.tau import planned_results
 
 __all__ = [
@@ -81,6 +81,7 @@ __all__ = [
     "resolve",
     "stream",
     "system_name",
+    "system_names",
     "write",
     "write_candidates",
     "write_kb",

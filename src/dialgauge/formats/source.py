@@ -12,7 +12,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
@@ -178,6 +178,41 @@ def system_name(source: str | Path) -> str:
     while ending := next((one for one in _ENDINGS if name.lower().endswith(one) and len(name) > len(one)), ""):
         name = name[: -len(ending)]
     return name
+
+
+def system_names(sources: Iterable[str | Path]) -> list[str]:
+    """Names for several sources: those that are called alike are told apart by their folders, else by their endings.
+
+    >>> system_names(["a/mintl.json", "b/mintl.json", "augpt.json"])
+    ['a/mintl', 'b/mintl', 'augpt']
+    """
+    texts = [os.fspath(source) for source in sources]
+    short = [system_name(text) for text in texts]
+    if len(set(short)) == len(short):
+        return short
+    places = [text if text == "-" or is_url(text) else os.path.normpath(Path(text).absolute()) for text in texts]
+    if again := next((text for number, text in enumerate(texts) if places[number] in places[:number]), None):
+        raise DialgaugeError("it is given twice; give each file once", file="standard input" if again == "-" else again)
+    return [
+        name if short.count(name) == 1 else _told_apart(places[number], [*places[:number], *places[number + 1 :]])
+        for number, name in enumerate(short)
+    ]
+
+
+def _told_apart(place: str, others: Sequence[str]) -> str:
+    """The name of a source with as many folders as it takes to differ from the others; if none do, with its ending."""
+
+    def tail(one: str, depth: int, *, whole: bool) -> str:
+        pure = PurePath(one)
+        folders = pure.parent.parts[len(pure.parent.parts) - depth :]
+        return "/".join([*folders, pure.name if whole else system_name(one)])
+
+    for whole in (False, True):
+        for depth in range(len(PurePath(place).parent.parts)):
+            name = tail(place, depth, whole=whole)
+            if all(tail(other, depth, whole=whole) != name for other in others):
+                return name
+    return place
 
 
 def resolve(source: str | Path, *, limit: int = DEFAULT_LIMIT) -> list[Part]:

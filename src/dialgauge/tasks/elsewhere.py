@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class TaskSource(Struct, frozen=True):
-    """One system: where its responses lie, and its name where the file's own would not tell it apart."""
+    """One system: where its responses lie, and its name."""
 
     source: str
-    name: str | None = None
+    name: str
 
 
 class TaskWork(Work[Any, TaskSource]):
@@ -87,7 +87,10 @@ class ResultsWork(TaskWork):
 
     def do(self, state: None, unit: Unit[TaskSource]) -> bytes:
         scored = score_results(
-            [unit.payload.source], measures=self._measures, resamples=self._resamples, seed=self._seed
+            {unit.payload.name: unit.payload.source},
+            measures=self._measures,
+            resamples=self._resamples,
+            seed=self._seed,
         )
         return packed_run(scored[0])
 
@@ -110,7 +113,7 @@ def score_elsewhere(
         "systems": sorted(one.source for one in systems),
         "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
     }
-    with store.kept_units(kind="tasks", name=systems[0].name or "systems", config=config) as done:
+    with store.kept_units(kind="tasks", name=systems[0].name, config=config) as done:
         for result in engine.run(work, units, workers=workers, done=done):
             if on_unit is not None:
                 on_unit(1)
@@ -126,5 +129,5 @@ def score_elsewhere(
 
 def _key(system: TaskSource) -> str:
     """What identifies the files of a system, and the name it goes by."""
-    facts = "".join(shard.key for shard in list_shards([system.source])) + (system.name or system.source)
+    facts = "".join(shard.key for shard in list_shards([system.source])) + system.name
     return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]

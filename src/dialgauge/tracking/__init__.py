@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.faults import Faults, slots_per_dialogue
     from dialgauge.tracking.fga import forgetting_rate
     from dialgauge.tracking.figures import scored_figures
-    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems, system_names
+    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
         DEFAULT_MEASURES,
@@ -74,7 +74,6 @@ __all__ = [
     "scored_figures",
     "slots_per_dialogue",
     "sweep_counts",
-    "system_names",
     "worst_dialogues",
     "write_codes",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, read, system_name
+from dialgauge.formats import Corpus, read, system_name, system_names
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -136,20 +136,6 @@ def _is_frame(sources: object) -> bool:
     from dialgauge.formats import is_frame
 
     return is_frame(sources)
-
-
-def system_names(paths: Sequence[str]) -> list[str]:
-    """Names for several files, told apart by their folders, else by numbers, where the files are called alike."""
-    names = [system_name(path) for path in paths]
-    if len(set(names)) == len(names):
-        return names
-    longer = [
-        f"{PurePath(path).parent.name}/{name}" if names.count(name) > 1 else name
-        for path, name in zip(paths, names, strict=True)
-    ]
-    if len(set(longer)) == len(longer):
-        return longer
-    return [f"{name} ({number})" if longer.count(name) > 1 else name for number, name in enumerate(longer, 1)]
 
 
 def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:

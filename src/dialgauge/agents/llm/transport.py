@@ -16,7 +16,7 @@ import httpx
 
 from dialgauge.agents.llm.settings import ChatSettings
 from dialgauge.errors import DialgaugeError
-from dialgauge.text import counted
+from dialgauge.text import BLOT, counted, secrets_in, without_secrets
 
 #: No reply of a few hundred tokens is longer.
 _MOST_BYTES = 4 << 20
@@ -27,7 +27,6 @@ _LONGEST_WAIT = 120.0
 #: Characters of an endpoint's own words in an error.
 _QUOTED = 300
 _TOO_MANY, _SERVER_ERROR, _TIMEOUT_STATUS = 429, 500, 408
-_BLOT = "[key]"
 
 
 class ChatError(DialgaugeError):
@@ -56,6 +55,9 @@ class Transport:
         """``address`` is asked before each try: a local server may have been started anew."""
         self._settings, self._address, self._pause = settings, address, pause
         self._key = settings.key()
+        #: The address without what may be secret in it, and all that must be shown to nobody, the longest first.
+        self._shown = without_secrets(settings.endpoint)
+        self._secrets = sorted(filter(None, [self._key, *secrets_in(settings.endpoint)]), key=len, reverse=True)
         self._client = httpx.Client(timeout=settings.timeout, trust_env=trust_environment)
         #: Calls in a row that no try could mend; from :data:`_DOWN` on, one try is enough until something answers.
         self._lost = 0
@@ -75,7 +77,7 @@ class Transport:
                 self._lost = 0
                 return answer
         self._lost += 1
-        raise ChatError(f"the model at {self._settings.endpoint} {why} ({counted(tries, 'try', 'tries')})")
+        raise ChatError(f"the model at {self._shown} {why} ({counted(tries, 'try', 'tries')})")
 
     def _wait(self, number: int, told: float | None) -> float:
         if told is not None:
@@ -97,7 +99,7 @@ class Transport:
         if status in (_TOO_MANY, _TIMEOUT_STATUS) or status >= _SERVER_ERROR:
             raise _Again(f"answered with status {status}{self._told(body)}", self._retry_after(response))
         if not response.is_success:
-            raise ChatError(f"the model at {self._settings.endpoint} answered with status {status}{self._told(body)}")
+            raise ChatError(f"the model at {self._shown} answered with status {status}{self._told(body)}")
         return self._decoded(body)
 
     def _read(self, response: httpx.Response) -> str:
@@ -107,7 +109,7 @@ class Transport:
         for piece in response.iter_bytes():
             content += piece
             if len(content) > _MOST_BYTES:
-                raise ChatError(f"the model at {self._settings.endpoint} answered with more than {_MOST_BYTES:,} bytes")
+                raise ChatError(f"the model at {self._shown} answered with more than {_MOST_BYTES:,} bytes")
             if time.monotonic() > deadline:
                 raise _Again(f"did not finish its answer within {self._settings.timeout:g} seconds")
         return self._clean(content.decode("utf-8", "replace"))
@@ -122,7 +124,9 @@ class Transport:
         return answer
 
     def _clean(self, text: str) -> str:
-        return text.replace(self._key, _BLOT) if self._key else text
+        for secret in self._secrets:
+            text = text.replace(secret, BLOT)
+        return text
 
     def _blotted(self, part: Any) -> Any:
         """The same once more after decoding: JSON may write a sign of the key in another way."""

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import planned_results, read, system_name
+from dialgauge.formats import planned_results, read, system_names
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -48,15 +48,24 @@ _NAMED = 8
 
 
 def score_results(
-    sources: Iterable[str | Path], *, measures: Sequence[str] = (), resamples: int = 1000, seed: int = 0
+    sources: Iterable[str | Path] | Mapping[str, str | Path],
+    *,
+    measures: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> list[Run]:
-    """One run for each results file, in memory."""
+    """One run for each results file, in memory; names are those of a mapping, or made of the files'."""
+    if isinstance(sources, Mapping):
+        named = dict(sources)
+    else:
+        files = list(sources)
+        named = dict(zip(system_names(files), files, strict=True))
     runs = []
-    for source in sources:
+    for name, source in named.items():
         dialogues, plan = _read(source)
         run = score_attempts(
             dialogues,
-            system_name(source),
+            name,
             inputs=[("results", str(source))],
             measures=measures,
             resamples=resamples,

@@ -26,7 +26,7 @@ from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
 T = TypeVar("T")
 
 VENUE_DOMAINS = ("restaurant", "hotel", "attraction")
-DATABASE_DOMAINS = (*VENUE_DOMAINS, "train")
+DATABASE_DOMAINS: tuple[str, ...] = (*VENUE_DOMAINS, "train")
 
 #: Columns that nobody can ask for, and columns compared by likeness.
 _NOT_ASKED = {
