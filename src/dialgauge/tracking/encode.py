@@ -45,7 +45,7 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a domain's slots: readers make those once that many turns repeat. Kept, so that ids stay theirs.
+        #: The numbers of a domain's slots, which readers make once for many turns. They are kept, as their ids must be.
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
