@@ -12,6 +12,7 @@ import gc
 import os
 import signal
 import sys
+from types import FrameType
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
@@ -77,7 +78,7 @@ def main(argv: list[str] | None = None) -> None:
     ending = _Ending()
     if argv is None:
         _stop_as_from_the_keyboard()
-        if sys._getframe(1).f_globals.get("__name__") == "__main__":  # what calls us has nothing else to do
+        if _is_program(sys._getframe(1)):
             atexit.register(ending.leave)
     if sys.stdout is None:
         _say("standard output is closed; redirect it to a file or to /dev/null")
@@ -112,6 +113,12 @@ class _Ending:
         """Leave, unless something went wrong that Python itself has to tell."""
         if self.code is not None:
             os._exit(self.code)
+
+
+def _is_program(caller: FrameType) -> bool:
+    """Whether the script ``dialgauge`` or ``python -m dialgauge`` calls, which have nothing else to do."""
+    stem = os.path.splitext(os.path.basename(caller.f_code.co_filename))[0]  # noqa: PTH119, PTH122 - pathlib takes 3 ms
+    return caller.f_globals.get("__name__") == "__main__" and stem in ("dialgauge", "__main__")
 
 
 def _stop_as_from_the_keyboard() -> None:
