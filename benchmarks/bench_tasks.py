@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from dialgauge.tasks import TaskEvaluation, TaskOptions, read_predictions
+from dialgauge.tasks.delexical import _PIECES
 from dialgauge.tasks.gold import GoldTasks
 from dialgauge.worlds.town import load_town
 
@@ -30,6 +31,7 @@ REPEATS = 6
 
 def forget() -> None:
     """Empty what our functions, and sacreBLEU's, remember of texts."""
+    _PIECES.clear()
     for name, module in list(sys.modules.items()):
         if name.startswith(("dialgauge.tasks", "dialgauge.worlds.town", "sacrebleu.tokenizers")):
             holders = [module, *(value for value in vars(module).values() if isinstance(value, type))]

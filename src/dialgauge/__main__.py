@@ -1,5 +1,5 @@
 """``python -m dialgauge`` is the command line."""
 
-from dialgauge.cli import main
+from dialgauge.cli import program
 
-main()
+program()

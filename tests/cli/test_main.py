@@ -396,3 +396,41 @@ def test_commands_that_count_have_one_thread_for_linear_algebra(
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
     dialgauge(capsys, name, "--help")
     assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
+
+
+def test_the_program_ends_without_taking_its_memory_apart() -> None:
+    """What waits for the end is done and the exit code is the command's, but objects are not looked at one by one."""
+    script = """
+import atexit, runpy, sys
+import dialgauge.cli as cli
+
+class Loud:
+    def __del__(self):
+        print("taken apart", flush=True)
+
+kept, page = Loud(), cli.overview()
+cli.overview = lambda: atexit.register(print, "tidied up", flush=True) and page
+sys.argv = ["dialgauge", *sys.argv[1:]]
+runpy.run_module("dialgauge", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "tidied up")
+    assert "taken apart" not in done.stdout
+    failed = subprocess.run([sys.executable, "-c", script, "scoer"], capture_output=True, text=True, check=False)
+    assert (failed.returncode, failed.stdout) == (2, "")
+
+
+def test_a_script_of_somebody_elses_goes_on_after_a_command() -> None:
+    script = """
+import atexit, sys
+from dialgauge.cli import main
+
+atexit.register(print, "the script's own end")
+sys.argv = ["dialgauge", "--version"]
+try:
+    main()
+except SystemExit:
+    sys.exit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (7, "the script's own end")

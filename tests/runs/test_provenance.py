@@ -1,12 +1,22 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.provenance import draft, fingerprint, input_of_files, this_command, with_origin
+from dialgauge.runs.provenance import (
+    KEY_PACKAGES,
+    _versions,
+    draft,
+    fingerprint,
+    input_of_files,
+    this_command,
+    versions,
+    with_origin,
+)
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -78,3 +88,27 @@ def test_a_command_is_recorded_without_what_is_secret_in_addresses(monkeypatch: 
     ]  # fmt: skip
     read = input_of_files("s3://id:pw@bucket/x?token=1", "gold", {"x": ("00", 1)})
     assert read.path == "s3://bucket/x"
+
+
+@pytest.mark.parametrize("package", KEY_PACKAGES)
+def test_versions_are_those_that_the_packages_describe(package: str) -> None:
+    try:
+        described: str | None = version(package)
+    except PackageNotFoundError:
+        described = None
+    assert versions().get(package) == described
+
+
+def test_the_first_of_two_copies_of_a_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, folder in (
+        ("a", "torch-9.1.dist-info"),
+        ("b", "torch-8.0.dist-info"),
+        ("b", "scipy-7.5-py3.11.egg-info"),
+    ):
+        (tmp_path / place / folder).mkdir(parents=True)
+    monkeypatch.setattr("sys.path", [str(tmp_path / "nowhere"), str(tmp_path / "a"), str(tmp_path / "b")])
+    _versions.cache_clear()
+    found = versions()
+    _versions.cache_clear()
+    assert (found["torch"], found["scipy"]) == ("9.1", "7.5")
+    assert "numpy" not in found

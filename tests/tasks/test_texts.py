@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks import References, TaskEvaluation, TaskOptions, cleaned, predictions_from, richness
-from dialgauge.tasks.delexical import CLASSES, classed, surface
+from dialgauge.tasks.delexical import CLASSES, _joined, _tokens, classed, surface
 from dialgauge.tasks.gold import GoldTasks
 from dialgauge.tasks.texts import _Tokeniser, bleu_of, bleu_signature, words
 from support.town import responses, town
@@ -163,3 +165,30 @@ def test_undefined_values_are_undefined(small: GoldTasks) -> None:
     scores = TaskEvaluation(small, town(), options=TaskOptions(measures=("all",))).score(predictions_from("x", silent))
     assert scores["OfferP"] is None
     assert all(score.value is None or math.isfinite(score.value) for score in scores.scores.values())
+
+
+@settings(deadline=None)
+@given(st.text("ab15 ,.'\"`-_?!:;()[]{}$%/\\é„“”…\x07\u00a0", max_size=25))
+def test_the_surface_of_a_text_is_made_of_its_words_unless_these_look_around(text: str) -> None:
+    written = " ".join(text.split())
+    whole = written if written.isprintable() else "".join(char for char in written if char >= " ")
+    assert surface(text) == _joined(_tokens(whole))
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "B", "b", "c-", "-", "the", "a's"])).map(" ".join), min_size=1))
+def test_richness_counts_words_pairs_and_triples(texts: list[str]) -> None:
+    told = [words(text) for text in texts]
+    singles = Counter(word for each in told for word in each)
+    pairs = Counter(pair for each in told for pair in pairwise(each))
+    total = sum(singles.values())
+    values = richness(texts)
+    assert values["tokens"] == total / len(texts)
+    assert values["unigrams"] == len(singles)
+    assert values["bigrams"] == len(pairs)
+    assert values["trigrams"] == len(
+        {triple for each in told for triple in zip(each, each[1:], each[2:], strict=False)}
+    )
+    assert values["entropy"] == -math.fsum(n / total * math.log2(n / total) for n in singles.values())
+    assert values["conditional entropy"] == -math.fsum(
+        n / total * math.log2(n / singles[first]) for (first, _), n in pairs.items()
+    )

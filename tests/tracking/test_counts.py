@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.dialogue import dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.tracking.counts import SlotTally, TurnCounts, count
-from dialgauge.tracking.encode import Codes, Flags
+from dialgauge.tracking.encode import Codes, Flags, Items, encode
 from dialgauge.tracking.shard_sums import _hashed, _keys
 
 KINDS = [np.int8, np.uint16, np.int32, np.int64]
@@ -75,3 +75,14 @@ def test_a_key_has_the_same_hash_in_every_file(texts: list[str]) -> None:
 def test_different_keys_have_different_hashes(form: str) -> None:
     keys = polars.Series([form.format(number) for number in range(200_000)])
     assert len(np.unique(np.frombuffer(_hashed(keys), np.uint64))) == len(keys)
+
+
+def test_domains_that_share_their_slots_stay_apart() -> None:
+    """Readers share the slots of equal texts, whatever domain they are of."""
+    slots: dict[str, tuple[str, ...]] = {"area": ("north",)}
+    turn = Turn(speaker="user", state={"hotel": slots, "restaurant": slots})
+    items = Items()
+    encoded = encode([Dialogue(id=name, turns=(turn, turn)) for name in ("a", "b")], "state", items)
+    assert items.listed(0, len(items)) == [("hotel", "area", ("north",)), ("restaurant", "area", ("north",))]
+    assert encoded.cell_item.tolist() == [0, 1] * 4
+    assert encoded.cell_row.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]

@@ -70,23 +70,38 @@ def overview() -> str:
     )
 
 
+def program() -> None:
+    """The script ``dialgauge`` and ``python -m dialgauge``, after which nothing comes.
+
+    The process ends without taking its memory apart, a tenth of the time of a large command. That is registered before
+    anything else, so it comes after whatever else waits for the end: threads, pools, temporary folders; and it does not
+    come where something went wrong that Python itself has to tell.
+    """
+    ended: list[int] = []
+    atexit.register(lambda: os._exit(ended[0]) if ended else None)
+    _stop_as_from_the_keyboard()
+    ended.append(_exit_code(sys.argv[1:]))
+    sys.exit(ended[0])
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit.
 
     0 done, 1 ran but scores are incomplete, 2 an error the user can fix, 3 a check of --fail-under or --fail-on-drop
     failed, 130 Ctrl-C, 143 SIGTERM.
     """
-    _prepare_streams()
-    ending = _Ending()
     if argv is None:
         _stop_as_from_the_keyboard()
-        if sys._getframe(1).f_globals.get("__name__") == "__main__":  # what calls us has nothing else to do
-            atexit.register(ending.leave)
+    sys.exit(_exit_code(sys.argv[1:] if argv is None else argv))
+
+
+def _exit_code(argv: list[str]) -> int:
+    _prepare_streams()
     if sys.stdout is None:
         _say("standard output is closed; redirect it to a file or to /dev/null")
-        sys.exit(2)
+        return 2
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = _run(list(argv))
     except BrokenPipeError:  # whoever read the output has seen enough
         code = 0
     except OSError as error:
@@ -98,24 +113,7 @@ def main(argv: list[str] | None = None) -> None:
         terminated = isinstance(stop, Terminated)
         _say("terminated" if terminated else "interrupted")
         code = 143 if terminated else 130
-    ending.code = _flushed(code)
-    sys.exit(ending.code)
-
-
-class _Ending:
-    """The end of a process without taking its memory apart, which takes a tenth of the time of a large command.
-
-    It is registered before anything else, so it comes after whatever else waits for the end: threads, pools, temporary
-    folders.
-    """
-
-    #: None until the command has ended and its output has left.
-    code: int | None = None
-
-    def leave(self) -> None:
-        """Leave, unless something went wrong that Python itself has to tell."""
-        if self.code is not None:
-            os._exit(self.code)
+    return _flushed(code)
 
 
 def _stop_as_from_the_keyboard() -> None:

@@ -47,7 +47,7 @@ HEAD_BYTES = 1 << 18
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 #: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
-_SMALL, _SMALL_UNPACKED = 1 << 20, 1 << 25
+_SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
 
 class Part:

@@ -157,6 +157,7 @@ def _tokens(text: str) -> list[str]:
 _LOOKS_AROUND = re.compile(r"'(?:(?<![^ ].)|(?![^ ]))|,(?<![^ ].)(?=[^ ])")
 #: Where no space goes, between words. No text has it that is printable.
 _GLUE = "\x08"
+_MOST_WORDS = 1 << 16
 
 
 class _Pieces(dict[str, str]):
@@ -166,6 +167,8 @@ class _Pieces(dict[str, str]):
         tokens = _tokens(word)
         if any(map(_QUOTES.fullmatch, tokens)):
             raise KeyError(word)
+        if len(self) >= _MOST_WORDS:
+            self.clear()
         left = _GLUE if tokens and _CLOSING.fullmatch(tokens[0]) else ""
         right = _GLUE if tokens and _OPENING.fullmatch(tokens[-1]) else ""
         piece = self[word] = f"{left}{_joined(tokens)}{right}"
