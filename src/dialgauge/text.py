@@ -26,6 +26,27 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
+def split_at_commas(text: str) -> list[str]:
+    """The pieces between commas that stand outside parentheses and brackets, which belong to the name of a measure.
+
+    >>> split_at_commas("JGA, FGA(rule=paper,over=turns)[hotel]")
+    ['JGA', ' FGA(rule=paper,over=turns)[hotel]']
+    """
+    pieces: list[str] = []
+    end, later = len(text), {"()": "", "[]": ""}  # the next of each pair, seen from the left
+    for place in range(len(text) - 1, -1, -1):
+        letter = text[place]
+        if letter == ",":
+            if later["()"] != ")" and later["[]"] != "]":
+                pieces.append(text[place + 1 : end])
+                end = place
+        elif letter in "()":
+            later["()"] = letter
+        elif letter in "[]":
+            later["[]"] = letter
+    return [text[:end], *reversed(pieces)]
+
+
 def plain(text: str) -> str:
     """One line without control characters: nothing a file holds may move the cursor or colour the screen.
 

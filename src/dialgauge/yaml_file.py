@@ -86,23 +86,6 @@ def _decoded(content: bytes, file: str | None) -> str:
         raise DialgaugeError("it is not UTF-8 text; save it as UTF-8", file=file, line=line) from error
 
 
-def compiled(expression: str, what: str) -> re.Pattern[str]:
-    """A regular expression that a person wrote; ``what`` says where: ``rule 2``.
-
-    Python's own limits show as errors of several kinds: of numbers, of nesting, of the size of the machine it builds.
-    """
-    import warnings
-
-    try:
-        with warnings.catch_warnings():  # what may come to mean something else one day; today it has a meaning
-            warnings.simplefilter("ignore", FutureWarning)
-            return re.compile(expression)
-    except (re.error, RecursionError, OverflowError, ValueError, MemoryError) as error:
-        reason = str(error) or "nested too deeply"
-        shown = expression if len(expression) <= 80 else f"{expression[:80]}…"
-        raise DialgaugeError(f"{what}: '{shown}' is not a valid regular expression ({reason})") from error
-
-
 def as_record(content: Any, kind: type[T], what: str, *, file: str | None = None) -> T:
     """Plain values as a typed record; ``what`` completes the sentence "it is not …" (``a profile``)."""
     return YamlDocument(content, None, file).as_record(kind, what)

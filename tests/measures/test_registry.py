@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,18 @@ def test_mistakes_are_sentences(text: str, message: str) -> None:
     with pytest.raises(DialgaugeError) as error:
         parse_measure(text)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["JGA{}x!", "JGA @0.5{}(", "{}", "a{}[", "JGA@1{}]", "JGA{},!", "JGA(a{}", "RSA[{}", "I-GCDF1{}[hotel]!"]
+)
+@pytest.mark.parametrize("filler", [" ", "\t", "a", "a ", "-", "a-", "1", "(", "[", ",", "@", "a=b,"])
+def test_a_name_of_any_length_is_read_in_a_moment(text: str, filler: str) -> None:
+    """500 spaces once took 20 seconds."""
+    start = time.process_time()
+    with pytest.raises(DialgaugeError):
+        parse_measures([text.format(filler * 20_000)])
+    assert time.process_time() - start < 2
 
 
 def test_lists_stand_for_several_and_each_is_taken_once() -> None:

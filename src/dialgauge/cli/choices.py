@@ -6,14 +6,11 @@ The parser knows types; the rooms know names. What a room can list is asked of t
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from dialgauge.errors import DialgaugeError
-
-#: Commas outside parentheses and brackets, which belong to a measure.
-_COMMA = re.compile(r",(?![^(\[]*[)\]])")
+from dialgauge.text import split_at_commas
 
 
 class KnownNames(NamedTuple):
@@ -29,7 +26,7 @@ class KnownNames(NamedTuple):
 
     def parts(self, text: str) -> list[str]:
         """The names in a value."""
-        return [part.strip() for part in _COMMA.split(text)] if self.several else [text]
+        return [part.strip() for part in split_at_commas(text)] if self.several else [text]
 
     def problem(self, text: str) -> str | None:
         """Why a value cannot be, as a sentence's end; None where it can."""

@@ -31,6 +31,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Count, Option, application
 from dialgauge.cli.screen import err, out
+from dialgauge.text import split_at_commas
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
@@ -257,7 +258,7 @@ def _are_results(files: Sequence[str]) -> bool:
 
 def _names(measures: Sequence[str]) -> list[str]:
     """Measures by the names that runs have them under; commas inside parentheses belong to a name."""
-    return [name.strip() for text in measures for name in re.split(r",(?![^(\[]*[)\]])", text) if name.strip()]
+    return [name.strip() for text in measures for name in split_at_commas(text) if name.strip()]
 
 
 def _refuse(why: str, options: Mapping[str, object]) -> None:

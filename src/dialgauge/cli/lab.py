@@ -229,7 +229,9 @@ def _talkers(stored: Run) -> str:
     talked = Signature.parse(stored.signature)
     if not {"system", "user"} <= talked.keys():
         return stored.name
-    system, user = (re.sub(r"\((.+)\)$", r" (\1)", talked[side]).replace("=", ": ") for side in ("system", "user"))
+    system, user = (
+        re.sub(r"^([^(]*)\((.+)\)$", r"\1 (\2)", talked[side]).replace("=", ": ") for side in ("system", "user")
+    )
     return f"{system} with {user}"
 
 

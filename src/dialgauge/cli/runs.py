@@ -43,7 +43,7 @@ _SCORES_IN_LIST = 3
 _WHOLE = ("command", "folder")
 
 #: ``user_done``, ``lost/loop``.
-_CODE = re.compile(r"[a-z]\w*(?:[_/]\w+)+")
+_CODE = re.compile(r"(?=.+[_/].)[a-z]\w*(?:/\w+)*")
 #: Letters of a text before it is cut.
 _LONGEST = 36
 

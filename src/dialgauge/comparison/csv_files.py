@@ -11,7 +11,7 @@ from pathlib import Path
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 def read_csv(path: Path) -> list[tuple[int, list[str]]]:

@@ -308,4 +308,4 @@ def _static(name: str) -> str:
 
 def compact(text: str) -> str:
     """The page without the white space that only lays out its source; texts keep theirs."""
-    return re.sub(r">\s*\n\s*<", "><", text)
+    return re.sub(r">[^\S\n]*\n\s*<", "><", text)

@@ -37,7 +37,7 @@ _MOST_PLACES = 20
 #: How msgspec points to a byte, and numbers that are none, outside of texts.
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _NAN = re.compile(rb"-?(?:NaN|Infinity)")
-_NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)')
+_NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
 #: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
 _TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
 

@@ -289,7 +289,7 @@ def places(text: str) -> int:
 
 def _pieces(text: str, width: int, *, joints: bool = False) -> Iterator[str]:
     """Words with the spaces after them; a signature, or with ``joints`` a name, that no line can hold in its parts."""
-    for word in re.findall(r" *[^ ]+ *", text):
+    for word in re.findall(r"(?:(?<! ) +)?[^ ]+ *", text):
         if places(word.strip()) > width and "|" in word:
             for part in re.findall(r"[^|]*\|?", word):
                 yield from parts_of_name(part, width) if joints and places(part.strip()) > width else [part]

@@ -242,7 +242,7 @@ def _goal_first(table: ValueTable, wanted: tuple[str, ...]) -> Callable[[str], s
 # Times as times: in recommended mode ``6 : 00 pm``, ``18.00`` and ``18:00`` are one value, and 09:15 is not 15:09.
 
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
-_HALF_DAY_MARK = re.compile(r"[ap]\s*\.?\s*m\b|noon|night|morning|evening|afternoon")
+_HALF_DAY_MARK = re.compile(r"[ap]\s*(?:\.\s*)?m\b|noon|night|morning|evening|afternoon")
 
 
 def same_time(value: str, wanted: Iterable[str]) -> str | None:

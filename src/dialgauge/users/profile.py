@@ -16,7 +16,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.yaml_file import YamlDocument, compiled, parse_yaml, read_yaml
+from dialgauge.expressions import compiled
+from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
 FAMILIES = (

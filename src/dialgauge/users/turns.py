@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.expressions import LONGEST
 from dialgauge.text import counted
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
@@ -122,7 +123,7 @@ class ActLexicon:
         if known is None:
             known = 0
             for place, expressions in enumerate(self._expressions):
-                if any(expression.search(name) for expression in expressions):
+                if any(expression.search(name, 0, LONGEST) for expression in expressions):
                     known |= 1 << place
             self._families[name] = known
         return known
@@ -190,7 +191,7 @@ class ActLexicon:
         matchable = (
             bool(value)
             and not (self._general and self._general in whole)
-            and not any(expression.search(whole) for expression in self._request)
+            and not any(expression.search(whole, 0, LONGEST) for expression in self._request)
         )
         return ActParameter(text, slot, value, matchable)
 

@@ -27,9 +27,10 @@ import msgspec
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.expressions import compiled
 from dialgauge.values.profile import Choice, Profile
 from dialgauge.values.rules import Drop, Replace, Sides, Split, Substitute, ValueRule, Variants
-from dialgauge.yaml_file import compiled, read_yaml
+from dialgauge.yaml_file import read_yaml
 
 _KINDS = ("replace", "regex", "drop", "accept", "split")
 

@@ -39,7 +39,8 @@ Mishearing: TypeAlias = Literal["none", "part", "other"]
 _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
 #: Rates that are the same for all acts, as the name of a channel.
 _RATES = ("drop", "relabel", "value", "insert")
-_ALIKE = re.compile(r"\w+=[0-9]*\.?[0-9]+(,\w+=[0-9]*\.?[0-9]+)*")
+_RATE = r"\w+=(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+_ALIKE = re.compile(rf"{_RATE}(?:,{_RATE})*")
 _REQUEST = "-Request"
 _INVENTORY: dict[Speaker, Mapping[str, tuple[str, ...]]] = {"user": USER_ACTS, "system": SYSTEM_ACTS}
 _NAMES = tuple({**USER_ACTS, **SYSTEM_ACTS})

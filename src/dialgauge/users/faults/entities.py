@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+_EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b")
 _USER_ID = re.compile(r"(?<![@\w.])[a-z]+_[a-z]+_\d{2,}\b(?!@)")
 _ITEM_ID = re.compile(r"\b(?:certificate|gift_card|credit_card|paypal)_\d{3,}\b")
 _PHONE = re.compile(r"(?<![\d-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\d-])")

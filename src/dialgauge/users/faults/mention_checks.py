@@ -37,12 +37,13 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
-    r",?\s*\b(?P<word>even if|even when|unless|until|till|before|except|if|when|once|after|while|as long as)\b\s*",
+    r"(?:,\s*|(?<!\s)\s+)?\b"
+    r"(?P<word>even if|even when|unless|until|till|before|except|if|when|once|after|while|as long as)\b\s*",
     re.IGNORECASE,
 )
 #: How and to whom: behind the thing, and no part of it.
 _MANNER = re.compile(
-    r"(?:\s+(?:otherwise|first|again|yourself|right away|immediately|(?:at|to|by|on) (?:the |your )?"
+    r"(?<!\s)(?:\s+(?:otherwise|first|again|yourself|right away|immediately|(?:at|to|by|on) (?:the |your )?"
     r"(?:all|own|first|agents?|anyone|anybody|yourself)))+$",
     re.IGNORECASE,
 )
@@ -135,7 +136,7 @@ def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
     elif order["verb"].lower() in ("reveal", "disclose") and _OF_AN_ID.search(what):
         return  # to name an id is not yet to reveal it
     else:
-        first, *more = re.split(r"\s+(?:or|nor|and)\s+", what)
+        first, *more = re.split(r"(?<!\s)\s+(?:or|nor|and)\s+", what)
         found = [_phrase(first) or _one_word(first, order["verb"])]
         found += [_one_word(one, order["verb"]) for one in more if re.match(r"your|the|any|that", one, re.IGNORECASE)]
     yield from (phrase for phrase in found if phrase)
