@@ -147,7 +147,7 @@ def test_an_ontology_that_the_profile_would_ignore_is_refused(
     assert "--ontology: the slots come with the profile (canon), so an ontology would be ignored" in done.err
     options = ("--ontology", slots, "-p", "verbatim", "-m", "SA", "--no-intervals")
     done = dialgauge(capsys, "score", gold, mine, *options, *engine)
-    assert done.code == 0 and "slots:2|" in done.out
+    assert done.code == 0 and "|s:2|" in done.out
     with pytest.raises(package.DialgaugeError, match="ontology: the slots come with the profile"):
         package.score(gold, mine, ontology=package.Ontology(domains={}), intervals=False)
 
