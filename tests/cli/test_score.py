@@ -130,6 +130,28 @@ def test_views_faults_worst_sensitivity_and_profiles(
     assert report.read_text().startswith("**State-tracking scores")
 
 
+@pytest.mark.parametrize("engine", [(), ("--engine", "local", "--workers", "1")])
+def test_an_ontology_that_the_profile_would_ignore_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    files: tuple[Path, Path, Path],
+    tmp_path: Path,
+    engine: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+    gold, mine, _ = files
+    slots = tmp_path / "ontology.json"
+    slots.write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-book people": ["2"]}))
+    done = dialgauge(capsys, "score", gold, mine, "--ontology", slots, *engine)
+    assert done.code == 2
+    assert "--ontology: the slots come with the profile (canon), so an ontology would be ignored" in done.err
+    options = ("--ontology", slots, "-p", "verbatim", "-m", "SA", "--no-intervals")
+    done = dialgauge(capsys, "score", gold, mine, *options, *engine)
+    assert done.code == 0 and "|s:2|" in done.out
+    with pytest.raises(package.DialgaugeError, match="ontology: the slots come with the profile"):
+        package.score(gold, mine, ontology=package.Ontology(domains={}), intervals=False)
+
+
 def test_missing_predictions_show_in_the_exit_code(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:

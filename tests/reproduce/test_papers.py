@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.reproduce.fga import RATED
 from dialgauge.reproduce.papers import published, reproduce
 from dialgauge.reproduce.reproduction import Comparand, Reproduction
 from support.commands import dialgauge
@@ -90,6 +92,31 @@ def test_rsa_examples_are_exact(rsa: Reproduction) -> None:
     ):
         assert {item.verdict for item in lines(rsa, part).values()} == {"exact"}, part
     assert len(lines(rsa, "Table A6, PMUL4648.json")) == 20
+
+
+def test_rsa_says_how_its_f1_is_averaged_and_who_reports_what(rsa: Reproduction) -> None:
+    assert any("F1(average=turn)" in note for note in rsa.notes["Table 1"])
+    survey = {name: item.theirs for name, item in lines(rsa, "Table A5").items()}
+    assert survey == {"papers that report only JGA": "13", "papers that report JGA and SA": "7"}
+
+
+def test_the_command_for_ratings_does_what_is_said(
+    fga: Reproduction, shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for item in lines(fga, "Human evaluation").values():
+        assert RATED in item.note
+    folder = shared_data / "dst_predictions"
+    human = folder / "somdst_human100.tar.gz"
+    ids = [dialogue.id for dialogue in read(human)]
+    ratings = tmp_path / "ratings.csv"
+    rows = [f"{name},me,{number % 2}" for number, name in enumerate(ids)]
+    ratings.write_text("\n".join(["dialogue,rater,rating", *rows]))
+    files = {"GOLD": shared_data / "multiwoz21/test.json.gz", "PRED": human, "OTHER": folder / "augpt.json.gz"}
+    words = [str(files.get(word, word)) for word in RATED.removeprefix("dialgauge ").split()]
+    words[words.index("FILE")] = str(ratings)
+    words[-1] = "somdst_human100"
+    done = dialgauge(capsys, *words, "-m", "JGA,FGA@0.5", "--resamples", "100")
+    assert "Correlation with human ratings: somdst_human100" in done.out
 
 
 def test_rsa_by_domain(rsa: Reproduction, expected: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Measure
 from dialgauge.measures import parse_measure as parse_any
+from dialgauge.reproduce.papers import published
 from dialgauge.tracking.measures import ALL_MEASURES, CARDS, DEFAULT_MEASURES, chosen_measures
 
 
@@ -23,6 +24,12 @@ def test_names_of_the_defaults() -> None:
     assert DEFAULT_MEASURES == ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
     for choice in ("default", None):
         assert [str(measure) for measure in chosen_measures(choice)] == list(DEFAULT_MEASURES)
+
+
+def test_cards_cite_papers_as_reproductions_do() -> None:
+    cards = {card.name: card for card in CARDS}
+    assert published("rsa")["citation"].lower() in cards["RSA"].source.lower()
+    assert "Table 1 (average=turn" in cards["F1"].source
 
 
 @pytest.mark.parametrize("name", ALL_MEASURES)

@@ -10,7 +10,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
-from dialgauge.tracking.results import SystemScores
+from dialgauge.tracking.results import Results, SystemScores
 from dialgauge.tracking.sensitivity import profile_sensitivity
 from dialgauge.tracking.study import Study
 from dialgauge.tracking.worst import layout, worst_dialogues
@@ -47,6 +47,25 @@ def test_by_domain() -> None:
     assert "FGA@0.5" not in view["hotel"]["scores"]
     assert view["taxi"] == {"dialogues": 0, "turns": 0, "spurious_domain_turns": 1, "scores": {}}
     assert (view["train"]["turns"], view["train"]["spurious_domain_turns"]) == (3, 1)
+
+
+def test_views_say_what_they_leave_out_and_add_nothing() -> None:
+    names = ["JGA", "RSA", "FGA@0.5", "FinalJGA", "F1(average=slot)"]
+    system = scored(",".join(names))
+    views = {view: system.by(view) for view in ("domain", "service", "slot", "turn", "n-domains")}
+    shown = {view: {name for group in groups.values() for name in group["scores"]} for view, groups in views.items()}
+    assert shown["domain"] == shown["service"] == {"JGA", "RSA"}
+    assert shown["turn"] == shown["n-domains"] == {"JGA", "RSA", "FGA@0.5", "FinalJGA"}
+    for view in views:
+        assert set(system.left_out_of(view)) == set(names) - shown[view]
+    assert system.as_dict(["domain", "turn"])["left_out_of_views"] == {
+        view: system.left_out_of(view) for view in ("domain", "turn")
+    }
+    *_, by_domain, by_slot = Results([system]).tables(["domain", "slot"])
+    assert "Not by domain: FGA@0.5, FinalJGA (it follows errors from turn to turn" in " ".join(by_domain.notes)
+    assert "Not by domain: F1(average=slot) (it is a mean over slots or domains" in " ".join(by_domain.notes)
+    assert "SA" not in " ".join(by_domain.notes)
+    assert "Not by slot: JGA, RSA, FGA@0.5, FinalJGA, F1(average=slot) (a slot has" in " ".join(by_slot.notes)
 
 
 def test_by_turn_and_number_of_domains() -> None:

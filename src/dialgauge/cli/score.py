@@ -197,6 +197,7 @@ def score(
 
         chosen = chosen_measures(measures or None)
         gate.require(chosen)
+        _require_use(ontology, _profiles(profile or []))
         results = _score_files(
             files or [],
             where,
@@ -218,6 +219,7 @@ def score(
         if schema is None:
             gate.require(chosen)
         profiles = _profiles(profile or (["verbatim"] if schema else []))
+        _require_use(ontology, profiles)
         gold, systems = _read(files or [], gold_format, pred_format)
         slots = _ontology(ontology or schema)
         study = build_study(gold, systems, coverage=coverage, exclude=exclude or (), ontology=slots)
@@ -399,6 +401,13 @@ def _ontology(path: Path | None) -> Ontology | None:
     from dialgauge.formats import read_ontology
 
     return read_ontology(path)
+
+
+def _require_use(ontology: Path | None, profiles: Sequence[Profile]) -> None:
+    if ontology is not None:
+        from dialgauge.tracking import require_open_inventory
+
+        require_open_inventory(profiles, "--ontology")
 
 
 def _profiles(names: list[str]) -> list[Profile]:

@@ -1,6 +1,6 @@
 """A dialogue as a bot sees it: lines in order, and the places where it must answer.
 
-Lines are what the user said, what the bot said, and facts that a query returned (Bordes et al. 2017, section 3). The
+Lines are what the user said, what the bot said, and facts that a query returned (Bordes et al. 2017, section 3.1). The
 answer to line ``k`` is predicted from all lines up to and including ``k``, with the bot's *gold* lines in between.
 """
 

@@ -73,7 +73,7 @@ def _bags_of_lines(vocabulary: Vocabulary, groups: Sequence[Sequence[str]]) -> S
 
 
 class TypedEntities:
-    """The entities of each type, as a knowledge base lists them (Bordes et al. 2017, section 4.3).
+    """The entities of each type, as a knowledge base lists them (Bordes et al. 2017, section 4.5).
 
     A type is a relation of the knowledge base (cuisine, location, phone, …); its entities are all values that relation
     takes. A candidate *matches* a point in a type when one of its words is an entity of that type and that word occurs

@@ -2,7 +2,7 @@
 
 Training utterances are grouped by their set of words; similarity is the number of shared words; the first group seen
 wins a tie, and within a group the most frequent reply, the first seen among equals. The paper (Bordes et al. 2017,
-section 4.1) says only "word overlap"; the rest is our choice, and it meets the printed 21.9 on task 6.
+section 4.2) says only "word overlap"; the rest is our choice, and it meets the printed 21.9 on task 6.
 """
 
 from __future__ import annotations

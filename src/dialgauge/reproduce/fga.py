@@ -37,6 +37,8 @@ _FILES = {
 _PROFILES = {"Hi-DST": "hidst"}
 #: The first two columns of Table 1.
 _COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
+#: What correlates a system's measures with ratings.
+RATED = "dialgauge compare GOLD PRED OTHER --ratings FILE --rated PRED"
 #: A lambda at which exp(-lambda) is nothing.
 _HUGE = 100
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
@@ -297,7 +299,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
 
 
 def _humans(record: Reproduction, human: dict[str, Any]) -> None:
-    why = "the ratings were not released; with a file of ratings, 'dialgauge compare --ratings FILE' computes it"
+    why = f"the ratings were not released; '{RATED}' gives it where they are (it needs a second system)"
     record.missing.append(f"the ratings of {human['raters']} people for {human['dialogues']} dialogues (not released)")
     for name in ("JGA", "FGA@0.5"):
         record.impossible(

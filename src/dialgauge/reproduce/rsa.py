@@ -28,6 +28,10 @@ from dialgauge.tracking import SystemScores, score, slots_per_dialogue
 
 #: F1 is averaged over turns in TRADE's and SOM-DST's code, from which the paper's numbers most likely come.
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
+_F1_NOTE = (
+    "F1 is averaged over turns here: F1(average=turn). The F1 of 'dialgauge score' is over all slots of all turns, "
+    "which is another number."
+)
 _SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bootstrap interval"
 _OTHERS = ("augpt", "dots", "mintl", "ubar")
 _ABSENT = f"dst_predictions/{HUMAN_100} is not present"
@@ -118,6 +122,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores | None) -> None:
+    record.notes.setdefault("Table 1", []).append(_F1_NOTE)
     for model, printed in table["rows"].items():
         for name, text in zip(table["columns"], printed, strict=True):
             if model == "SOM-DST" and scores is not None:

@@ -42,7 +42,7 @@ Need: TypeAlias = Literal["gold", "values", "history"]
 _DSTC2 = "Henderson et al., The second dialog state tracking challenge, SIGDIAL 2014"
 _TRADE = "Wu et al., Transferable multi-domain state generator, ACL 2019"
 _FGA = "Dey, Kummara and Desarkar, Towards fair evaluation of dialogue state tracking, ACL 2022"
-_RSA = "Kim et al., Mismatch between joint goal accuracy and slot accuracy, ACL 2022"
+_RSA = "Kim et al., Mismatch between multi-turn dialogue and its evaluation metric in dialogue state tracking, ACL 2022"
 _SGD = "Rastogi et al., Towards scalable multi-domain conversational agents, AAAI 2020"
 
 RULE = Parameter("rule", "auto", RULES, "which wrong turns are type 1: as the authors' code, the paper, or error sets")
@@ -249,10 +249,10 @@ F1 = Card(
     name="F1",
     family=FAMILY,
     title="Slot F1",
-    summary="Harmonic mean of precision and recall of slot values: over all turns, per turn, slot or domain.",
+    summary="Harmonic mean of precision and recall of slot values: over all turns, or averaged (RSA paper: per turn).",
     formula="2C / (2C + 2V + D + W)",
     symbols=_letters("CVDW"),
-    source=f"{_TRADE}; {_RSA}",
+    source=f"{_TRADE} (average=turn); {_RSA}, Table 1 (average=turn, most likely)",
     rows=_f1,
     groups=_f1_groups,
     grouped_by=("average", ("slot", "gold-slot", "domain")),

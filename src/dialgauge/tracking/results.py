@@ -134,6 +134,12 @@ class SystemScores:
 
         return view(name, self)
 
+    def left_out_of(self, name: str) -> dict[str, str]:
+        """The measures that :meth:`by` does not show, with the reason."""
+        from dialgauge.tracking.views import left_out_of
+
+        return left_out_of(name, self)
+
     @cached_property
     def faults(self) -> Faults:
         """Where it goes wrong: episodes, confused values, first errors."""
@@ -150,6 +156,7 @@ class SystemScores:
             "turns": self.coverage.turns,
             "scores": {name: _score_dict(score) for name, score in self.scores.items()},
             "by": {name: _clean(self.by(name)) for name in views},
+            "left_out_of_views": {name: self.left_out_of(name) for name in views},
             "counts": self.details.counts,
             "left_out": self.left_out,
             "gold_against_itself": self.gold_against_itself,

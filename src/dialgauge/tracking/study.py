@@ -80,10 +80,13 @@ def score(
     profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the default")
+    chosen = [profile_named(one) if isinstance(one, str) else one for one in profiles]
+    if ontology is not None:
+        require_open_inventory(chosen, "ontology")
     return score_study(
         study,
         chosen_measures(measures),
-        [profile_named(one) if isinstance(one, str) else one for one in profiles],
+        chosen,
         resampling=Resampling(resamples, seed) if intervals else None,
         required=required_measures(measures),
     )
@@ -166,6 +169,16 @@ def build_study(
 def _role(system: SystemInput, gold: SystemInput | None) -> str:
     """What a prediction file was taken for."""
     return "gold and predictions" if gold is None and carries_gold(system.dialogues) else "predictions"
+
+
+def require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
+    """An error where every profile brings its own slots, so that those of an ontology would change nothing."""
+    if all(profile.inventory is not None for profile in profiles):
+        named = ", ".join(profile.name for profile in profiles)
+        raise DialgaugeError(
+            f"{given}: the slots come with the profile ({named}), so an ontology would be ignored; leave it out, or "
+            "use a profile without slots of its own, such as verbatim"
+        )
 
 
 def coverage_policy(name: str) -> Policy:

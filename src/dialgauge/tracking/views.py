@@ -7,7 +7,7 @@ whole. Domains are different: there the states themselves are cut down to the do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 #: Group name to what is known about the group.
 View: TypeAlias = dict[str, dict[str, Any]]
 VIEWS = ("domain", "service", "slot", "turn", "n-domains")
+#: Slot accuracy that divides by the slots of the domain alone.
+_OWN_SLOTS = "SA(T=domain)"
+#: What the view by slot shows, whatever was asked for.
+_OF_SLOTS = ("Accuracy", "Precision", "Recall", "F1")
 
 
 def view(name: str, system: SystemScores) -> View:
@@ -55,9 +59,25 @@ def require_view(name: str) -> None:
         raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
+def left_out_of(name: str, system: SystemScores) -> dict[str, str]:
+    """The measures of a system that a view cannot show, each with the reason."""
+    obstacles = {str(measure): _obstacle(name, measure) for measure in system.measures}
+    return {measure: why for measure, why in obstacles.items() if why}
+
+
+def _obstacle(name: str, measure: Measure[Any]) -> str | None:
+    if name == "slot":
+        return None if str(measure) in _OF_SLOTS else "a slot has accuracy, precision, recall and F1 only"
+    if measure.grouped:
+        return "it is a mean over slots or domains, of which a part of the turns or slots is no part"
+    if name in ("domain", "service") and "history" in measure.card.needs:
+        return "it follows errors from turn to turn, and the turns with a domain are not whole dialogues"
+    return None
+
+
 def _by_group(counts: Counts, measures: Sequence[Measure[Any]], group: Codes) -> View:
     """Groups of turns: sums of the rows the turns have in the whole corpus."""
-    rows = {str(measure): measure.rows(counts) for measure in measures if not measure.grouped}
+    rows = {str(measure): measure.rows(counts) for measure in measures if _obstacle("turn", measure) is None}
     groups: View = {}
     for number in np.flatnonzero(np.bincount(group)).tolist():
         chosen = group == number
@@ -94,12 +114,14 @@ def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group:
     """For each domain: the turns whose gold state has a slot of it, both states restricted to it.
 
     Slot accuracy keeps the whole inventory T in its denominator, as TRADE and SOM-DST do; ``SA(T=domain)`` is beside
-    it. Turns where the domain is predicted but not in gold are outside this rule and counted apart.
+    it where SA was asked for. Turns where the domain is predicted but not in gold are outside this rule and counted
+    apart.
     """
     sizes: dict[str, int] = {}
     for domain, slots in tracking_details(run).evidence.slots_by_domain.items():
         sizes[group(domain)] = sizes.get(group(domain), 0) + slots
-    per_turn = [measure for measure in measures if not measure.grouped and "history" not in measure.card.needs]
+    per_turn = [measure for measure in measures if _obstacle("domain", measure) is None]
+    own_slots = any(str(measure) == "SA" for measure in measures)
     groups: View = {}
     for domain, (rows, turns) in _cut_down(run, run.table(TURN_SCORES), group).items():
         in_gold = (turns.correct + turns.wrong + turns.missed) > 0
@@ -115,7 +137,7 @@ def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group:
             "turns": len(counts),
             "spurious_domain_turns": spurious,
             "scores": {str(measure): measure.value(counts) for measure in per_turn}
-            | {"SA(T=domain)": float((size - errors) / size) if size else math.nan},
+            | ({_OWN_SLOTS: float((size - errors) / size) if size else math.nan} if own_slots else {}),
         }
     return groups
 
@@ -216,12 +238,30 @@ def view_table(name: str, systems: Sequence[SystemScores]) -> Table:
         table = layout.of_one()
     else:
         table = layout.side_by_side() if len(systems) <= _SIDE_BY_SIDE else layout.below_each_other()
-    if name in ("domain", "service"):
-        table.notes = [
-            "Turns whose gold state has the domain, both states restricted to it; SA still divides by all slots.",
-            "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
-        ]
+    table.notes = [*_explained(name, layout.shares), *_left_out_notes(name, systems)]
     return table
+
+
+def _explained(name: str, shown: Collection[str]) -> list[str]:
+    """What the numbers of a view mean."""
+    if name == "slot":
+        return ["Every slot has the same numbers, whatever measures were asked for."]
+    if name not in ("domain", "service"):
+        return []
+    divided = f" SA still divides by all slots, {_OWN_SLOTS} by the domain's." if _OWN_SLOTS in shown else ""
+    return [
+        f"Turns whose gold state has the domain, both states restricted to it.{divided}",
+        "Spurious domain turns: turns where the domain is predicted but not in gold; not in the other numbers.",
+    ]
+
+
+def _left_out_notes(name: str, systems: Sequence[SystemScores]) -> list[str]:
+    """A sentence for each reason why measures that were asked for are not in a view."""
+    reasons: dict[str, dict[str, None]] = {}
+    for system in systems:
+        for measure, why in left_out_of(name, system).items():
+            reasons.setdefault(why, {})[measure] = None
+    return [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
 
 
 def _titles(systems: Sequence[SystemScores]) -> list[str]:

@@ -1,7 +1,7 @@
 """Points as integers: distinct lines are numbered once, and a point is a run of line numbers.
 
 A memory is one line of the history (user, bot or fact); the current utterance is the query. Facts count as the
-user's (Bordes et al. 2017, section 4.4). Time is relative: the newest memory has index 0; indices stop at 999.
+user's (Bordes et al. 2017, appendix A). Time is relative: the newest memory has index 0; indices stop at 999.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Match types for learned models: per candidate and type its entities, per point which entities it mentions.
 
 A candidate's type word counts for a point when one of its entities of that type occurs in the point's history or
-query (Bordes et al. 2017, section 4.3). Only the (candidate, type) pairs that can match at all are kept, about a sixth
+query (Bordes et al. 2017, section 4.5). Only the (candidate, type) pairs that can match at all are kept, about a sixth
 of the tensor points × candidates × types.
 """
 
