@@ -64,5 +64,6 @@ if __name__ == "__main__":
 
     try:
         command(*sys.argv[1:])
-    except DialgaugeError as error:
-        sys.exit(str(error))
+    except DialgaugeError as error:  # as the command line does; Ray itself ends a process with 1
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,26 +100,94 @@ def _answer(server: socket.socket, answer: bytes | None) -> None:
             caller.sendall(answer)
 
 
-def test_a_cluster_that_wants_another_token_is_refused_without_ray_s_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("given", "file", "sentence"),
+    [
+        ({}, False, "it wants a token, and none is set here; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to its token"),
+        (
+            {},
+            True,
+            "it wants a token, and none was sent; set RAY_AUTH_MODE=token to send the one in HOME/.ray/auth_token",
+        ),
+        (
+            {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "x"},
+            True,
+            "it wants another token than the one in RAY_AUTH_TOKEN",
+        ),
+        ({"RAY_AUTH_MODE": "token"}, True, "it wants another token than the one in HOME/.ray/auth_token"),
+    ],
+)
+def test_a_cluster_that_wants_a_token_is_refused_without_ray_s_own_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    given: dict[str, str],
+    file: bool,
+    sentence: str,
 ) -> None:
-    def refuse(**_: object) -> None:
-        os.write(2, b"gcs_client.cc: Failed: Unauthenticated: RPC error: InvalidAuthToken")
-        raise ConnectionError("Failed to connect to Ray cluster")
-
-    monkeypatch.setattr("ray.init", refuse)
-    monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
-    with pytest.raises(DialgaugeError, match="it needs a different token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"):
+    said = b"gcs_client.cc: Failed: Unauthenticated: RPC error: InvalidAuthToken\nFailed to connect to Ray cluster"
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1, b"", said))
+    monkeypatch.setattr(ray_cluster, "_knock", lambda *_: None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    if file:
+        (tmp_path / ".ray").mkdir()
+        (tmp_path / ".ray" / "auth_token").touch()
+    with pytest.raises(DialgaugeError) as refused:
         list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
+    assert f"({sentence.replace('HOME', str(tmp_path))}" in str(refused.value)
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_never_answers_as_ray_does_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ray.init", lambda **_: time.sleep(60))
-    monkeypatch.setattr(ray_cluster, "_knock", lambda address: None)
-    monkeypatch.setattr(ray_cluster, "CONNECTING", 0.2)
-    with pytest.raises(DialgaugeError, match="does not answer as a Ray cluster does"):
-        list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address="127.0.0.1:1")))
+def test_what_never_answers_as_ray_does_is_given_up_also_where_interrupts_are_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell lets commands that a script starts in the background ignore Ctrl-C."""
+    monkeypatch.setattr(ray_cluster, "CONNECTING", 4.0)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with socket.create_server(("", 0)) as server:
+            callers: list[threading.Thread] = []
+            threading.Thread(target=_only_greet, args=(server, callers), daemon=True).start()
+            begun = time.monotonic()
+            with pytest.raises(DialgaugeError, match="does not answer as a Ray cluster does"):
+                address = f"127.0.0.1:{server.getsockname()[1]}"
+                list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=address)))
+            assert time.monotonic() - begun < 20  # Ray looks up every 30 seconds
+            assert len(callers) > 1  # we knocked, and Ray tried
+            assert wait_until(lambda: not any(one.is_alive() for one in callers))  # nobody is left who tries
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _only_greet(server: socket.socket, callers: list[threading.Thread]) -> None:
+    """Answer the greeting of HTTP/2 and nothing else, until the callers hang up."""
+
+    def hold(caller: socket.socket) -> None:
+        with caller, suppress(OSError):
+            caller.sendall(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+            while caller.recv(4096):
+                pass
+
+    with suppress(OSError):
+        while True:
+            callers.append(threading.Thread(target=hold, args=(server.accept()[0],), daemon=True))
+            callers[-1].start()
+
+
+def test_a_loopback_address_is_looked_for_where_ray_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray goes to this machine's address in the network; what listens on the loopback alone is not there for it."""
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.2")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        threading.Thread(target=_only_greet, args=(server, []), daemon=True).start()
+        with pytest.raises(
+            DialgaugeError, match=rf"at localhost:{port}, which Ray takes for 127\.0\.0\.2:{port} \(Conn"
+        ):
+            list(run(Orders(tmp_path), MIXED, workers=WorkPlace("ray", address=f"localhost:{port}")))
 
 
 def test_workers_of_another_source_are_refused(
@@ -150,7 +219,7 @@ def driver(folder: Path, *payloads: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, ray_works.__file__, "here", "out", *payloads],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": str(TESTS), "HOME": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -165,6 +234,26 @@ def test_nothing_of_ray_s_own_is_printed_when_a_worker_dies(tmp_path: Path) -> N
     assert (process.returncode, printed, errors) == (0, "", "")
     assert (tmp_path / "out").read_bytes() == b"state u0 a\nstate u1 die-once\nstate u2 b"
     assert nobody_is_left(process)
+    assert not (tmp_path / ".ray").exists()  # a token there would change clusters that others start later
+
+
+def test_a_raylet_that_dies_is_one_sentence_and_what_is_finished_is_kept(tmp_path: Path) -> None:
+    payloads = ["sleep 0.3"] * 40
+    process, stored = driver(tmp_path, *payloads), Folder(tmp_path / "stored")
+    assert wait_until(lambda: len(stored) >= 2, 240)
+    kill(next(pid for pid in session(process) if name_of(pid) == "raylet"))
+    printed, errors = process.communicate(timeout=60)
+    sentence = (
+        "Ray's process on this machine, the raylet, has ended. What is finished is kept: run the same command again"
+    )
+    assert (process.returncode, printed, errors) == (2, "", f"{sentence}\n")
+    assert nobody_is_left(process)
+    before = begun(tmp_path)
+    assert 2 <= len(stored) < len(payloads)
+    kept = set(stored)
+    results = list(run(Orders(tmp_path), units_of(*payloads), done=stored))
+    assert [done.failure for done in results] == [None] * len(payloads)
+    assert all(begun(tmp_path)[key] == before[key] for key in kept)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

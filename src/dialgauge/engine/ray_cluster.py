@@ -1,23 +1,27 @@
 """The connection to a Ray cluster: the one at an address, or one of this machine that ends with the connection.
 
 Invariants
-- An address where no cluster is, or where something else listens, is refused in seconds; Ray itself tries for minutes.
+- An address where no cluster is, or where something else listens, is refused in seconds, in a minute at the latest; Ray
+  itself tries for many minutes, blocks signals meanwhile and may end its process. So another process goes first.
 - Nothing of Ray's own is printed, whatever dies: what matters of it is in the errors raised here.
 - A connection that was there before (of a script that uses Ray itself) is used and left as it is.
 """
 
 from __future__ import annotations
 
-import _thread
 import logging
 import os
+import secrets
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from dialgauge.errors import DialgaugeError
@@ -30,6 +34,24 @@ CONNECTING = 60.0
 _STORE_BYTES = 256 << 20
 #: How a client greets an HTTP/2 server (gRPC is HTTP/2): the preface, and a frame of no settings.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+_HINT = "'ray start' prints the address of the one it starts"
+#: How Ray is asked to keep quiet.
+_QUIET = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+#: Connects to an address and disconnects; an error is one line. It ends with the process that started it.
+_TRIAL = f"""
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(1)), daemon=True).start()
+import ray
+try:
+    ray.init(address=sys.argv[1], **{_QUIET})
+except Exception as error:
+    sys.exit((str(error).strip().splitlines() or [type(error).__name__])[0])
+ray.shutdown()
+os._exit(0)
+"""
+#: The token of clusters that this process starts. Ray would make one and leave it in the home folder, where every head
+#: that is started later finds it and wants it from others too.
+_OWN_TOKEN = secrets.token_hex(32)
 #: The longest folder in which Ray's sockets still find room for their names.
 _LONGEST_FOLDER = 30
 
@@ -51,6 +73,7 @@ class RayConnection:
         self._address = address
         self._ours = False
         self._folder: str | None = None
+        self._node: tuple[str, int] | None = None
         self._undo: list[Callable[[], object]] = []
 
     def open(self, workers: int) -> None:
@@ -92,30 +115,68 @@ class RayConnection:
             return False
         return True
 
+    def node_answers(self) -> bool:
+        """Whether the raylet that this process is connected to still runs: without it, Ray soon ends this process."""
+        try:
+            if self._node is not None:
+                socket.create_connection(self._node, PATIENCE).close()
+        except ConnectionRefusedError:
+            return False
+        except OSError:
+            return True  # it may just be slow
+        return True
+
     def _connect(self, ray: Any, workers: int) -> None:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no network unless asked for
         if self._address is not None:
             _knock(self._address)
+            if (read := _as_ray_reads(self._address)) != self._address:
+                _knock(read, f"{self._address}, which Ray takes for {read}")
+            self._try_out(self._address)
+            where: dict[str, Any] = {"address": self._address}
+        else:
+            self._folder = _new_folder()
+            self._set_token()
+            where = {"address": "local", "num_cpus": workers, "_temp_dir": self._folder}
+            where |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
         self._hush(ray)
-        quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-        with _termination_kept(), _stderr_aside() as said, _impatient(self._address is not None) as late:
-            if self._address is None:
-                self._folder = _new_folder()
-                where: dict[str, Any] = {"address": "local", "num_cpus": workers, "_temp_dir": self._folder}
-                where |= {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
-            else:
-                where = {"address": self._address}
+        with _termination_kept(), _stderr_aside() as said:
             try:
-                ray.init(**where, **quiet)
-            except KeyboardInterrupt as error:
-                if not late.is_set():
-                    raise
-                raise DialgaugeError(
-                    f"what listens at {self._address} does not answer as a Ray cluster does; 'ray start' prints the "
-                    "address of the one it starts"
-                ) from error
+                ray.init(**where, **_QUIET)
             except Exception as error:
-                raise DialgaugeError(f"{self.name} cannot be used ({_reason(error, said)})") from error
+                said.seek(0)
+                raise self._unusable(str(error).strip() or type(error).__name__, said.read()) from error
+        here = ray.get_runtime_context().get_node_id()
+        self._node = next(
+            ((one["NodeManagerAddress"], one["NodeManagerPort"]) for one in ray.nodes() if one["NodeID"] == here), None
+        )
+
+    def _try_out(self, address: str) -> None:
+        """Connect from another process, which is killed when that takes too long."""
+        line = os.pipe()  # its other end closes with this process
+        try:
+            command = [sys.executable, "-P", "-c", _TRIAL, address]
+            done = subprocess.run(  # noqa: S603 - our own code
+                command, stdin=line[0], capture_output=True, timeout=CONNECTING, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise DialgaugeError(f"what listens at {address} does not answer as a Ray cluster does; {_HINT}") from error
+        finally:
+            for end in line:
+                os.close(end)
+        if done.returncode:
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise self._unusable(lines[-1] if lines else "Ray gives no reason", done.stderr)
+
+    def _unusable(self, reason: str, said: bytes) -> DialgaugeError:
+        why = _token_needed() if b"InvalidAuthToken" in said else reason.splitlines()[0]
+        return DialgaugeError(f"{self.name} cannot be used ({why})")
+
+    def _set_token(self) -> None:
+        """Give the cluster a token of ours, unless the user has a say in that. Ray itself sets the mode."""
+        if not {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
+            os.environ["RAY_AUTH_TOKEN"] = _OWN_TOKEN
+            self._undo.append(lambda: [os.environ.pop(name, None) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_MODE")])
 
     def _hush(self, ray: Any) -> None:
         """Ray tells of every worker and node that died, on standard output, and of its own affairs in its logger."""
@@ -129,30 +190,8 @@ class RayConnection:
             self._undo.append(lambda: setattr(printer, name, before))
 
 
-@contextmanager
-def _impatient(connecting: bool) -> Iterator[threading.Event]:
-    """Interrupt the main thread when a connection takes too long: Ray itself would wait for many minutes.
-
-    That happens where something speaks HTTP/2 and is no Ray cluster. The event says that it was not the keyboard.
-    """
-    late = threading.Event()
-
-    def interrupt() -> None:
-        late.set()
-        _thread.interrupt_main()
-
-    timer = threading.Timer(CONNECTING, interrupt)
-    timer.daemon = True
-    if connecting and threading.current_thread() is threading.main_thread():
-        timer.start()
-    try:
-        yield late
-    finally:
-        timer.cancel()
-
-
-def _knock(address: str) -> None:
-    """Whether anybody listens who could be Ray."""
+def _knock(address: str, shown: str = "") -> None:
+    """Whether anybody listens who could be Ray; an error shows the address, or what it is ``shown`` as."""
     if address == "auto":
         return
     host, colon, port = address.removeprefix("ray://").rpartition(":")
@@ -164,12 +203,10 @@ def _knock(address: str) -> None:
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise DialgaugeError(
-            f"there is no Ray cluster at {address} ({why}); start one there, or leave --address out"
+            f"there is no Ray cluster at {shown or address} ({why}); start one there, or leave --address out"
         ) from error
     if not answers:
-        raise DialgaugeError(
-            f"what listens at {address} is not a Ray cluster; 'ray start' prints the address of the one it starts"
-        )
+        raise DialgaugeError(f"what listens at {shown or address} is not a Ray cluster; {_HINT}")
 
 
 def _speaks_http2(line: socket.socket) -> bool:
@@ -185,12 +222,26 @@ def _speaks_http2(line: socket.socket) -> bool:
     return len(heard) == 9 and heard[3] == 4
 
 
-def _reason(error: Exception, said: BinaryIO) -> str:
-    said.seek(0)
-    if b"InvalidAuthToken" in said.read():
-        return "it needs a different token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN to those of the cluster"
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+def _as_ray_reads(address: str) -> str:
+    """The address that Ray makes of one: it replaces this machine's loopback address by that in the network."""
+    host, colon, port = address.rpartition(":")
+    if not address.startswith("ray://") and host.strip("[]") in ("localhost", "127.0.0.1", "::1"):
+        return f"{ray_module().util.get_node_ip_address()}{colon}{port}"
+    return address
+
+
+def _token_needed() -> str:
+    """What to do about a token that the cluster wants: Ray sends one to an address only when told to."""
+    file = Path.home() / ".ray" / "auth_token"
+    source = next(
+        (name for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH") if os.environ.get(name)),
+        str(file) if file.is_file() else "",
+    )
+    if os.environ.get("RAY_AUTH_MODE", "").lower() == "token":
+        return f"it wants another token than the one in {source}; set RAY_AUTH_TOKEN to its token"
+    if source:
+        return f"it wants a token, and none was sent; set RAY_AUTH_MODE=token to send the one in {source}"
+    return "it wants a token, and none is set here; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to its token"
 
 
 def _new_folder() -> str:

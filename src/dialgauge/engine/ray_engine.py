@@ -18,6 +18,8 @@ import statistics
 import sys
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ _STILLBORN = 8
 #: Seconds without any worker until the cluster is given up.
 _NOBODY = 300.0
 #: Seconds between two looks at the cluster, and without its head until it is given up (Ray ends this process at 60).
-_PULSE, _HEADLESS = 5.0, 20.0
+_PULSE, _HEADLESS = 2.0, 20.0
 #: A batch may take this long, and so many times what most took, until it is given to a second worker.
 _SLOW, _SLOWER = 10.0, 5.0
 _KEPT = "What is finished is kept: run the same command again"
@@ -95,9 +97,10 @@ class RayEngine(Engine):
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         try:
-            if ray_module().is_initialized():
-                for hand in self._hands:
-                    ray_module().kill(hand.actor)
+            ray = ray_module()
+            with suppress(ray.exceptions.RayError):  # without its raylet there is nobody to tell
+                for hand in self._hands if ray.is_initialized() else ():
+                    ray.kill(hand.actor)
         finally:
             self._hands, self._work = [], None
             self._connection.close()
@@ -108,9 +111,22 @@ class RayEngine(Engine):
     def give(self, batch: Batch) -> None:
         self._open.update(batch)
         self._waiting.append(batch)
-        self._hand_out()
+        with self._breakdowns():
+            self._hand_out()
 
     def take(self, *, wait: bool) -> Results:
+        with self._breakdowns():
+            return self._taken(wait)
+
+    @contextmanager
+    def _breakdowns(self) -> Iterator[None]:
+        """What Ray itself reports of its parts, when not a worker but one of these is gone, is one sentence."""
+        try:
+            yield
+        except ray_module().exceptions.RayError as error:
+            raise DialgaugeError(f"{self._connection.name} broke down ({_first_line(error)}). {_KEPT}") from error
+
+    def _taken(self, wait: bool) -> Results:
         finished: Results = []
         while self._open:
             for hand in self._answered(1.0 if wait else 0.0):
@@ -118,9 +134,9 @@ class RayEngine(Engine):
                     finished += self._hear(hand)
             self._hand_out()
             self._help_the_slow()
+            self._look_after_the_cluster()
             if finished or not wait:
                 break
-            self._look_after_the_cluster()
         return finished
 
     # -- the workers -------------------------------------------------------------------------------------------------
@@ -267,6 +283,8 @@ class RayEngine(Engine):
         if now - self._looked < _PULSE:
             return
         self._looked = now
+        if not self._connection.node_answers():
+            raise DialgaugeError(f"Ray's process on this machine, the raylet, has ended. {_KEPT}")
         if self._connection.head_answers():
             self._head_seen = now
             self._count_workers()
@@ -298,8 +316,12 @@ def _require_same_source(opened: Opened) -> None:
 
 
 def _how_it_ended(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"with {type(error).__name__} ({lines[0][:200]})" if lines else f"with {type(error).__name__}"
+    line = _first_line(error)
+    return f"with {type(error).__name__} ({line})" if line else f"with {type(error).__name__}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].strip()[:200]
 
 
 def _token_is_set() -> bool:
