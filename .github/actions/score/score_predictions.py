@@ -20,9 +20,10 @@ from typing import Any
 
 import dialgauge
 from dialgauge.comparison import Difference
+from dialgauge.formats import system_names
 from dialgauge.report import Cell, Column, Table, markdown, score_column
 from dialgauge.runs import Run
-from dialgauge.tracking import Results, system_names
+from dialgauge.tracking import Results
 
 BASELINE = "baseline"
 #: One number for scores and comparisons, so that a score has one interval.
