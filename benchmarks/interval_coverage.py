@@ -3,9 +3,9 @@
 DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py [repetitions] [dialogues ...]
 DIALGAUGE_DATA=../shared/data python benchmarks/interval_coverage.py amounts [repetitions]
 
-Prints Markdown, as docs/measures.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test set; the
-trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns, ``SA, 1 in 20`` of
-their wrong slots: trackers near perfection.
+Prints Markdown, as docs/explanation/intervals.md has it. Dialogues are drawn with replacement from MultiWOZ 2.1's test
+set; the trackers are AuGPT, DoTS, MinTL and UBAR. ``JGA, 1 in 20`` keeps one in twenty of their wrong turns, ``SA, 1 in
+20`` of their wrong slots: trackers near perfection.
 
 ``amounts`` is about what has no upper bound, cost and turns of agents, as the tau files have them and made up with
 outliers, and about differences of a handful of tasks.
@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 
 from dialgauge import score
 from dialgauge.comparison import paired_scores
-from dialgauge.stats import INTERVAL_METHODS, paired_bootstrap, paired_randomisation, ratio_intervals
+from dialgauge.stats import (
+    INTERVAL_METHODS,
+    amount_mean_interval,
+    paired_bootstrap,
+    paired_randomisation,
+    ratio_intervals,
+)
 from dialgauge.tasks import score_results
 
 Floats = NDArray[np.float64]
@@ -107,7 +113,7 @@ def found(num: Floats, den: Floats, size: int, repetitions: int) -> Floats:
 
 def amounts(repetitions: int) -> None:
     """Print how often intervals of amounts hold and how wide they are, and intervals of differences of few tasks."""
-    print("| tasks | amounts | studentised: holds, width | as they are: holds, width | percentile: holds, width |")
+    print("| tasks | amounts | one more: holds, width | resampled (0.1): holds, width | percentile: holds, width |")
     print("| ---: | --- | --- | --- | --- |")
     for size in (10, 20, 50):
         for name, values in amount_populations(Path(os.environ["DIALGAUGE_DATA"])).items():
@@ -150,16 +156,16 @@ def _by_task(file: Path) -> Floats:
 
 
 def _ends_of_a_mean(values: Floats, seed: int) -> list[Floats]:
-    """Intervals: studentised alone (its bounds are not said), as scores have them, and percentiles."""
-    num, den = values[None], np.ones((1, len(values)))
-    given = (((-np.inf, np.inf), "studentised"), ((0.0, np.inf), "studentised"), ((0.0, np.inf), "percentile"))
-    return [ratio_intervals(num, den, seed=seed, bounds=bounds, method=method)[0] for bounds, method in given]
+    """Intervals: with one more task, as scores have them; resampled, as they had them; and percentiles."""
+    num, den, bounds = values[None], np.ones((1, len(values))), (0.0, np.inf)
+    resampled = [ratio_intervals(num, den, seed=seed, bounds=bounds, method=method)[0] for method in INTERVAL_METHODS]
+    return [np.array(amount_mean_interval(num[0], den[0])), *resampled]
 
 
 def _differences_hold(kind: str, size: int, repetitions: int) -> float:
     """How often the interval of the difference of two agents holds the true one.
 
-    The test turned round, also where it is not shown because the tasks are too few.
+    The test turned round, also where it is not shown because the tasks are too few, and where others are shown now.
     """
     random, held, defined = np.random.default_rng(size), 0, 0
     for seed in range(repetitions):

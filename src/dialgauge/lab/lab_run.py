@@ -30,7 +30,7 @@ from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes
+from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes, uneven_trials
 from dialgauge.text import counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
@@ -115,8 +115,15 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *
         inputs=loaded.files,
         seeds=sitting.seed,
         signature=signature,
-        notes=_notes(held),
+        notes=[*_notes(held), *_uneven_goals([one.goal for one in judged])],
     )
+
+
+def _uneven_goals(goals: Sequence[str]) -> list[str]:
+    """That pass^k of some k rests on fewer goals, where trials are missing."""
+    trials = Counter(goals).values()
+    rests = {f"pass^{k}": sum(count >= k for count in trials) for k in range(1, max(trials, default=0) + 1)}
+    return [uneven] if (uneven := uneven_trials(rests, "goal")) else []
 
 
 def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:

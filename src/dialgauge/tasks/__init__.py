@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.texts import References, read_references, richness
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
+    from dialgauge.tasks.trials.trial_measures import uneven_trials
     from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
     from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
 
@@ -97,6 +98,7 @@ __all__ = [
     "settling",
     "task_measures",
     "trial_tables",
+    "uneven_trials",
     "warnings",
     "worst_dialogues",
 ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
-from dialgauge.measures import Measure, Resampling, Score, Scores, Signature, parse_measure
+from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import tracking_details
@@ -308,11 +308,27 @@ class Results:
 
     def interval_notes(self) -> list[str]:
         """The meaning of intervals, where there are any."""
+        few = self._with_one_more()
         if not self.resampling:
             made = (note for system in self.systems for note in system.run.notes if note.startswith(INTERVALS_MADE))
-            return list(dict.fromkeys(made))
+            return [*dict.fromkeys(made), *few]
         how = f"{self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues"
-        return [f"{INTERVALS_MADE} {how}, seed {self.resampling.seed}."]
+        return [f"{INTERVALS_MADE} {how}, seed {self.resampling.seed}.", *few]
+
+    def _with_one_more(self) -> list[str]:
+        """The measures whose intervals do not come from resamples, as there are few dialogues of uneven length."""
+        named = dict.fromkeys(
+            name
+            for system in self.systems
+            for name, score in system.run.scores.items()
+            if Signature.parse(score.signature).get("interval", "").endswith(ONE_MORE_UNIT)
+        )
+        if not named:
+            return []
+        told = (
+            "few dialogues of uneven length, so the intervals ask what one more, as long as the longest, would change"
+        )
+        return [f"{', '.join(named)}: {told}."]
 
     def notes(self) -> list[str]:
         """What was not scored, and what limits the scores."""

@@ -7,7 +7,7 @@ tau-bench, and the lab's recordings, where a task is a goal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import NO_INTERVAL, Card, Interval, Measure, Parameter, Rows, Settings
-from dialgauge.text import times
+from dialgauge.text import counted, times
 
 FAMILY = "outcomes"
 PASS, FLIPS, NOISE = "pass", "Flips", "TrialNoise"
@@ -62,6 +62,23 @@ def flip_chance(successes: int, trials: int) -> float:
     (1.0, 0.0)
     """
     return 2 * successes * (trials - successes) / (trials * (trials - 1))
+
+
+def uneven_trials(rests: Mapping[str, int], tried: str = "task") -> str:
+    """How many tasks each pass^k rests on, where not all rest on the same; empty where they do.
+
+    >>> uneven_trials({"pass^1": 2, "pass^2": 2})
+    ''
+    """
+    if len(set(rests.values())) < 2:
+        return ""
+    (first, number), *others = rests.items()
+    rest = ", ".join(f"{name} on {count:,}" for name, count in others)
+    return (
+        f"the {tried}s are not the same for every k, as only those with k trials or more count: {first} rests on "
+        f"{counted(number, tried)}, {rest}, so scores and intervals need not fall with k; flip rate and noise floor "
+        "rest on those of pass^2"
+    )
 
 
 def without_noise(measures: Sequence[Measure[Any]], made: Sequence[Interval]) -> list[Interval]:

@@ -10,7 +10,7 @@ import msgspec
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, Table, score_column
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
+from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
 
@@ -46,16 +46,7 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
 
 def uneven_tasks(run: Run) -> str:
     """How many tasks each pass^k rests on, where these are not the same ones; empty where they are."""
-    tasks: dict[str, int] = run.details.get("pass_tasks", {})
-    if len(set(tasks.values())) < 2:
-        return ""
-    (first, number), *others = tasks.items()
-    rest = ", ".join(f"{name} on {count:,}" for name, count in others)
-    return (
-        f"the tasks are not the same for every k, as only those with k trials or more count: {first} rests on "
-        f"{counted(number, 'task')}, {rest}, so scores and intervals need not fall with k; flip rate and noise floor "
-        "rest on those of pass^2"
-    )
+    return uneven_trials(run.details.get("pass_tasks", {}))
 
 
 def trial_tables(runs: Sequence[Run]) -> list[Table]:
@@ -93,7 +84,7 @@ def _side_by_side(
     for name, unit in units.items():
         facts = [
             "" if shares else "percent" if unit == SHARE else unit,
-            "" if len(runs) > _BESIDE else _rests_on(runs, name),
+            "" if spread or len(runs) > _BESIDE else _rests_on(runs, name),
         ]
         told[name] = _TITLES.get(name, name) + (f" ({', '.join(filter(None, facts))})" if any(facts) else "")
     if len(runs) > _BESIDE:
