@@ -363,7 +363,7 @@ def _print_worst(results: Results, most: int, measure: Measure[Any]) -> None:
     for system in results:
         for dialogue, value in worst_dialogues(system, measure, most):
             shown = f"{value:.2%}" if measure.card.unit == "share" else f"{value:.4g} {measure.card.unit}"
-            out.print(f"\n{system.name} ({system.profile}): {measure} {shown}")
+            out.print(f"\n{system.name} ({system.profile}): dialogue {dialogue} alone has {measure} {shown}")
             out.print(layout(system, dialogue))
 
 

@@ -187,8 +187,8 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
 
 
 def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
-    rewards: dict[str, tuple[str, list[float | None]]] = {"a": ("airline", [1.0] * 3), "b": ("airline", [0.0, None])}
-    [run] = score_results([tau2_file(tmp_path / "r.json", rewards, trials=2)], resamples=0)
+    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0, 1.0, 1.0]), "b": ("airline", [0.0, None])}, trials=2)
+    [run] = score_results([path], resamples=0)
     assert run.details["sentence"].startswith("INCOMPLETE: 3 of 4 conversations scored (2 tasks x 2 trials planned)")
     assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
 
