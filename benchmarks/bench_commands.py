@@ -4,8 +4,8 @@
 
 Each command is a process of its own that stores its run in a new folder; user and system time of the process count.
 With ``--base`` the command of another checkout (its ``.venv``) runs in turn with ours, so that both meet the same
-machine; the ratio is that of the medians. Bytecode is kept, as an installation has it, and the first round of each is
-not counted.
+machine; the ratios are that of the medians, and that of the fastest rounds, which a busy machine disturbs less.
+Bytecode is kept, as an installation has it, and the first round of each is not counted.
 
 The flags file and the ten systems are made of the prediction files: what a tracker got right by MultiWOZ 2.1, and
 systems that take each dialogue from one file or another.
@@ -118,8 +118,12 @@ def main() -> int:
     pythons: dict[str, Path | str] = {"new": sys.executable}
     if chosen.base:
         pythons = {"base": chosen.base.resolve() / ".venv" / "bin" / "python", **pythons}
-    print("| command | " + "".join(f"{name}, CPU s | " for name in pythons) + ("ratio | goal |" if chosen.base else ""))
-    print("| --- " * (len(pythons) + (3 if chosen.base else 1)) + "|")
+    print(
+        "| command | "
+        + "".join(f"{name}, CPU s | " for name in pythons)
+        + ("ratio | of the fastest | goal |" if chosen.base else "")
+    )
+    print("| --- " * (len(pythons) + (4 if chosen.base else 1)) + "|")
     kept = True
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -133,7 +137,8 @@ def main() -> int:
             if chosen.base:
                 ratio = middle["new"] / middle["base"]
                 kept &= ratio <= GOALS[name]
-                line += f"{ratio:.2f} | {GOALS[name]} |"
+                fastest = min(times["new"][1:]) / min(times["base"][1:])
+                line += f"{ratio:.2f} | {fastest:.2f} | {GOALS[name]} |"
             print(line, flush=True)
     return 0 if kept else 1
 

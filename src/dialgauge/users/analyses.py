@@ -315,11 +315,13 @@ def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
 
 def _rest(acts: Iterable[Act], others: Iterable[Act]) -> list[Act]:
     """The acts without those that occur on the other side too."""
-    known = Counter(map(_folded, others))
+    known: dict[tuple[str, str, tuple[str, ...]], int] = {}  # of one or two acts a Counter takes ten times as long
+    for key in map(_folded, others):
+        known[key] = known.get(key, 0) + 1
     rest = []
     for act in acts:
         key = _folded(act)
-        if known[key]:
+        if known.get(key):
             known[key] -= 1
         else:
             rest.append(act)
