@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from dialgauge.cli.parse import command_parameters
 from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 from support.shells import ShellAtTerminal
+from support.small_disk import small_disk
 
 Capture = pytest.CaptureFixture[str]
 
@@ -98,6 +100,28 @@ def test_a_script_is_printed_and_installed_once(
     assert len(scripts) == 1
     assert start.read_text().startswith("alias ll='ls -l'")
     assert start.read_text().count("dialgauge completion") == (shell != "fish")
+
+
+def test_a_full_disk_leaves_the_shell_s_own_file_as_it_was(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "disk"))
+    with small_disk(tmp_path / "disk", 64) as disk:
+        start = disk / ".bashrc"
+        start.write_bytes(b"alias ll='ls -l'\r\n# " + b"x" * 4060)  # one line more takes another page
+        start.chmod(0o600)
+        assert dialgauge(capsys, "--install-completion", "bash").code == 0
+        assert start.read_bytes().startswith(b"alias ll='ls -l'\r\n") and start.stat().st_mode & 0o777 == 0o600
+        before = b"alias ll='ls -l'\n# " + b"x" * 4060
+        start.write_bytes(before)
+        with suppress(OSError), (disk / "filler").open("wb") as filler:
+            while True:
+                filler.write(bytes(4096))
+                filler.flush()
+        outcome = dialgauge(capsys, "--install-completion", "bash")
+        assert outcome.code == 2 and outcome.err.endswith(": it cannot be written (the disk is full)\n")
+        assert start.read_bytes() == before
 
 
 def test_an_unknown_shell_is_one_sentence(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

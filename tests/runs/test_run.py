@@ -107,6 +107,20 @@ def test_why_measures_were_left_out_is_kept() -> None:
     assert new_run(kind="k", name="n", scores=scores).details == {"left_out": {"SA": "no inventory"}}
 
 
+def test_a_table_that_the_system_does_not_open_is_no_damage(
+    run: Run, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To make the run again and remove this one would help nobody."""
+    stored = store.add(run)
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("Too many open files (os error 24): x.parquet")  # as polars says it
+
+    monkeypatch.setattr(polars, "read_parquet", refused)
+    with pytest.raises(DialgaugeError, match=r"'dialogue_scores' of the run cannot be read \(Too many open files\)$"):
+        stored.table("dialogue_scores")
+
+
 def test_a_short_picture_of_a_run(run: Run, store: Store) -> None:
     assert repr(run) == "<Run tracking 'augpt' (not stored): JGA 0.6667, Exact 1>"
     assert repr(store.add(run)) == f"<Run tracking 'augpt' ({run.id}): JGA 0.6667, Exact 1>"
