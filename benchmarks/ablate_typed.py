@@ -16,15 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from dialgauge.lab.corpora import simulate
-from dialgauge.rankers.episode import Episode, Point, episodes
+from dialgauge.lab import simulate
+from dialgauge.rankers import Episode, Point, RankingTask, episodes, load_task
 from dialgauge.rankers.neural.encoding import Ints, words_of
 from dialgauge.rankers.neural.typed import Typed
-from dialgauge.rankers.task import RankingTask, load_task
-from dialgauge.report.table import Column, Table
-from dialgauge.responses.evaluation import evaluate
-from dialgauge.worlds.restaurant.world import Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.report import Column, Table
+from dialgauge.responses import evaluate
+from dialgauge.worlds.restaurant import Parameters, load_world
 
 OOV_SEED = 1105
 OOV_DIALOGS = 300

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from dialgauge.data.checking.examine import check
+from dialgauge.data import check
 from dialgauge.dialogue import Dialogue, Turn
 
 LIMIT_MB = 300

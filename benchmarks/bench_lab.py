@@ -16,8 +16,7 @@ from pathlib import Path
 
 from dialgauge.agents import Level
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town
-from dialgauge.lab.lab_run import scored_run
+from dialgauge.lab import AgentSpec, LoadedTown, Sitting, hold_conversations, open_town, scored_run
 
 REPEATS = 5
 CONVLAB = {"act": 59.0, "text": 3.1}

@@ -28,10 +28,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dialgauge.rankers.episode import AnsweredPoint, points_of
+from dialgauge.rankers import AnsweredPoint, RankingTask, load_task
+from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.neural.memn2n import MemN2N
 from dialgauge.rankers.neural.training import Training
-from dialgauge.rankers.task import RankingTask, load_task
 
 HOPS, DIM, BATCH, RATE = 3, 32, 64, 3e-3
 

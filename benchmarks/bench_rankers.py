@@ -16,10 +16,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from dialgauge.rankers import EVALUATED, Ranker, RankingTask, load_task, ranker_class
 from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.ranker import Ranker, ranker_class
-from dialgauge.rankers.task import EVALUATED, RankingTask, load_task
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 
 ALONE = 300
 

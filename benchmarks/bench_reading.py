@@ -25,10 +25,7 @@ import msgspec
 from reading_parts import HEADER, Anatomy, row
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.formats import convlab3, gcdf1, multiwoz, sgd
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.corpus import read
-from dialgauge.formats.registry import format_named
+from dialgauge.formats import DialogueFormat, Notes, convlab3, format_named, gcdf1, multiwoz, read, sgd
 
 ANATOMIES = {
     "multiwoz": Anatomy(

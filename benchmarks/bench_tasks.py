@@ -17,9 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-from dialgauge.tasks import TaskEvaluation, TaskOptions, read_predictions
+from dialgauge.tasks import GoldTasks, TaskEvaluation, TaskOptions, read_predictions
 from dialgauge.tasks.delexical import _PIECES
-from dialgauge.tasks.gold import GoldTasks
 from dialgauge.worlds.town import load_town
 
 SYSTEMS = ("augpt", "dots", "mintl", "ubar", "hdsa", "lava", "sfn", "galaxy-policy")

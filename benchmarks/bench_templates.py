@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 from task6_settings import Setting, World, release
 
-from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers import RankingTask
 from dialgauge.rankers.templates import inventory, model, systems, unheard
 from dialgauge.rankers.templates.cues import cues_of
 from dialgauge.rankers.templates.filling import Filling
@@ -28,7 +28,7 @@ from dialgauge.rankers.templates.history import DialogHistory
 from dialgauge.rankers.templates.marks import marks_of
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
 from dialgauge.rankers.templates.systems import Experts
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 
 Switch = Callable[[], AbstractContextManager[Any]]
 

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 from task6_settings import Setting, World, release
 
-from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers import RankingTask
 from dialgauge.rankers.templates.logistic import Floats
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
 

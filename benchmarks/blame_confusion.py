@@ -14,8 +14,8 @@ import sys
 from itertools import product
 
 from dialgauge.agents import Level
-from dialgauge.lab import open_town
-from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES
+from dialgauge.lab import CAUSE_WORDS, open_town
+from dialgauge.lab.blame.broken_links import CAUSES
 from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
-from dialgauge.agents.town.channel_counting import agreement, count_rates, turns_of
+from dialgauge.agents.town import Channel, ChannelRates, Damage, count_rates
+from dialgauge.agents.town.channel_counting import agreement, turns_of
 from dialgauge.dialogue import Act, Dialogue, Speaker
 from dialgauge.draws import Draws
 from dialgauge.formats import read

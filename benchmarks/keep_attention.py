@@ -18,8 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from dialgauge.cli import main as dialgauge
-from dialgauge.rankers.model_folder import load_ranker
-from dialgauge.rankers.task import load_task
+from dialgauge.rankers import load_ranker, load_task
 from dialgauge.reproduce.babi import attention_of
 from dialgauge.reproduce.babi_attention import (
     KEPT,

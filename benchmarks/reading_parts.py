@@ -23,9 +23,7 @@ from unittest.mock import patch
 
 import orjson
 
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.registry import format_named
-from dialgauge.formats.source import Part
+from dialgauge.formats import DialogueFormat, Notes, Part, format_named
 
 LEAST_ROUNDS, LEAST_SECONDS = 5, 2.0
 

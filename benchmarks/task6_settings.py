@@ -20,14 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dialgauge.rankers.episode import Episode
-from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.rankers import Episode, RankingTask, load_task
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.model import replies_of
 from dialgauge.rankers.templates.ranker import Templates
 from dialgauge.rankers.templates.systems import template_counts, told_apart
 from dialgauge.rankers.templates.unheard import words_in_common
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 
 #: A template is a system's own if it is used this often, and the other uses it this much less.
 OWN_USES, SLIPS = 5, 0.02

@@ -16,19 +16,8 @@ from pathlib import Path
 import msgspec
 
 from dialgauge.formats import read
-from dialgauge.users.faults import check_user
-from dialgauge.users.faults.fault_records import CheckedConversation
-from dialgauge.users.faults.labelled import (
-    FRESH,
-    PARTS,
-    RECORD,
-    ConversationKey,
-    draw,
-    draw_fresh,
-    labels_of,
-    load_labels,
-    measure,
-)
+from dialgauge.users.faults import CheckedConversation, check_user, load_labels, measure
+from dialgauge.users.faults.labelled import FRESH, PARTS, RECORD, ConversationKey, draw, draw_fresh, labels_of
 
 _LABELS = Path(__file__).parent.parent / "src/dialgauge/users/faults/labels"
 

@@ -13,16 +13,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from dialgauge.agents.history_bots import NO_ANSWER, CallableBot, HttpBot, ModelBot
-from dialgauge.agents.protocol import SystemContext
-from dialgauge.agents.rules import Rules
+from dialgauge.agents import CallableBot, HttpBot, ModelBot, Rules, SystemContext
+from dialgauge.agents.history_bots import NO_ANSWER
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import Point
-from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
-from dialgauge.rankers.task import RankingTask
-from dialgauge.responses.evaluation import evaluate
-from dialgauge.worlds.restaurant.database import FactDatabase
+from dialgauge.rankers import Point, Ranker, RankingTask, ScoreMatrix, Tell, silent
+from dialgauge.responses import evaluate
+from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import point, tiny_task
 
 GREETING = "hello what can i help you with today"

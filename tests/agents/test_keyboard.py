@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialgauge.agents.history_bots import CallableBot
-from dialgauge.agents.keyboard import KeyboardUser
-from dialgauge.agents.session import Scenario, converse
+from dialgauge.agents import CallableBot, KeyboardUser, Scenario, converse
 from dialgauge.dialogue import Dialogue, Fact
-from dialgauge.rankers.episode import Point
-from dialgauge.worlds.restaurant.database import FactDatabase
+from dialgauge.rankers import Point
+from dialgauge.worlds.restaurant import FactDatabase
 
 CALL = "api_call thai R_location R_price"
 DATABASE = FactDatabase([Fact(f"inn{number}", "R_cuisine", "thai") for number in range(10)])

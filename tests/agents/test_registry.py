@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.history_bots import HttpBot
-from dialgauge.agents.protocol import Overrulable
-from dialgauge.agents.registry import BUILT_IN, agent_names, make_agent
+from dialgauge.agents import BUILT_IN, HttpBot, Overrulable, agent_names, make_agent
 from dialgauge.errors import DialgaugeError
 from support.packages import install, on_the_path
 

@@ -9,17 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from dialgauge.agents.protocol import SystemContext
-from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.agents.session import EXPLANATION
+from dialgauge.agents import EXPLANATION, RuleBot, SystemContext
 from dialgauge.dialogue import Dialogue, Fact, Turn
-from dialgauge.formats.babi import SILENCE, load_kb
-from dialgauge.lab.conversations import conversations_with
-from dialgauge.worlds.restaurant.database import FactDatabase
-from dialgauge.worlds.restaurant.goals import Setting, prepare
-from dialgauge.worlds.restaurant.knowledge import WorldLexicon, lexicon_of, lexicon_of_world
-from dialgauge.worlds.restaurant.world import Half, Parameters, World
-from dialgauge.worlds.restaurant.world_file import check_world, load_world
+from dialgauge.formats import SILENCE, load_kb
+from dialgauge.lab import conversations_with
+from dialgauge.worlds.restaurant import (
+    FactDatabase,
+    Parameters,
+    Setting,
+    World,
+    WorldLexicon,
+    lexicon_of,
+    lexicon_of_world,
+    load_world,
+    prepare,
+)
+from dialgauge.worlds.restaurant.world import Half
+from dialgauge.worlds.restaurant.world_file import check_world
 from support.babi_release import SPLITS, TASKS, released
 
 WORLD = load_world()

@@ -7,18 +7,22 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
-from dialgauge.agents.restaurant_bot import RuleBot
-from dialgauge.agents.restaurant_user import RestaurantUser, restaurant_user
-from dialgauge.agents.session import EXPLANATION
+from dialgauge.agents import (
+    EXPLANATION,
+    MAX_EXCHANGES,
+    USER_GAVE_UP,
+    Reply,
+    RestaurantUser,
+    RuleBot,
+    SystemContext,
+    UserContext,
+)
+from dialgauge.agents.protocol import USER_DONE
+from dialgauge.agents.restaurant_user import restaurant_user
 from dialgauge.dialogue import Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.conversations import conversations_with, restaurant_scenario
-from dialgauge.worlds.restaurant.database import FactDatabase
-from dialgauge.worlds.restaurant.goals import prepare
-from dialgauge.worlds.restaurant.knowledge import lexicon_of_world
-from dialgauge.worlds.restaurant.world import Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.lab import conversations_with, restaurant_scenario
+from dialgauge.worlds.restaurant import FactDatabase, Parameters, lexicon_of_world, load_world, prepare
 
 WORLD = load_world()
 BOT = WORLD.phrases.bot

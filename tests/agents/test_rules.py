@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.agents import AgentReplier, Reply, RuleAgent, Rules, SystemContext
 from dialgauge.agents.dstc2_bot import ASK, WELCOME
-from dialgauge.agents.protocol import Reply, SystemContext
-from dialgauge.agents.replier import AgentReplier
-from dialgauge.agents.rules import RuleAgent, Rules
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import move_to
-from dialgauge.rankers.episode import NO_RESULT, Point, points_of
-from dialgauge.rankers.model_folder import load_ranker, save_ranker
-from dialgauge.rankers.task import LOGS, RankingTask
-from dialgauge.responses.evaluation import evaluate
-from dialgauge.worlds.restaurant.database import FactDatabase
+from dialgauge.lab import move_to
+from dialgauge.rankers import LOGS, NO_RESULT, Point, RankingTask, load_ranker, save_ranker
+from dialgauge.rankers.episode import points_of
+from dialgauge.responses import evaluate
+from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import TINY, point, tiny_task
 
 CALLS = ("api_call british north cheap", "api_call R_cuisine R_location R_price")

@@ -10,18 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from dialgauge.agents.protocol import Limits, Reply, SystemContext, Usage, UserContext
-from dialgauge.agents.replay import Replay
-from dialgauge.agents.session import EXPLANATION, Scenario, converse
+from dialgauge.agents import EXPLANATION, Limits, Replay, Reply, Scenario, SystemContext, Usage, UserContext, converse
 from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.conversations import restaurant_scenario
-from dialgauge.lab.corpora import simulate, world_facts
-from dialgauge.worlds.restaurant.database import FactDatabase, PlannedAnswers
-from dialgauge.worlds.restaurant.goals import UserPlan, prepare
-from dialgauge.worlds.restaurant.knowledge import KnowledgeBase
-from dialgauge.worlds.restaurant.world import Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.lab import restaurant_scenario, simulate
+from dialgauge.lab.corpora import world_facts
+from dialgauge.worlds.restaurant import (
+    FactDatabase,
+    KnowledgeBase,
+    Parameters,
+    PlannedAnswers,
+    UserPlan,
+    load_world,
+    prepare,
+)
 
 INN = Fact("inn", "R_cuisine", "thai")
 DATABASE = FactDatabase([INN])

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.rankers.model_folder import save_ranker
-from dialgauge.rankers.ranker import ranker_class
-from dialgauge.runs.store import Store
+from dialgauge.rankers import ranker_class, save_ranker
+from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
 from support.packages import install, run

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialgauge.rankers import load_task
-from dialgauge.runs.store import Store
+from dialgauge.runs import Store
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.runs.store import Store
+from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
 from support.tiny_world import tiny_release

@@ -13,7 +13,7 @@ import dialgauge.data as data_room
 from dialgauge.data import datasets as catalogue_module
 from dialgauge.data.datasets import Catalogue, Dataset, Remote
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.formats.corpus import write
+from dialgauge.formats import write
 from support.commands import dialgauge
 from support.published import assert_published
 from support.web import Answer, Site, serving

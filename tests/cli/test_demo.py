@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats.corpus import read
+from dialgauge.formats import read
 from dialgauge.runs import Store, new_run
 from runs.contract import assert_run_contract
 from support.commands import dialgauge

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison.spread import read_system_table, spread_figure, system_table_json, system_tables
+from dialgauge.comparison import read_system_table, spread_figure, system_table_json, system_tables
 from dialgauge.errors import DialgaugeError
 
 

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from dialgauge.comparison.result import Comparison, compare_scores
-from dialgauge.comparison.scores import PairedScores
+from dialgauge.comparison import Comparison, PairedScores, compare_scores
 from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score

@@ -10,11 +10,19 @@ import numpy as np
 import polars
 import pytest
 
-from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables
-from dialgauge.comparison.figures import comparison_figures
-from dialgauge.comparison.runs import compare_runs
+from dialgauge.comparison import (
+    ComparisonOptions,
+    ComparisonView,
+    ItemDifference,
+    TurnDivergence,
+    compare_runs,
+    comparison_figures,
+    comparison_json,
+    comparison_tables,
+    view_of,
+)
 from dialgauge.comparison.tables import pair_table, score_table
-from dialgauge.comparison.views import VIEWS, ComparisonView, ItemDifference, TurnDivergence, view_of
+from dialgauge.comparison.views import VIEWS
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature

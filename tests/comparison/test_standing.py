@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.comparison.result import Comparison, compare_scores
-from dialgauge.comparison.scores import PairedScores
-from dialgauge.comparison.standing import letters, order, standings
+from dialgauge.comparison import Comparison, PairedScores, compare_scores, standings
+from dialgauge.comparison.standing import letters, order
 from dialgauge.comparison.tables import standing_tables
 from dialgauge.measures import Score
 

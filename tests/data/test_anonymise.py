@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.data.anonymise import BUILT_IN, Anonymiser, Gazetteer, built_in, check_kind, read_gazetteer
+from dialgauge.data import Anonymiser, check_kind, read_gazetteer
+from dialgauge.data.anonymise import BUILT_IN, Gazetteer, built_in
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.task import joined_messages, operator_candidates
+from dialgauge.rankers import joined_messages, operator_candidates
 
 
 @pytest.mark.parametrize(

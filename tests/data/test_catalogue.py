@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dialgauge.data.datasets import catalogue, parse
-from dialgauge.data.folder import Folder
-from dialgauge.data.verification import listing, listing_table, readable, verify
+from dialgauge.data import Folder, catalogue, listing, listing_table, verify
+from dialgauge.data.datasets import parse
+from dialgauge.data.verification import readable
 from dialgauge.errors import DialgaugeError
 
 NAMES = [

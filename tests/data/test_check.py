@@ -15,15 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.data.checking.examine import check
+from dialgauge.data import Report, check, show
 from dialgauge.data.checking.repeated_keys import repeated_keys
-from dialgauge.data.checking.report import GroupReport, Report
-from dialgauge.data.checking.show import show, verdict
+from dialgauge.data.checking.report import GroupReport
+from dialgauge.data.checking.show import verdict
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import write
-from dialgauge.formats.source import resolve
-from dialgauge.report.table import Table
+from dialgauge.formats import resolve, write
+from dialgauge.report import Table
 from support.examples import EXAMPLES
 
 

@@ -12,10 +12,10 @@ from typing import IO, Any
 import pytest
 
 import dialgauge
-from dialgauge.data.conversion import convert
+from dialgauge.data import convert
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import write
+from dialgauge.formats import write
 
 DIALOGUES = [
     Dialogue(

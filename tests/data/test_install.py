@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from dialgauge.data import Folder, data_folder, get, offline, remove, verify
 from dialgauge.data.datasets import Dataset, Member, Remote
 from dialgauge.data.fetch import Patience
-from dialgauge.data.folder import Folder, data_folder
-from dialgauge.data.install import InstalledDataset, clear_leftovers, get, offline, remove
-from dialgauge.data.verification import verify
+from dialgauge.data.install import InstalledDataset, clear_leftovers
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
 

@@ -10,9 +10,9 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracking_store
 

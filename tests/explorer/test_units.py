@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import report_html
+from dialgauge.explorer import Library, report_html
 from dialgauge.explorer.comparing import neighbours, ranking, side_by_side
-from dialgauge.explorer.library import Library
 from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi import NO_RESULT, SILENCE, is_silence, load_candidates, load_kb
-from dialgauge.formats.registry import recognise
+from dialgauge.formats import SILENCE, is_silence, load_kb, recognise
+from dialgauge.formats.babi import NO_RESULT, load_candidates
 from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes
 

@@ -10,15 +10,8 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi import (
-    BabiCandidates,
-    BabiKnowledgeBase,
-    load_candidates,
-    load_kb,
-    write_candidates,
-    write_kb,
-)
-from dialgauge.formats.base import Notes
+from dialgauge.formats import Notes, load_kb, write_candidates, write_kb
+from dialgauge.formats.babi import BabiCandidates, BabiKnowledgeBase, load_candidates
 from support.reading import part_of
 
 

@@ -21,10 +21,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import packed
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
-from dialgauge.formats.corpus import read, write
-from dialgauge.formats.registry import BUILT_IN, format_named, recognise
+from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, packed, read, recognise, write
+from dialgauge.formats.registry import BUILT_IN
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
-from dialgauge.formats.canonical_map import CanonicalMapFile
-from dialgauge.formats.registry import recognise
-from dialgauge.formats.source import resolve
+from dialgauge.formats import CanonicalMapFile, Notes, recognise, resolve
 from support.reading import part_of
 
 

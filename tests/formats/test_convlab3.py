@@ -9,8 +9,7 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
-from dialgauge.formats.corpus import read
+from dialgauge.formats import ORIGINAL_ID_DROPPED, read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
 

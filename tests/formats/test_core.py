@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, Notes, Peek, first_object
-from dialgauge.formats.corpus import bulk_load, read, stream, write
-from dialgauge.formats.located import Keyed, Listed
+from dialgauge.formats import ALL_FIELDS, Keyed, Listed, Notes, Peek, bulk_load, read, stream, write
+from dialgauge.formats.base import first_object
 from dialgauge.formats.registry import BUILT_IN
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, write_bytes

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
-from dialgauge.formats.registry import format_named, recognise
+from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, recognise
 from support.examples import EXAMPLES
 from support.reading import no_hint_excludes, part_of
 

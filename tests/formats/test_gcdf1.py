@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats import Notes
 from dialgauge.formats.gcdf1 import Gcdf1
 from support.reading import part_of, read_bytes, read_json, write_bytes
 

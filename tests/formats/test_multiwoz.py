@@ -10,8 +10,7 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Peek
-from dialgauge.formats.corpus import read
+from dialgauge.formats import Notes, Peek, read
 from dialgauge.formats.multiwoz import MultiWoz
 from support.examples import EXAMPLES
 from support.reading import part_of, read_json

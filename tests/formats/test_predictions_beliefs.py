@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats import Notes
 from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
 from dialgauge.formats.predictions.flags import FLAG_SLOTS
 from support.examples import EXAMPLES, as_json

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats.base import DialogueFormat, Notes
-from dialgauge.formats.corpus import read
-from dialgauge.formats.registry import format_named
-from dialgauge.formats.source import resolve
+from dialgauge.formats import DialogueFormat, Notes, format_named, read, resolve
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import read_json

@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Peek
-from dialgauge.formats.corpus import read
+from dialgauge.formats import Peek, format_named, read, recognise, resolve
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.registry import BUILT_IN, format_named, recognise
-from dialgauge.formats.source import resolve
+from dialgauge.formats.registry import BUILT_IN
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.dialogue import State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import read
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes
 

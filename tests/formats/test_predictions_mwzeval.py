@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.dialogue import Turn
-from dialgauge.formats.corpus import read
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
-from dialgauge.formats.registry import BUILT_IN, format_named, recognise
-from dialgauge.formats.source import resolve
+from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, recognise, resolve
+from dialgauge.formats.registry import BUILT_IN
 
 FOLDERS = ["babi", "dst_predictions", "gcdf1", "multiwoz21", "sgd"]
 

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import registry
-from dialgauge.formats.base import Notes, Peek
-from dialgauge.formats.corpus import read
-from dialgauge.formats.native import Native
-from dialgauge.formats.registry import (
-    BUILT_IN,
-    BuiltIn,
+from dialgauge.formats import (
+    Notes,
+    Peek,
     format_listing,
     format_named,
     formats,
+    read,
     recognise,
+    registry,
+    resolve,
     writer_named,
 )
-from dialgauge.formats.source import resolve
+from dialgauge.formats.native import Native
+from dialgauge.formats.registry import BUILT_IN, BuiltIn
 from support.examples import EXAMPLES
 from support.packages import install, on_the_path, run
 from support.reading import no_hint_excludes, part_of

@@ -6,10 +6,7 @@ import pytest
 
 from dialgauge.dialogue import Fact, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, Resource, ResourceFormat
-from dialgauge.formats.corpus import read, read_ontology
-from dialgauge.formats.document import is_document
-from dialgauge.formats.registry import format_named, recognise
+from dialgauge.formats import Notes, Resource, ResourceFormat, format_named, is_document, read, read_ontology, recognise
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Span, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import read
+from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
 

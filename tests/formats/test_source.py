@@ -14,9 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import packed, system_names
-from dialgauge.formats.corpus import read
-from dialgauge.formats.source import Part, resolve
+from dialgauge.formats import Part, packed, read, resolve, system_names
 from support.examples import EXAMPLES
 
 LINE = EXAMPLES["native"]

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, Notes, format_named, formats, read, recognise
-from dialgauge.formats.base import Peek
+from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, formats, read, recognise
 from fuzz import mutations
 from fuzz.target import Reading, Target, damaging, in_file
 from support.examples import EXAMPLES

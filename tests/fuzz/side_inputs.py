@@ -72,8 +72,7 @@ def _systems(content: bytes, folder: Path) -> None:
 
 
 def _receipt(content: bytes, folder: Path) -> None:
-    from dialgauge.data import catalogue, listing, verify
-    from dialgauge.data.folder import Folder
+    from dialgauge.data import Folder, catalogue, listing, verify
 
     place = folder / catalogue().datasets[0].name
     place.mkdir()
@@ -85,7 +84,7 @@ def _receipt(content: bytes, folder: Path) -> None:
 
 
 def _first_seen(content: bytes, folder: Path) -> None:
-    from dialgauge.data.folder import Folder
+    from dialgauge.data import Folder
 
     (folder / ".dialgauge").mkdir()
     in_file(folder / ".dialgauge", content, "first_seen.json")
@@ -143,8 +142,7 @@ def _download(content: bytes, folder: Path) -> None:
 
 
 def _measure(content: bytes, folder: Path) -> None:
-    from dialgauge.measures import Signature
-    from dialgauge.measures.registry import parse_measure
+    from dialgauge.measures import Signature, parse_measure
 
     text = content.decode("utf-8", "replace")
     if "|" in text:

@@ -88,7 +88,7 @@ def test_injected_faults_are_blamed_on_the_right_cause_through_text(town: Loaded
 
 def test_what_an_nlu_misreads_is_on_the_ledger(town: LoadedTown, monkeypatch: pytest.MonkeyPatch) -> None:
     """An NLU that never hears of areas: what the user says of them is damage, and nothing else is."""
-    from dialgauge.agents.speech.nlu import LinearNlu
+    from dialgauge.agents.speech import LinearNlu
 
     real = LinearNlu.parse
 

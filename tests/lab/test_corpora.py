@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.babi import SILENCE, load_candidates, load_kb
-from dialgauge.formats.corpus import read
-from dialgauge.lab.corpora import Written, dialog_file, simulate, splits_of, write_release
-from dialgauge.worlds.restaurant.goals import SPLITS
-from dialgauge.worlds.restaurant.world import TASKS, Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.formats import SILENCE, load_kb, read
+from dialgauge.formats.babi import load_candidates
+from dialgauge.lab import dialog_file, simulate, splits_of, write_release
+from dialgauge.lab.corpora import Written
+from dialgauge.worlds.restaurant import SPLITS, TASKS, Parameters, load_world
 from support.reading import read_bytes, write_bytes
 
 WORLD = load_world()

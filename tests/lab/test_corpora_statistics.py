@@ -17,12 +17,11 @@ import pytest
 from scipy.stats import chi2_contingency, chisquare
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats.babi import load_kb
-from dialgauge.lab.corpora import simulate
-from dialgauge.worlds.restaurant.knowledge import KnowledgeBase, knowledge_base_of
-from dialgauge.worlds.restaurant.phrases import FIELDS
-from dialgauge.worlds.restaurant.world import Parameters, Request
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.formats import load_kb
+from dialgauge.lab import simulate
+from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, load_world
+from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
+from dialgauge.worlds.restaurant.world import Request
 from support.babi_features import features, first_request
 from support.babi_release import TASKS, released
 

@@ -7,19 +7,16 @@ from pathlib import Path
 import polars
 import pytest
 
-from dialgauge.agents.history_bots import CallableBot
-from dialgauge.agents.protocol import Agent, Reply, SystemContext
-from dialgauge.agents.rules import RuleAgent, Rules
+from dialgauge.agents import Agent, CallableBot, Reply, RuleAgent, Rules, SystemContext
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import failures, interact, interaction_table, move_to
+from dialgauge.lab import failures, interact, interaction_table, move_to
 from dialgauge.measures import Signature, cards
 from dialgauge.rankers import fit_model
 from dialgauge.rankers.nearest import NearestNeighbour
 from dialgauge.runs import Run, Store
-from dialgauge.worlds.restaurant.database import FactDatabase
-from dialgauge.worlds.restaurant.world import Parameters
+from dialgauge.worlds.restaurant import FactDatabase, Parameters
 from runs.contract import assert_run_contract
 from support.tiny_world import TINY, tiny_task
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dialgauge.dialogue import Dialogue, Outcome
-from dialgauge.lab.measures import score_conversations
+from dialgauge.lab import score_conversations
 from dialgauge.measures import Count, parse_measure
 
 

@@ -34,7 +34,7 @@ from dialgauge.lab import (
     town_run,
 )
 from dialgauge.lab.lab_run import lab_signature
-from dialgauge.report.figures import drawn as rendered
+from dialgauge.report import drawn as rendered
 from dialgauge.runs import Store
 from dialgauge.stats import ratio_intervals
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal

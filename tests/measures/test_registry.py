@@ -16,6 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
     Card,
     Measure,
+    Parameter,
     Setting,
     asked_for,
     card_listing,
@@ -24,7 +25,6 @@ from dialgauge.measures import (
     parse_measure,
     parse_measures,
 )
-from dialgauge.measures.base import Parameter
 from measures.toy import CARDS, FGA, GCDF1, HITS, JGA, PASS, PRECISION
 
 LISTS = {"default": ("JGA", "FGA@0.5"), "all": ("JGA", "FGA@0.5", "F1(average=slot)")}

@@ -4,7 +4,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Line, episode
+from dialgauge.rankers import NO_RESULT, SILENCE, Line
+from dialgauge.rankers.episode import episode
 from dialgauge.responses.evaluation import reply_classes
 
 

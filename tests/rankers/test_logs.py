@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.ranker import BUILT_IN, ranker_class
-from dialgauge.rankers.task import log_task
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.rankers import BUILT_IN, log_task, ranker_class
+from dialgauge.responses import evaluate
 
 TOPICS = ("a table", "the menu", "parking", "opening hours", "a birthday cake")
 

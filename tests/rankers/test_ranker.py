@@ -13,21 +13,25 @@ import numpy as np
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import Point, points_of
-from dialgauge.rankers.model_folder import ARRAYS, MANIFEST, fitted_on, load_ranker, save_ranker
-from dialgauge.rankers.ranker import (
+from dialgauge.rankers import (
     BUILT_IN,
+    Point,
     Ranker,
+    RankingTask,
     ReplyModel,
     ScoreMatrix,
     Tell,
+    fitted_on,
+    load_ranker,
     options_by_model,
     ranker_class,
     ranker_listing,
     ranker_names,
+    save_ranker,
     silent,
 )
-from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers.episode import points_of
+from dialgauge.rankers.model_folder import ARRAYS, MANIFEST
 from support.packages import install, on_the_path
 from support.tiny_world import tiny_task
 

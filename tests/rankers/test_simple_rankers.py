@@ -10,14 +10,12 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.interaction import move_to
-from dialgauge.rankers.episode import NO_RESULT, Episode, Line, Point, points_of
-from dialgauge.rankers.features import tokens
+from dialgauge.lab import move_to
+from dialgauge.rankers import NO_RESULT, Episode, Line, Point, Ranker, RankingTask, checked_scores, tokens
+from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.ranker import Ranker, checked_scores
-from dialgauge.rankers.task import RankingTask
 from dialgauge.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 from support.tiny_world import TINY, point, tiny_task
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.task import load_task
+from dialgauge.rankers import load_task
 from support.tiny_world import tiny_release
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import charts, interval_plot
-from dialgauge.report.figures import SHADES, lines, save, save_all, shades
+from dialgauge.report import SHADES, charts, interval_plot, save, save_all, shades
+from dialgauge.report.figures import lines
 from support.drawn_charts import datasets, heading, marks, scales
 
 pytest.importorskip("altair")

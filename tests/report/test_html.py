@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.report.table import Cell, Column, Table, write_tables
+from dialgauge.report import Cell, Column, Table, write_tables
 
 
 class Texts(HTMLParser):

@@ -3,9 +3,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from dialgauge.report.page import Figure, Section, write_page
+from dialgauge.report import Cell, Column, Figure, Section, Table, write_page
 from dialgauge.report.render import render_html
-from dialgauge.report.table import Cell, Column, Table
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report.notebook import notebook_html
-from dialgauge.report.render import csv_text, inert
-from dialgauge.report.table import Cell, Column, Table, write_tables
+from dialgauge.report import Cell, Column, Table, csv_text, inert, notebook_html, write_tables
 
 
 def scores() -> Table:

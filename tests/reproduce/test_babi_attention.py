@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.neural.config import MEMORY_SIZES
-from dialgauge.rankers.ranker import Ranker, ranker_class
-from dialgauge.rankers.task import load_task
+from dialgauge.rankers import MEMORY_SIZES, Ranker, load_task, ranker_class
+from dialgauge.reproduce import IMPOSSIBLE, Fresh, Reproduction, as_json, as_markdown, write_html
 from dialgauge.reproduce import babi as babi_fresh
 from dialgauge.reproduce.babi import reproduce
 from dialgauge.reproduce.babi_attention import (
@@ -25,18 +24,7 @@ from dialgauge.reproduce.babi_attention import (
     stored_attention,
     write_attention,
 )
-from dialgauge.reproduce.reproduction import (
-    COMPUTED,
-    DIFFERS,
-    EXACT,
-    HOLDS,
-    IMPOSSIBLE,
-    Fresh,
-    Reproduction,
-    as_json,
-    as_markdown,
-    write_html,
-)
+from dialgauge.reproduce.reproduction import COMPUTED, DIFFERS, EXACT, HOLDS
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 

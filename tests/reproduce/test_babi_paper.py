@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.reproduce import IMPOSSIBLE, Reproduction, as_json
 from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, nearness, reproduce, why_untrained
-from dialgauge.reproduce.reproduction import DIFFERS, EXACT, IMPOSSIBLE, Reproduction, as_json, summary, tables_by_part
+from dialgauge.reproduce.reproduction import DIFFERS, EXACT, summary, tables_by_part
 from dialgauge.responses import published
 from support.tiny_world import tiny_release
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce.papers import published, reproduce
-from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.reproduce import Reproduction, reproduce
+from dialgauge.reproduce.papers import published
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce.papers import reproduce
-from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.reproduce import Reproduction, reproduce
 from dialgauge.tasks import published_rows
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
+from dialgauge.reproduce import Comparand, Reproduction, reproduce
 from dialgauge.reproduce.fga import RATED
-from dialgauge.reproduce.papers import published, reproduce
-from dialgauge.reproduce.reproduction import Comparand, Reproduction
+from dialgauge.reproduce.papers import published
 from support.commands import dialgauge
 
 

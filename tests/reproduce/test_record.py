@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.reproduce.reproduction import (
-    PrintedNumber,
-    Reproduction,
-    as_json,
-    as_markdown,
-    item_tables,
-    missing_table,
-)
+from dialgauge.reproduce import PrintedNumber, Reproduction, as_json, as_markdown, item_tables, missing_table
 
 
 @pytest.mark.parametrize(

@@ -12,23 +12,33 @@ import pytest
 
 from dialgauge import source
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.identity import code_of
-from dialgauge.rankers.model_folder import load_ranker, save_ranker
-from dialgauge.rankers.ranker import Ranker, fit_model, ranker_class
-from dialgauge.rankers.task import RankingTask, load_task, log_task
-from dialgauge.responses import cells as plan
-from dialgauge.responses.cells import (
-    EVALUATION_VERSION,
+from dialgauge.rankers import (
+    Ranker,
+    RankingTask,
+    code_of,
+    fit_model,
+    load_ranker,
+    load_task,
+    log_task,
+    ranker_class,
+    save_ranker,
+)
+from dialgauge.responses import (
     CellKey,
-    cells,
+    class_table,
     evaluation_run,
     jobs_of,
+    results_table,
     run_jobs,
+    run_record,
+    split_is_released,
+    statistics_table,
     stored_cells,
+    training_is_released,
+    training_run,
 )
-from dialgauge.responses.paper import split_is_released, training_is_released
-from dialgauge.responses.tables import class_table, results_table, run_record, statistics_table
-from dialgauge.responses.training import training_run
+from dialgauge.responses import cells as plan
+from dialgauge.responses.cells import EVALUATION_VERSION, cells
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge

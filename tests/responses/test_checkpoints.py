@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dialgauge.rankers.ranker import Tell, ranker_class
-from dialgauge.responses.cells import CellKey, checkpointed
-from dialgauge.runs.store import Store
+from dialgauge.rankers import Tell, ranker_class
+from dialgauge.responses import CellKey, checkpointed
+from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import Episode, Line, Point
-from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
-from dialgauge.rankers.task import RankingTask
-from dialgauge.responses.evaluation import RankingResult, evaluate, ranked
-from dialgauge.responses.measures import DEFAULT, score_replies
+from dialgauge.rankers import Episode, Line, Point, Ranker, RankingTask, ScoreMatrix, Tell, silent
+from dialgauge.responses import RankingResult, evaluate, score_replies
+from dialgauge.responses.evaluation import ranked
+from dialgauge.responses.measures import DEFAULT
 
 CANDIDATES = ("a", "b", "c", "d")
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import cards, parse_measure
-from dialgauge.rankers import Point
-from dialgauge.rankers.episode import Episode, Line
-from dialgauge.responses.evaluation import RankingResult, evaluate, ranked
-from dialgauge.responses.measures import CARDS, DEFAULT, reply_measures, score_replies
+from dialgauge.rankers import Episode, Line, Point
+from dialgauge.responses import RankingResult, evaluate, reply_measures, score_replies
+from dialgauge.responses.evaluation import ranked
+from dialgauge.responses.measures import CARDS, DEFAULT
 
 
 def result_of(ranks: list[list[int]]) -> RankingResult:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.rules import Rules
+from dialgauge.agents import Rules
+from dialgauge.rankers import EVALUATED, RankingTask, load_task
 from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.task import EVALUATED, RankingTask, load_task
 from dialgauge.rankers.tfidf import TfIdf, TfIdfTypes
-from dialgauge.responses.evaluation import evaluate, reply_classes
-from dialgauge.responses.paper import column_of, published
-from dialgauge.responses.tables import statistics_table
+from dialgauge.responses import column_of, evaluate, published, statistics_table
+from dialgauge.responses.evaluation import reply_classes
 
 #: Per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {

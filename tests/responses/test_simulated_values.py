@@ -22,18 +22,14 @@ import numpy as np
 import pytest
 from msgspec import convert
 
-from dialgauge.agents.rules import Rules
-from dialgauge.lab.corpora import simulate
-from dialgauge.rankers.episode import Point, episodes
+from dialgauge.agents import Rules
+from dialgauge.lab import simulate
+from dialgauge.rankers import Point, Ranker, RankingTask, ReplyModel, ScoreMatrix, episodes, load_task
 from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.ranker import Ranker, ReplyModel, ScoreMatrix
-from dialgauge.rankers.task import RankingTask, load_task
 from dialgauge.rankers.tfidf import TfIdf
-from dialgauge.responses.evaluation import RankingResult, evaluate
-from dialgauge.responses.measures import MRR, PER_RESPONSE, score_replies
+from dialgauge.responses import MRR, PER_RESPONSE, RankingResult, evaluate, score_replies
+from dialgauge.worlds.restaurant import Parameters, load_world
 from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
-from dialgauge.worlds.restaurant.world import Parameters
-from dialgauge.worlds.restaurant.world_file import load_world
 
 Model = TypeVar("Model", bound=ReplyModel)
 

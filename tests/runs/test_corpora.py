@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats import Notes
 from dialgauge.formats.native import Native
 from dialgauge.measures import Scores
 from dialgauge.runs import Store, new_run

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from dialgauge.runs.store import Store
+from dialgauge.runs import Store
 
 WRITER = """
 import sys, polars

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score
-from dialgauge.runs import TableInfo
+from dialgauge.runs import Input, Manifest, TableInfo, plain
 from dialgauge.runs import manifest as module
-from dialgauge.runs.manifest import Input, Manifest, encode, is_run_id, load, new_id, plain, slug
+from dialgauge.runs.manifest import encode, is_run_id, load, new_id, slug
 from dialgauge.runs.provenance import draft
 from dialgauge.runs.upgrades import UPGRADES
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.resumable import Parts
-from dialgauge.runs.store import Store
+from dialgauge.runs import Parts, Store
 
 
 def test_an_error_keeps_what_is_done_and_the_same_call_goes_on(store: Store) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.runs.kept import kept_to_the_end
-from dialgauge.runs.store import Store
+from dialgauge.runs import Store, kept_to_the_end
 
 FACTS = {"kind": "training", "name": "memn2n", "config": {"seed": 0}}
 

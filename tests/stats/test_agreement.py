@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats.agreement import fleiss_kappa, krippendorff_alpha
+from dialgauge.stats import fleiss_kappa, krippendorff_alpha
 
 NAN = math.nan
 

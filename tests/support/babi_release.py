@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats.corpus import read
-from dialgauge.lab.corpora import dialog_file
+from dialgauge.formats import read
+from dialgauge.lab import dialog_file
 
 TASKS = (1, 2, 3, 4, 5)
 SPLITS = ("trn", "dev", "tst", "tst-OOV")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dialgauge.agents.protocol import Reply, SystemContext
+from dialgauge.agents import Reply, SystemContext
 from dialgauge.agents.town.pipeline import rule_system
 from dialgauge.dialogue import Turn
 from dialgauge.worlds.town import act

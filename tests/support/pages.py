@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
+from dialgauge.explorer import Library
 from dialgauge.explorer.families import DialogueView, FamilyPages, pages_of
-from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import PageLinks, table_html, templates
 from dialgauge.runs import Run
 

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats.base import DialogueFormat, Notes, Peek
-from dialgauge.formats.registry import BUILT_IN, format_named
-from dialgauge.formats.source import Part
+from dialgauge.formats import DialogueFormat, Notes, Part, Peek, format_named
+from dialgauge.formats.registry import BUILT_IN
 
 
 def part_of(content: bytes, name: str = "file.json") -> Part:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from dialgauge.lab.corpora import simulate, world_facts, write_release
-from dialgauge.rankers.episode import AnsweredPoint, Line, episodes
-from dialgauge.rankers.task import SPLITS, RankingTask
-from dialgauge.worlds.restaurant.knowledge import world_candidates
-from dialgauge.worlds.restaurant.world import Half, Parameters, World
-from dialgauge.worlds.restaurant.world_file import load_world
+from dialgauge.lab import simulate, write_release
+from dialgauge.lab.corpora import world_facts
+from dialgauge.rankers import SPLITS, AnsweredPoint, Line, RankingTask, episodes
+from dialgauge.worlds.restaurant import Parameters, World, load_world, world_candidates
+from dialgauge.worlds.restaurant.world import Half
 
 TINY: World = replace(
     load_world(),

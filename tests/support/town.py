@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialgauge.tasks.gold import GoldTasks, read_gold
+from dialgauge.tasks import GoldTasks, read_gold
 from dialgauge.worlds.town import TownDatabase
 from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialgauge.users.records import COMBINED, DialogueScore
+from dialgauge.users import COMBINED, DialogueScore
 
 
 def assert_verdicts_add_up(score: DialogueScore) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.tasks import TaskEvaluation, TaskOptions
-from dialgauge.tasks.gold import GoldTasks
+from dialgauge.tasks import GoldTasks, TaskEvaluation, TaskOptions
 from support.town import small_gold
 
 SYSTEMS = ("augpt", "dots", "galaxy-policy", "hdsa", "lava", "mintl", "sfn", "ubar")

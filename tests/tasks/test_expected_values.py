@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 
 from dialgauge.dialogue import Goal
-from dialgauge.tasks import TaskEvaluation, TaskScores, cleaned, human_responses, read_predictions
-from dialgauge.tasks.gold import DomainGoal, GoldTask
-from dialgauge.tasks.predictions import TaskPredictions, TaskTurn, active_domains, estimated_domains, predictions_from
+from dialgauge.tasks import (
+    GoldTask,
+    TaskEvaluation,
+    TaskPredictions,
+    TaskScores,
+    TaskTurn,
+    cleaned,
+    human_responses,
+    predictions_from,
+    read_predictions,
+)
+from dialgauge.tasks.gold import DomainGoal
+from dialgauge.tasks.predictions import active_domains, estimated_domains
 from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval
 from dialgauge.tasks.texts import words
 from tasks.conftest import SYSTEMS

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dialgauge.tasks import TaskEvaluation, TaskOptions, TaskScores
-from dialgauge.tasks.delexical import CLASSES, placeholders
-from dialgauge.tasks.gold import GoldTasks, TaskState
-from dialgauge.tasks.predictions import estimated_domains, predictions_from
+from dialgauge.tasks import GoldTasks, TaskEvaluation, TaskOptions, TaskScores, placeholders, predictions_from
+from dialgauge.tasks.delexical import CLASSES
+from dialgauge.tasks.gold import TaskState
+from dialgauge.tasks.predictions import estimated_domains
 from dialgauge.tasks.rules import mentions
 from support.town import responses, town
 

@@ -16,6 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature, cards
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import (
+    GoldTasks,
     TaskEvaluation,
     TaskOptions,
     TaskScores,
@@ -27,7 +28,6 @@ from dialgauge.tasks import (
     warnings,
     worst_dialogues,
 )
-from dialgauge.tasks.gold import GoldTasks
 from runs.contract import assert_run_contract
 from support.town import responses, town, write_town
 

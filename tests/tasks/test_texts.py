@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tasks import References, TaskEvaluation, TaskOptions, cleaned, predictions_from, richness
+from dialgauge.tasks import GoldTasks, References, TaskEvaluation, TaskOptions, cleaned, predictions_from, richness
 from dialgauge.tasks.delexical import CLASSES, _joined, _tokens, classed, surface
-from dialgauge.tasks.gold import GoldTasks
 from dialgauge.tasks.texts import _Tokeniser, bleu_of, bleu_signature, words
 from support.town import responses, town
 

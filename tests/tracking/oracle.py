@@ -11,9 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dialgauge.dialogue import Dialogue, State
-from dialgauge.values.match import matcher_named
-from dialgauge.values.profile import Profile
-from dialgauge.values.rules import Pair, Side
+from dialgauge.values import Pair, Profile, Side, matcher_named
 
 Normalised = dict[Pair, tuple[str, ...]]
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
+from dialgauge.tracking import Study
 from dialgauge.tracking.align import Policy
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import Profile, profile_named
+from dialgauge.values import Profile, profile_named
 from tracking.corpora import corpora
 from tracking.oracle import Oracle, aligned
 

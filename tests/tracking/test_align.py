@@ -7,8 +7,8 @@ import pytest
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import profile_named
+from dialgauge.tracking import Study
+from dialgauge.values import profile_named
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("south",)}}

@@ -11,10 +11,9 @@ from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.counts import CORRECT, Counts
-from dialgauge.tracking.measures import DEFAULT_MEASURES
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import profile_named
+from dialgauge.tracking import DEFAULT_MEASURES, Counts, Study
+from dialgauge.tracking.counts import CORRECT
+from dialgauge.values import profile_named
 from tracking.corpora import corpora
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.measures import ALL_MEASURES
-from dialgauge.tracking.study import Study, score_study
-from dialgauge.values.profile import profile_named
+from dialgauge.tracking import ALL_MEASURES, Counts, Study, score_study
+from dialgauge.values import profile_named
 from tracking.corpora import corpora
 
 Corpora = tuple[list[Dialogue], list[Dialogue]]

@@ -13,7 +13,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Measure
 from dialgauge.measures import parse_measure as parse_any
 from dialgauge.reproduce.papers import published
-from dialgauge.tracking.measures import ALL_MEASURES, CARDS, DEFAULT_MEASURES, chosen_measures
+from dialgauge.tracking import ALL_MEASURES, DEFAULT_MEASURES, chosen_measures
+from dialgauge.tracking.measures import CARDS
 
 
 def parse_measure(text: str) -> Measure[Any]:
@@ -115,8 +116,8 @@ def test_every_card_is_complete(card: Card[Any]) -> None:
 
 def test_value_is_undefined_where_nothing_is_scored() -> None:
     from dialgauge.dialogue import Dialogue, Turn
-    from dialgauge.tracking.study import Study
-    from dialgauge.values.profile import profile_named
+    from dialgauge.tracking import Study
+    from dialgauge.values import profile_named
 
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
     predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]

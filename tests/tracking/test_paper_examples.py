@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error, weights
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import profile_named
+from dialgauge.tracking import Study, forgetting_rate
+from dialgauge.tracking.fga import error_types, turns_since_error, weights
+from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 
 EXAMPLES = [

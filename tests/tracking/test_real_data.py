@@ -14,11 +14,9 @@ import dialgauge
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import parse_measure
 from dialgauge.stats import correlation_matrix
-from dialgauge.tracking.faults import slots_per_dialogue
+from dialgauge.tracking import Study, load, slots_per_dialogue
 from dialgauge.tracking.fga import error_types
-from dialgauge.tracking.inputs import load
-from dialgauge.tracking.study import Study
-from dialgauge.values.profile import profile_named
+from dialgauge.values import profile_named
 
 MEASURES = {
     "jga": "JGA",

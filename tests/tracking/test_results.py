@@ -16,13 +16,10 @@ from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import OVER, Card, Measure, Resampling, Rows, Settings, Signature
 from dialgauge.runs import Store
-from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
-from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.measures import ALL_MEASURES
-from dialgauge.tracking.results import present
+from dialgauge.tracking import ALL_MEASURES, Accumulator, Counts, Study, compute, present, write_codes
+from dialgauge.tracking.accumulate import LooseState
 from dialgauge.tracking.states import StateComparison
-from dialgauge.tracking.stream import stream_counts, write_codes
-from dialgauge.tracking.study import Study
+from dialgauge.tracking.stream import stream_counts
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from tracking.corpora import corpora, pair_of_dialogues

@@ -11,8 +11,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.registry import formats
+from dialgauge.formats import DialogueFormat, formats
 from dialgauge.measures import Signature
 from support.commands import dialgauge as run
 from support.examples import EXAMPLES, as_json

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.registry import formats
+from dialgauge.formats import DialogueFormat, formats
 from support.examples import EXAMPLES
 
 OPTIONS = [

@@ -15,9 +15,18 @@ from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, parse_measure
 from dialgauge.runs import Run, Store
-from dialgauge.tracking import Accumulator, Results, SgdScoring, Study, chosen_measures, layout, present, score_study
+from dialgauge.tracking import (
+    Accumulator,
+    Results,
+    SgdScoring,
+    Study,
+    chosen_measures,
+    layout,
+    present,
+    score_study,
+    worst_dialogues,
+)
 from dialgauge.tracking.tables import read_counts
-from dialgauge.tracking.worst import worst_dialogues
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from support.trackers import gold_dialogues, tracker

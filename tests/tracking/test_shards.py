@@ -24,10 +24,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.measures import Resampling
 from dialgauge.runs import Run, Store
-from dialgauge.tracking import Results, chosen_measures, required_measures, score_shards
+from dialgauge.tracking import Results, chosen_measures, required_measures, score_shards, write_codes
 from dialgauge.tracking.shard_run import RESAMPLED
 from dialgauge.tracking.shard_sums import Moments
-from dialgauge.tracking.stream import write_codes
 from support.shared import shared_folder
 from tracking.corpora import corpora
 from tracking.test_results import compared

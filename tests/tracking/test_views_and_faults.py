@@ -9,12 +9,18 @@ from dialgauge.comparison import comparison_figures
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
-from dialgauge.tracking.results import Results, SystemScores
-from dialgauge.tracking.sensitivity import profile_sensitivity
-from dialgauge.tracking.study import Study
-from dialgauge.tracking.worst import layout, worst_dialogues
-from dialgauge.values.profile import profile_named
+from dialgauge.tracking import (
+    Faults,
+    Results,
+    Study,
+    SystemScores,
+    layout,
+    profile_sensitivity,
+    slots_per_dialogue,
+    worst_dialogues,
+)
+from dialgauge.tracking.faults import fault_tables
+from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 
 FIRST = [

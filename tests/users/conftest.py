@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dialgauge.runs import Run
+from dialgauge.users import UserOptions
 from dialgauge.users.results import users_run
-from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import ScoredConversations, score_conversations
 
 

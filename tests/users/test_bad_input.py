@@ -10,11 +10,11 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.users import UserOptions
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import score_conversations
-from dialgauge.values.canonical_map import CanonicalMap
+from dialgauge.values import CanonicalMap
 from support.talks import talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.users.figures import PaperFigure, draw
+from dialgauge.users import PaperFigure, draw
 
 pytest.importorskip("altair", reason="figures need altair: pip install 'dialgauge[figures]'")
 

@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
-from dialgauge.users.queries import Query, find
+from dialgauge.users import Query, find
 from dialgauge.users.scoring import ScoredConversations
 
 

@@ -11,7 +11,8 @@ import dialgauge
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import card_named, parse_measure
-from dialgauge.users.measures import CARDS, DEFAULT_CARDS, score_name
+from dialgauge.users import score_name
+from dialgauge.users.measures import CARDS, DEFAULT_CARDS
 from runs.contract import assert_run_contract
 from support.packages import install, on_the_path, run
 from support.talks import talk

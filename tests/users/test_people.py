@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.users import UserOptions
 from dialgauge.users.results import users_run
-from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import ScoredConversations, score_conversations
 from support.verdicts import assert_verdicts_add_up
 

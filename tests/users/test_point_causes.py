@@ -10,11 +10,9 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.runs import Run
+from dialgauge.users import FAULTS, LABELS, MEASURES, REASONS, explanation, explanation_record
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.conversations import explanation, explanation_record
-from dialgauge.users.labels import LABELS, REASONS
-from dialgauge.users.measures import FAULTS
-from dialgauge.users.records import MEASURES, MentionVerdict
+from dialgauge.users.records import MentionVerdict
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations
 from support.talks import mishear, talk

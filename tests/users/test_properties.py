@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
+from dialgauge.users import MEASURES, UserOptions, explanation
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.conversations import explanation
-from dialgauge.users.records import MEASURES, score
+from dialgauge.users.records import score
 from dialgauge.users.results import users_run
 from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
+from dialgauge.users.scorer_settings import ScorerSettings
 from dialgauge.users.scoring import ScoredConversations
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up

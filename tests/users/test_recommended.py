@@ -10,12 +10,12 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError
+from dialgauge.users import UserOptions
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import same_time
 from dialgauge.users.scorer import Scorer
-from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import ScoredConversations, score_conversations
-from dialgauge.values.canonical_map import CanonicalMap
+from dialgauge.values import CanonicalMap
 from support.talks import from_record, talk
 from support.verdicts import assert_verdicts_add_up
 

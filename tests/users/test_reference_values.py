@@ -12,16 +12,23 @@ import pytest
 from dialgauge.dialogue import Goal
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
+from dialgauge.users import (
+    MEASURES,
+    DialogueScore,
+    MeasureName,
+    UserOptions,
+    constraint_counts,
+    goals_per_domain_set,
+    paper_figures,
+    reference_report,
+    score_name,
+)
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.figures import constraint_counts, goals_per_domain_set, paper_figures
-from dialgauge.users.measures import score_name
 from dialgauge.users.presentation import SCORED
-from dialgauge.users.records import MEASURES, DialogueScore, MeasureName
-from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
+from dialgauge.users.reference import SECTIONS, behaviour_tree
 from dialgauge.users.scorer import Scorer
-from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import ScoredConversations, score_conversations
-from dialgauge.values.canonical_map import CanonicalMap
+from dialgauge.values import CanonicalMap
 from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up
 

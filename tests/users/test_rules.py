@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
+from dialgauge.users import DialogueScore
 from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.records import DialogueScore
 from dialgauge.users.scorer import Scorer
-from dialgauge.values.canonical_map import CanonicalMap
+from dialgauge.values import CanonicalMap
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday"}, requests=("phone",))}

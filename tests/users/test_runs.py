@@ -16,10 +16,21 @@ from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
-from dialgauge.users import Query, UserScores, explanation, figure_numbers, find, reference_report, transcript
-from dialgauge.users.figures import draw, paper_figures, verdict_table
-from dialgauge.users.presentation import as_system, score_tables
-from dialgauge.users.scorer_settings import UserOptions
+from dialgauge.users import (
+    Query,
+    UserOptions,
+    UserScores,
+    as_system,
+    draw,
+    explanation,
+    figure_numbers,
+    find,
+    paper_figures,
+    reference_report,
+    score_tables,
+    transcript,
+    verdict_table,
+)
 from dialgauge.users.scoring import ScoredConversations, score_conversations
 from runs.contract import assert_run_contract
 from support.talks import mishear, talk

@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import misheard
+from dialgauge.users import because, misheard
 from dialgauge.users.analyses import Confusion, Loop, expression_pattern
-from dialgauge.users.conversations import because
 from dialgauge.users.scorer import Scorer
 from dialgauge.users.scoring import ScoredConversations
 from dialgauge.users.turns import OncePerObject

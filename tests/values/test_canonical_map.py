@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values.canonical_map import Candidates, CanonicalMap, sorted_tokens
+from dialgauge.values import Candidates, CanonicalMap, sorted_tokens
 
 
 def table(**values: Any) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import resolve
-from dialgauge.formats.base import Notes
+from dialgauge.formats import Notes, resolve
 from dialgauge.formats.multiwoz_resources import MultiWozDatabase
 from dialgauge.values import profile_named
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.values.match import equal, fuzzywuzzy_95, matcher_named, substring_or_15_minutes
+from dialgauge.values import matcher_named
+from dialgauge.values.match import equal, fuzzywuzzy_95, substring_or_15_minutes
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values.profile import profile_named
+from dialgauge.values import profile_named
 
 WHOLE = r"""
 name: mine

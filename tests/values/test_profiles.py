@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values.profile import BUILT_IN, HOUSE, Profile, profile_listing, profile_named, profile_names
-from dialgauge.values.rules import Drop, Pair, Replace, Side
+from dialgauge.values import HOUSE, Pair, Profile, Side, profile_listing, profile_named, profile_names
+from dialgauge.values.profile import BUILT_IN
+from dialgauge.values.rules import Drop, Replace
 from dialgauge.values.standard_profiles import MULTIWOZ_30, MULTIWOZ_35
 from support.packages import install, on_the_path
 

@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
-from dialgauge.worlds.restaurant.world import World
-from dialgauge.worlds.restaurant.world_file import BUILT_IN, load_world
+from dialgauge.worlds.restaurant import FIELDS, INFO, World, load_world
+from dialgauge.worlds.restaurant.world_file import BUILT_IN
 
 
 def write_world(folder: Path, text: str) -> Path:

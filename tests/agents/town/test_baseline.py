@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
+from dialgauge.agents.town import BaselineOptions, BaselineUser
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
-from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 

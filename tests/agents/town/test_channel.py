@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.agents.town.channel import EVERY, Channel, ChannelRates, Damage, kind_of
-from dialgauge.agents.town.channel_counting import agreement, count_rates
+from dialgauge.agents.town import Channel, ChannelRates, Damage, count_rates
+from dialgauge.agents.town.channel import EVERY, kind_of
+from dialgauge.agents.town.channel_counting import agreement
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from dialgauge.agents.protocol import SystemContext, UserContext
-from dialgauge.agents.registry import make_agent
-from dialgauge.agents.session import EXPLANATION
+from dialgauge.agents import EXPLANATION, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Turn
 from dialgauge.formats import read
-from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 

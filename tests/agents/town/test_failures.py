@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from dialgauge.agents.registry import BUILT_IN
-from dialgauge.agents.session import EXPLANATION
+from dialgauge.agents import BUILT_IN, EXPLANATION
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownTask
 from support.bad_agents import FAILURES
 from support.town import town

@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents.protocol import Streams, SystemContext, UserContext
-from dialgauge.agents.registry import make_agent
-from dialgauge.agents.session import Scenario
+from dialgauge.agents import Scenario, Streams, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Goal, Turn
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, TownTask, act, ontology_of
 from support.town import town

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.comparison import Comparison, PairedScores, compare_runs, compare_scores, standings
+from dialgauge.explorer import comparison_sentences, run_sentences
 from dialgauge.explorer.answers.phrases import Glossary, listed, numbers, percent
-from dialgauge.explorer.answers.sentences import comparison_sentences, run_sentences
 from dialgauge.measures import Count, Coverage, Score, Scores
 from dialgauge.runs import Run, new_run
 from dialgauge.tracking import score

@@ -9,8 +9,7 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.explorer.answers.sentences import comparison_sentences
-from dialgauge.explorer.answers.summary import markdown_summary
+from dialgauge.explorer import comparison_sentences, markdown_summary
 from dialgauge.explorer.answers.worst_dialogues import worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run

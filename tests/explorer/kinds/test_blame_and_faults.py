@@ -12,10 +12,9 @@ import msgspec
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import report_html, report_markdown
+from dialgauge.explorer import Library, report_html, report_markdown
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library
 from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results

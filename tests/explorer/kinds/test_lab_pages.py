@@ -11,16 +11,15 @@ import pytest
 
 from dialgauge.agents import END_WORDS, protocol
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
+from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.kinds.heard_rows import heard_rows
 from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS, OUTCOME_RULES
 from dialgauge.explorer.kinds.lab_pages import PAGES
 from dialgauge.explorer.kinds.reason_groups import OTHER
-from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import PageLinks
-from dialgauge.lab import AgentSpec, Sitting, open_town, study_run, town_run
-from dialgauge.lab.study import Condition
+from dialgauge.lab import AgentSpec, Condition, Sitting, open_town, study_run, town_run
 from dialgauge.runs import Run, Store, new_run
 from support.pages import (
     HOSTILE,

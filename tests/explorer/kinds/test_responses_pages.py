@@ -12,17 +12,16 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.kinds.responses_pages import PAGES, ReplyCell
-from dialgauge.explorer.library import Library
-from dialgauge.lab.interaction import interact
-from dialgauge.rankers.ranker import fit_model
-from dialgauge.rankers.task import RankingTask, load_task
+from dialgauge.lab import interact
+from dialgauge.rankers import RankingTask, fit_model, load_task
 from dialgauge.rankers.tfidf import TfIdf
 from dialgauge.responses import CellKey, class_table, evaluation_run
 from dialgauge.runs import Run, Store, new_run
-from dialgauge.worlds.restaurant.world import Parameters
+from dialgauge.worlds.restaurant import Parameters
 from support.drawn_charts import datasets, marks, scales
 from support.family_pages import (
     HOSTILE,

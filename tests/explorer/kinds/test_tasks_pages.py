@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.kinds.reason_groups import OTHER
 from dialgauge.explorer.kinds.state_rows import StateRowReader
 from dialgauge.explorer.kinds.tasks_pages import PAGES, RULES, TASK_REASONS
-from dialgauge.explorer.library import Library
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.stats import share_interval

@@ -8,8 +8,8 @@ import pytest
 
 from dialgauge import Dialogue, Turn, score
 from dialgauge.dialogue import State
+from dialgauge.explorer import Library
 from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library
 from dialgauge.runs import Run
 from support.explorer_store import tracked
 from support.family_pages import (

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from dialgauge.explorer import Library
 from dialgauge.explorer.comparing import trials_side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
-from dialgauge.explorer.library import Library
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import score_results
 from support.agent_results import tau_file

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
+from dialgauge.explorer import Library
 from dialgauge.explorer.charts import run_charts, stacked_bars
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.kinds.users_pages import PAGES, ActRow, Overview, TalkCell
-from dialgauge.explorer.library import Library
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
 from support.drawn_charts import datasets, heading

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, Point, points_of
+from dialgauge.rankers import NO_RESULT, Point
+from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.neural.entities import Entities, RelationSchema
 from dialgauge.rankers.neural.matching import MatchTypes
 from dialgauge.rankers.neural.typed import MarkedMemory

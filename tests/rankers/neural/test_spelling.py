@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import Line, points_of
+from dialgauge.rankers import Line, ranker_class
+from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.neural.spelling import Spelling
 from dialgauge.rankers.neural.typed import Typed
-from dialgauge.rankers.ranker import ranker_class
 from support.tiny_world import point, tiny_task
 
 KNOWN = ["cuisine", "french", "rome", "table", "reservation", "resto_rome_cheap", "<silence>"]

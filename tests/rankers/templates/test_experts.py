@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point
+from dialgauge.rankers import NO_RESULT, SILENCE, Episode, Line, Point
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.logistic import Floats, log_softmax
 from dialgauge.rankers.templates.model import read

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from dialgauge.dialogue import Fact
+from dialgauge.rankers import load_task
 from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.task import load_task
 from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
 from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
 from dialgauge.rankers.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
@@ -20,7 +20,7 @@ from dialgauge.rankers.templates.marks import Mark
 from dialgauge.rankers.templates.model import replies_of
 from dialgauge.rankers.templates.ranker import Templates
 from dialgauge.rankers.templates.systems import template_counts, told_apart
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 
 CANDIDATES = (
     "api_call thai north", "api_call thai south", "api_call french R_location",

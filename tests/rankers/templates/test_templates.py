@@ -11,16 +11,25 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.episode import NO_RESULT, SILENCE, Episode, Line, Point, points_of
-from dialgauge.rankers.model_folder import load_ranker, save_ranker
-from dialgauge.rankers.ranker import checked_scores, ranker_class
-from dialgauge.rankers.task import RankingTask
+from dialgauge.rankers import (
+    NO_RESULT,
+    SILENCE,
+    Episode,
+    Line,
+    Point,
+    RankingTask,
+    checked_scores,
+    load_ranker,
+    ranker_class,
+    save_ranker,
+)
+from dialgauge.rankers.episode import points_of
 from dialgauge.rankers.templates.history import learn_aliases
 from dialgauge.rankers.templates.inventory import CALL, Inventory, Slot, learn_lexicon
 from dialgauge.rankers.templates.model import replies_of
 from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
 from dialgauge.rankers.templates.systems import template_counts, told_apart
-from dialgauge.responses.evaluation import evaluate
+from dialgauge.responses import evaluate
 
 COOKED = ("thai", "french", "british", "korean", "indian", "italian", "spanish", "turkish")
 CUISINES = (*COOKED, "welsh", "cuban", "polish", "danish", "greek")

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import nbinom
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers.task import load_task
+from dialgauge.rankers import load_task
 from dialgauge.rankers.templates import unheard
 from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.logistic import Floats

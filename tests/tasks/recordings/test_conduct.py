@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dialgauge.dialogue import Dialogue, Outcome, Task
-from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, HeardAs, conduct
+from dialgauge.tasks import Conduct
+from dialgauge.tasks.recordings.conduct import HeardActs, HeardAs, conduct
 from support.recorded import acts, conversation, system, user
 
 TASKS = {"hotel": Task(info={"area": "north"})}

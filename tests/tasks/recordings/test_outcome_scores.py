@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION
-from dialgauge.agents.protocol import TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read

@@ -12,12 +12,19 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.corpus import read, read_ontology
+from dialgauge.formats import read, read_ontology
 from dialgauge.measures import Measure, SystemEvidence, card_named, parse_measure, score_systems
-from dialgauge.tracking import SgdScoring, build_study, chosen_measures, load, score_study
+from dialgauge.tracking import (
+    Matching,
+    SgdFrames,
+    SgdScoring,
+    build_study,
+    chosen_measures,
+    load,
+    score_sgd,
+    score_study,
+)
 from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
-from dialgauge.tracking.sgd.official import SgdFrames, score_sgd
-from dialgauge.tracking.sgd.similarity import Matching
 from dialgauge.values import profile_named
 
 SCHEMA = Ontology(

@@ -10,7 +10,7 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from dialgauge.users.faults import KINDS, load_labels, load_record, measure
+from dialgauge.users.faults import KINDS, labeller_agreement, load_labels, load_record, measure
 from dialgauge.users.faults.fault_presentation import GOOD_ENOUGH
 from dialgauge.users.faults.labelled import (
     DEVELOPMENT,
@@ -21,7 +21,6 @@ from dialgauge.users.faults.labelled import (
     cohen_kappa,
     draw,
     draw_fresh,
-    labeller_agreement,
     load_earlier,
     share,
 )
