@@ -130,6 +130,17 @@ def test_thousands_of_distinct_units_are_held_in_parts(monkeypatch: pytest.Monke
     assert share_mean_interval(values, np.ones(700)) == pytest.approx(whole, abs=1e-9)
 
 
+@pytest.mark.parametrize("units", [1201, 5000])
+def test_very_many_differences_are_gathered_without_loss(units: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    skewed = random.lognormal(0, 1.5, units) - random.lognormal(1, 0.5, units)
+    gathered = amount_difference_p(skewed), *amount_difference_interval(skewed)
+    monkeypatch.setattr("dialgauge.stats.one_more_unit._MANY", units)
+    exact = amount_difference_p(skewed), *amount_difference_interval(skewed)
+    assert gathered != exact
+    assert gathered == pytest.approx(exact, rel=2e-3)
+
+
 @pytest.mark.parametrize("chance", [0.05, 0.3, 0.9])
 def test_intervals_of_ten_tasks_hold(chance: float) -> None:
     """The resampled ones held in as few as 85%."""

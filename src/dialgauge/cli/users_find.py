@@ -62,7 +62,7 @@ def find(
     max_turns: Annotated[int | None, Option(min=0, help="At most this many turns.")] = None,
     end: Annotated[str | None, Option(help="How it ends: loop, goodbye or open.")] = None,
     cause: Annotated[
-        str | None, Option(metavar="NAME", help="Ends in a loop with this cause, for example 'user NLU'.")
+        str | None, Option(metavar="NAME", help="Has a loop with this cause, for example 'user NLU'.")
     ] = None,
     from_run: FromOption = None,
     wide: WideOption = False,

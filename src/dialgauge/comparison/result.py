@@ -16,7 +16,6 @@ from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
-    MANY_AMOUNTS,
     RatioRow,
     Resampling,
     Signature,
@@ -210,8 +209,14 @@ class Comparison:
     @cached_property
     def _reaches(self) -> Floats:
         """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
-        tested = self.tested
-        reach = np.where(tested.difference < 0, tested.high - tested.difference, tested.difference - tested.low)
+        # Of shares the randomisation decides, whatever interval is printed.
+        decides = [self.randomisation if measure in self.one_more else self.tested for measure in self.measures]
+        low, high = (
+            np.stack([getattr(test, end)[:, place] for place, test in enumerate(decides)], axis=1)
+            for end in ("low", "high")
+        )
+        difference = self.tested.difference
+        reach = np.where(difference < 0, high - difference, difference - low)
         return np.where(np.isnan(self._found_eight_times), np.nan, np.minimum(reach, self._widths))
 
     @cached_property
@@ -370,7 +375,7 @@ def compare_scores(
         made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
-    amounts = [measure for measure in scores.measures if _few_amounts(scores, measure)]
+    amounts = [measure for measure in scores.measures if _is_amount(scores, measure)]
     for measure in (*shares, *amounts):
         place = scores.place_of_measure(measure)
         differences = unit_differences(scores.num[:, place], scores.den[:, place], tested.pairs)
@@ -410,9 +415,9 @@ def _of_trials(scores: PairedScores, measure: str) -> bool:
     return _one_more(measure) and scores.bounds(measure) == (0.0, 1.0) and same
 
 
-def _few_amounts(scores: PairedScores, measure: str) -> bool:
+def _is_amount(scores: PairedScores, measure: str) -> bool:
     units = (scores.den[:, scores.place_of_measure(measure)] != 0).any(axis=0).sum()
-    return measure not in scores.several and scores.bounds(measure) == (0.0, np.inf) and 1 < units <= MANY_AMOUNTS
+    return bool(measure not in scores.several and scores.bounds(measure) == (0.0, np.inf) and units > 1)
 
 
 def _extreme(values: Floats, which: np.ufunc) -> Floats:

@@ -146,11 +146,12 @@ def amount_notes(comparison: Comparison) -> list[str]:
         return []
     unit = comparison.view.unit
     sentences = [
-        f"{', '.join(comparison.amounts)}: amounts may be skewed, which the randomisation takes for a difference, so "
-        f"one more {unit} must not undo it either."
+        f"{', '.join(comparison.amounts)}: skewed amounts mislead the randomisation test, so a difference must also "
+        f"survive one more, extreme {unit}."
     ]
     alone = [
-        f"{one.measure} of {one.first} and {one.second} (p = {one.p_randomisation:.3f}, with one more {one.p:.3f})"
+        f"{one.measure} of {one.first} and {one.second} (p = {one.p_randomisation:.3f}; "
+        f"{one.p:.3f} with one more {unit})"
         for one in comparison.differences()
         if one.randomisation_alone and not comparison.too_few
     ]

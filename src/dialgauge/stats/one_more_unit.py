@@ -32,6 +32,8 @@ _NODES = 400
 _CLOSE = 1e-9
 #: Nodes times distinct units that are held at a time.
 _CELLS = 1_000_000
+#: More units of equal length than this, beside so many outermost ones on either side, are gathered into so many groups.
+_MANY, _OUTERMOST = 1_000, 100
 _NOWHERE: Ends = (np.nan, np.nan)
 
 
@@ -103,9 +105,14 @@ class _Units:
 
     @classmethod
     def alone(cls, values: ArrayLike) -> _Units | None:
-        """Units of equal length."""
-        given = np.asarray(values, dtype=np.float64)
-        return cls.of(given, np.ones_like(given)) if len(given) else None
+        """Units of equal length. Of very many, neighbours between the outermost ones count as so many of their mean."""
+        given = np.sort(np.asarray(values, dtype=np.float64))
+        if len(given) <= _MANY + 2 * _OUTERMOST:
+            return cls.of(given, np.ones_like(given)) if len(given) else None
+        starts = np.linspace(_OUTERMOST, len(given) - _OUTERMOST, _MANY, endpoint=False).astype(np.intp)
+        edges = np.r_[0:_OUTERMOST, starts, len(given) - _OUTERMOST : len(given)]
+        counts = np.diff(np.append(edges, len(given))).astype(np.float64)
+        return cls(np.add.reduceat(given, edges) / counts, np.ones(len(edges)), counts)
 
     @property
     def mean(self) -> float:

@@ -191,9 +191,14 @@ def _legend(runs: Sequence[Run], names: Sequence[str]) -> Iterator[tuple[str, st
             yield f"pass^1{whose} on these very tasks, were they tried again: [{low:.2f}, {high:.2f}].", f"{PASS}^1"
     if any(name.startswith(NOISE) for name in names):
         yield "Flip rate: how often a second trial of a task changes the verdict.", _TITLES[FLIPS]
+        # Where tasks have other numbers of trials, the floor is that of those tried more than once.
+        which = (
+            "on the tasks tried more than once, with as many trials,"
+            if any(map(uneven_tasks, runs))
+            else ("with as many tasks and trials")
+        )
         yield (
-            "Noise floor: two runs of the same agent with as many tasks and trials differ by less in pass^1, 95% of "
-            "the time.",
+            f"Noise floor: two runs of the same agent {which} differ by less in pass^1, 95% of the time.",
             _TITLES[NOISE],
         )
 
