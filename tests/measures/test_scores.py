@@ -13,10 +13,13 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
+    NO_INTERVAL,
     Card,
     Count,
     Coverage,
+    Interval,
     Measure,
+    RatioRow,
     Resampling,
     Score,
     Scores,
@@ -25,6 +28,7 @@ from dialgauge.measures import (
     intervals,
     parse_measure,
     parse_measures,
+    ratio_row_intervals,
     score_systems,
 )
 from dialgauge.stats import ratio_intervals
@@ -195,3 +199,42 @@ def test_a_value_of_several_sums_has_the_interval_of_its_resampled_sums() -> Non
     assert scores["Same"].low == pytest.approx(scores["JGA"].low, abs=1e-12)
     assert scores["Same"].high == pytest.approx(scores["JGA"].high, abs=1e-12)
     assert set(scores.frame()["measure"]) == {"JGA"}
+
+
+@pytest.mark.parametrize(
+    ("lengths", "bounds", "made"),
+    [
+        ([5.0] * 12, (0.0, 1.0), "0.95-studentised-100-0"),
+        ([2.0] * 11 + [60.0], (0.0, 1.0), "0.95-one-more-unit"),
+        ([2.0] * 23 + [90.0], (0.0, 1.0), "0.95-studentised-100-0"),
+        ([1.0] * 12, (0.0, math.inf), "0.95-one-more-amount"),
+        ([1.0] * 501, (0.0, math.inf), "0.95-studentised-100-0"),
+    ],
+)
+def test_which_ratios_get_one_more_unit(lengths: list[float], bounds: tuple[float, float], made: str) -> None:
+    """Few uneven dialogues and amounts; the rest is resampled."""
+    den = np.array(lengths)
+    num = den * np.linspace(0.2, 0.9, len(den))
+    [interval] = ratio_row_intervals([RatioRow(num, den, bounds)], Resampling(100))
+    assert interval.made == made and interval.low < num.sum() / den.sum() < interval.high
+    [percentile] = ratio_row_intervals([RatioRow(num, den, bounds)], Resampling(100, method="percentile"))
+    assert percentile.made == "0.95-percentile-100-0"
+
+
+def test_amounts_that_are_all_equal_have_no_interval() -> None:
+    [interval] = ratio_row_intervals([RatioRow(np.full(9, 3.0), np.ones(9), (0.0, math.inf))], Resampling(100))
+    assert not interval.defined
+
+
+def test_where_no_interval_is_resampled_the_shared_signature_says_nothing_of_resamples() -> None:
+    scores = Scores(
+        dialogues=["a"],
+        sums={},
+        scores={name: Score(value=0.5, signature=f"measure:{name}|version:1") for name in "xy"},
+    )
+    how = Resampling(100)
+    both = scores.with_intervals([Interval(0.1, 0.9, "0.95-one-more-unit"), Interval(0.2, 0.8, str(how))], how)
+    assert both.signature["interval"] == str(how) and "interval" not in both["y"].signature
+    assert "interval:0.95-one-more-unit" in both["x"].signature
+    own = scores.with_intervals([Interval(0.1, 0.9, "0.95-one-more-unit"), NO_INTERVAL], how)
+    assert "interval" not in own.signature

@@ -121,7 +121,7 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 def _link_data(folder: Path, data: Path) -> None:
     """The datasets by name, and the files of all but bAbI by their own names: ``test.json.gz``, ``augpt.json.gz``."""
-    for dataset in (one for one in data.iterdir() if one.is_dir()):
+    for dataset in (one for one in data.iterdir() if (one / "SHA256SUMS").is_file()):  # not a store that lies there
         if not (folder / dataset.name).exists():
             (folder / dataset.name).symlink_to(dataset)
         for file in dataset.iterdir() if dataset.name != "babi" else ():

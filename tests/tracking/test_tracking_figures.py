@@ -64,7 +64,7 @@ def test_bars_by_domain_have_the_intervals_of_the_scorer() -> None:
     comparison = compare(gold, systems, measures="JGA", resamples=500, seed=3)
     rows = {row["group"]: row for row in drawn_bars(comparison)}
     for name, run in comparison.runs.items():
-        low, high, _ = intervals([(read_counts(run), [parse_measure("JGA")])], Resampling(500, 3))[0][0]
+        low, high = intervals([(read_counts(run), [parse_measure("JGA")])], Resampling(500, 3))[0][0].ends
         assert low < rows[name]["value"] / 100 < high
         assert (rows[name]["low"], rows[name]["high"]) == pytest.approx((100 * low, 100 * high))
 
@@ -94,7 +94,7 @@ def test_the_band_over_lambda_is_the_interval_of_each_score(compared: Comparison
     bands = sweep_intervals(compared_counts(compared), Resampling(200, 1))
     run = compared.runs["bad"]
     (expected,) = intervals([(read_counts(run), [parse_measure("FGA@0.5")])], Resampling(200, 1))[0]
-    assert bands["bad"][LAMBDAS.index(0.5)] == pytest.approx(expected[:2])
+    assert bands["bad"][LAMBDAS.index(0.5)] == pytest.approx(expected.ends)
 
 
 def scored(size: int, **how: Any) -> dict[str, Any]:
