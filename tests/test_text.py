@@ -37,6 +37,12 @@ def test_a_segment_that_looks_like_a_key_is_hidden(key: str, url: str) -> None:
         ("https://host/api-key/hunter2", "https://host/api-key/[key]"),
         ("https://host/v1/access_token/a/chat", "https://host/v1/access_token/[key]/chat"),
         ("https://host/token=hunter/v1", "https://host/token=[key]/v1"),
+        ("https://host/apikey:abc123def456/", "https://host/apikey:[key]/"),
+        ("https://host/v1;key=abcdef/", "https://host/v1;key=[key]/"),
+        ("https://host/keys/abc123/v1", "https://host/keys/[key]/v1"),
+        ("https://host/Bearer/hunter/v1", "https://host/Bearer/[key]/v1"),
+        ("https://host/sk%2Dabcdef0123/v1", "https://host/[key]/v1"),
+        ("http://127.0.0.1:9/v1/0123456789abcdef/", "http://127.0.0.1:9/v1/[key]/"),
     ],
 )
 def test_what_is_named_a_key_is_hidden(url: str, shown: str) -> None:

@@ -2,9 +2,9 @@
 
 Python tries every way in which the repetitions of an expression can share out a text before it gives up. If two of them
 can take the same letters, with nothing between them that tells where one ends, the ways grow with the length of the
-text (``\\d+\\.?\\d*$``), or double with every letter (``(a+)+$``). A limit of time would hold in the main thread only,
-so such an expression is refused when it is read. What is left takes at worst a time that grows with the square of the
-length, and :data:`LONGEST` bounds that: about a second.
+text (``\\d+\\.?\\d*$``), or double with every letter (``(a+)+$``) or choice (``a?a?a?``). A limit of time would hold in
+the main thread only, so such an expression is refused when it is read, and some harmless ones with it. What is left is
+meant to take at worst a time that grows with the square of the length, which :data:`LONGEST` bounds.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ _Items: TypeAlias = Iterable[tuple[Any, Any]]
 
 #: One letter of each kind that expressions tell apart.
 _LETTERS = frozenset(map(chr, range(0x20, 0x7F))) | frozenset("\t\n\x00é£²中")
-#: A repetition that takes at most so many letters more or fewer costs no more than a factor.
+#: A repetition that takes at most so many letters more or fewer is a choice like ``(a|b)``: it costs a factor.
 _FEW = 10
+#: In how many ways choices may be made together, and how many items there may be with repetitions written out.
+_MOST_CHOICES, _MOST_ITEMS = 1_000, 100_000
 _GIVING_BACK = (sre.MAX_REPEAT, sre.MIN_REPEAT)
 _ONE_LETTER = (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY)
 _CATEGORIES = {
@@ -57,19 +59,63 @@ def compiled(expression: str, what: str) -> re.Pattern[str]:
         raise DialgaugeError(f"{what}: '{shown}' is not a valid regular expression ({reason})") from error
     if ambiguous:
         raise DialgaugeError(
-            f"{what}: '{shown}' could take forever over a long text, because repetitions in it can take the same "
-            "letters; put a '+' after the repetition (such as \\s*+ or [a-z]++), so that it keeps what it took"
+            f"{what}: '{shown}' could take forever over a long text: its repetitions or choices can match it in many "
+            "ways; make repetitions possessive (\\s*+ or [a-z]++ instead of \\s* or [a-z]+), or use fewer of them"
         )
     return pattern
 
 
 def is_ambiguous(items: _Items) -> bool:
-    """Whether repetitions can share out one run of letters in several ways."""
+    """Whether repetitions can share out one run of letters in several ways, or choices multiply."""
+    written = list(items)
     try:
-        _walk(_that_can_fail(list(items)), frozenset())
+        if _choices(written) > _MOST_CHOICES or _items(written) > _MOST_ITEMS:
+            return True
+        _walk(_that_can_fail(written), frozenset())
     except _Ambiguous:
         return True
     return False
+
+
+def _choices(items: _Items) -> int:
+    """In how many ways the choices among the items can be made, long repetitions apart."""
+    ways = 1
+    for kind, value in items:
+        if kind in _GIVING_BACK and value[1] - value[0] <= _FEW:
+            least, most, body = value
+            ways *= (most - least + 1) * min(_choices(body), _MOST_CHOICES) ** min(most, _MOST_CHOICES)
+        elif kind in (sre.BRANCH, sre.GROUPREF_EXISTS):
+            ways *= sum(_choices(branch or ()) for branch in (value[1] if kind is sre.BRANCH else value[1:]))
+        else:
+            ways *= _choices(_body(kind, value))
+        if ways > _MOST_CHOICES:
+            break
+    return ways
+
+
+def _items(items: _Items) -> int:
+    """How many items there are with the repetitions that must be made written out."""
+    count = 0
+    for kind, value in items:
+        if kind is sre.BRANCH:
+            count += sum(map(_items, value[1]))
+        else:
+            times = value[0] if kind in (*_GIVING_BACK, sre.POSSESSIVE_REPEAT) else 1
+            count += max(1, times) * max(1, _items(_body(kind, value)))
+    return count
+
+
+def _body(kind: Any, value: Any) -> _Items:
+    """The items inside an item that holds some in a row."""
+    if kind in (*_GIVING_BACK, sre.POSSESSIVE_REPEAT):
+        body: _Items = value[2]
+    elif kind is sre.SUBPATTERN:
+        body = value[3]
+    elif kind is sre.ATOMIC_GROUP:
+        body = value
+    else:
+        body = value[1] if kind in (sre.ASSERT, sre.ASSERT_NOT) else ()
+    return body
 
 
 def _that_can_fail(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -109,8 +155,8 @@ def _walk(items: _Items, taken: frozenset[str]) -> frozenset[str]:
             _walk(value if kind is sre.ATOMIC_GROUP else value[1], frozenset())
         elif kind is sre.GROUPREF_EXISTS:
             taken = frozenset().union(*(_walk(branch or (), taken) for branch in value[1:]))
-        elif kind in _ONE_LETTER:
-            taken &= _letters(kind, value)
+        elif kind in _ONE_LETTER and not taken & _letters(kind, value):
+            taken = frozenset()  # a letter that the repetition cannot have taken
     return taken
 
 
@@ -129,10 +175,9 @@ def _after_repetition(least: int, most: int, body: _Items, taken: frozenset[str]
 def _varies(items: _Items) -> bool:
     """Whether there are several ways to take the items."""
     return any(
-        kind is sre.BRANCH
-        or (kind in _GIVING_BACK and (value[0] != value[1] or _varies(value[2])))
-        or (kind is sre.SUBPATTERN and _varies(value[3]))
+        kind is sre.BRANCH or (kind in _GIVING_BACK and value[0] != value[1]) or _varies(_body(kind, value))
         for kind, value in items
+        if kind not in (sre.ATOMIC_GROUP, sre.POSSESSIVE_REPEAT)
     )
 
 

@@ -78,10 +78,12 @@ def encodable(text: str) -> str:
 BLOT = "[key]"
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/?#@]*@)?([^\s/?#]*)([^\s?#]*)(?:[?#]\S*)?")
 #: The segment before a key in a path, and names before an equals sign.
-_NAMES_A_KEY = re.compile(r"(?:api|access|auth)?[-_]?(?:key|token|secret|password|passwd|pwd)", re.IGNORECASE)
+_NAMES_A_KEY = re.compile(
+    r"(?:api|access|auth)?[-_]?(?:keys?|tokens?|secrets?|password|passwd|pwd)|bearer", re.IGNORECASE
+)
 #: How keys of well-known services begin.
-_KEY_START = re.compile(r"(?:[sprd]k|hf|gh[oprsu]|github_pat|glpat|gsk|xox[a-z])[-_].{6}")
-_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED = 32, 20, 16, 8
+_KEY_START = re.compile(r"(?:[sprd]k|hf|gh[oprsu]|github_pat|glpat|gsk|xox[a-z])[-_].{6}|A(?:Iza|KIA).{8}")
+_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED = 16, 20, 16, 8
 #: In random texts of both cases and digits two of three signs are of another kind than the one before; in names of
 #: models, such as Mixtral-8x7B-Instruct-v0.1, one of four.
 _RANDOM = 0.35
@@ -111,16 +113,19 @@ def _keys(segments: list[str]) -> Iterator[tuple[str, str]]:
     """Each segment of a path, and what of it is a key: all of it, what stands behind ``key=``, or nothing."""
     before = ""
     for segment in segments:
-        name, _, value = segment.rpartition("=")
-        if _NAMES_A_KEY.fullmatch(name):
+        name, _, value = segment.rpartition("=" if "=" in segment else ":")
+        if _NAMES_A_KEY.fullmatch(name.rpartition(";")[2]):
             yield segment, value
         else:
-            yield segment, segment if _NAMES_A_KEY.fullmatch(before) or _looks_like_a_key(segment) else ""
+            # Behind a plural may come any word: /tokens/count.
+            named = _NAMES_A_KEY.fullmatch(before) and (not before.endswith("s") or re.search("[0-9]", segment))
+            yield segment, segment if named or _looks_like_a_key(segment) else ""
         before = segment
 
 
 def _looks_like_a_key(segment: str) -> bool:
     """Whether a segment begins as keys do, is a long hexadecimal number, or has letters and digits as if by chance."""
+    segment = re.sub("%([0-9A-Fa-f]{2})", lambda code: chr(int(code[1], 16)), segment)
     words = re.findall("[A-Za-z0-9]+", segment)
     signs = "".join(words)
     if _KEY_START.match(segment) or (len(signs) >= _HEX and re.fullmatch("[0-9A-Fa-f]+", signs)):

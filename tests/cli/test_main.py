@@ -275,7 +275,7 @@ def test_exits_and_interrupts_have_their_codes(
         assert outcome.err.endswith("dialgauge: stopped\n")
     answers(raises(KeyboardInterrupt()))
     outcome = dialgauge(capsys, "probe")
-    assert (outcome.code, outcome.err) == (130, "dialgauge: interrupted; finished work is kept\n")
+    assert (outcome.code, outcome.err) == (130, "dialgauge: interrupted; what was stored is kept\n")
 
 
 def test_text_from_files_is_never_markup(
@@ -321,7 +321,7 @@ def test_being_stopped_is_one_line(tmp_path: Path, how: signal.Signals, code: in
     finally:
         process.kill()
         process.wait()
-    assert (process.returncode, told) == (code, f"dialgauge: {word}; finished work is kept\n")
+    assert (process.returncode, told) == (code, f"dialgauge: {word}; what was stored is kept\n")
 
 
 def modules_of(*arguments: object, heavy: tuple[str, ...], folder: Path) -> str:

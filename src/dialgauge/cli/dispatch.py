@@ -78,7 +78,7 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
         return _say(sentence)
     except KeyboardInterrupt as stop:
         terminated = isinstance(stop, Terminated)
-        _say(f"{'terminated' if terminated else 'interrupted'}; finished work is kept")
+        _say(f"{'terminated' if terminated else 'interrupted'}; what was stored is kept")
         return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
     return outcome if isinstance(outcome, int) else 0
 
