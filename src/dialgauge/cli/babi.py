@@ -22,7 +22,7 @@ from dialgauge.cli.common import (
     write_document,
     write_json,
 )
-from dialgauge.cli.options import Argument, Count, Option, OutputFile, OutputFolder, application
+from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -46,7 +46,9 @@ def simulate(
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
     splits: Annotated[str, Option(help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.")] = "",
-    dialogs: Annotated[int, Count("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")] = 1000,
+    dialogs: Annotated[
+        int, WholeNumber("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")
+    ] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,

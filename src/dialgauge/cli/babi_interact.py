@@ -37,7 +37,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import CommandGroup, Count, Option
+from dialgauge.cli.options import CommandGroup, Option, WholeNumber
 from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
@@ -68,7 +68,7 @@ def interact(
         list[str] | None,
         Option(help="Half of the world: A, or B (unseen entities); repeatable. Default: both."),
     ] = None,
-    dialogs: Annotated[int, Count("--dialogues", of="dialogues", min=1, help="Conversations per half.")] = 200,
+    dialogs: Annotated[int, WholeNumber("--dialogues", of="dialogues", min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
     min_results: MinResultsOption = 3,

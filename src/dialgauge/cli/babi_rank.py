@@ -49,7 +49,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
-from dialgauge.cli.options import CommandGroup, Count, Option, OutputFolder
+from dialgauge.cli.options import CommandGroup, Option, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
@@ -109,7 +109,7 @@ def evaluate(
         Option(help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
     ] = None,
     dialogs: Annotated[
-        int, Count("--dialogues", of="dialogues", min=1, help="With --world: dialogues per split.")
+        int, WholeNumber("--dialogues", of="dialogues", min=1, help="With --world: dialogues per split.")
     ] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
     save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
@@ -120,7 +120,7 @@ def evaluate(
         int | None,
         Option(min=0, help="Random seed for the model and, with --logs, for the train/test split. Default: 0."),
     ] = None,
-    seeds: Annotated[int, Count(of="seeds", min=1, help="Number of seeds, starting at --seed.")] = 1,
+    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Number of seeds, starting at --seed.")] = 1,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -128,7 +128,8 @@ def evaluate(
         ),
     ] = None,
     attention: Annotated[
-        int, Count(of="dialogues", min=0, help="Also store a memory network's attention for the first N dialogues.")
+        int,
+        WholeNumber(of="dialogues", min=0, help="Also store a memory network's attention for the first N dialogues."),
     ] = 0,
     figures: FiguresOption = None,
     figure_format: FigureFormatOption = "svg",
@@ -283,7 +284,7 @@ def table(
     models: Annotated[str, Option(help="Models, comma-separated.")] = "rules,tfidf,tfidf-type,nearest",
     tasks: Annotated[str, Option(help="Tasks from 1 to 6, for example 1-5 or 1,3.")] = "1-6",
     splits: Annotated[str, Option(help="Splits, comma-separated.")] = "dev,tst,tst-OOV",
-    seeds: Annotated[int, Count(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
+    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from dialgauge.cli.options import AlwaysOn, Argument, Count, Option, OutputFile, OutputFolder
+from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ LimitOption = Annotated[int, _LIMIT]
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    Count("--resamples", of="resamples", min=0, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+    WholeNumber("--resamples", of="resamples", min=0, help="Bootstrap resamples for the 95% intervals; 0 for none."),
 ]
 WorstOption = Annotated[
     int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
@@ -141,7 +141,7 @@ AddressOption = Annotated[
         help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
     ),
 ]
-_WORKERS = Count(
+_WORKERS = WholeNumber(
     "--workers", of="workers", min=0, help="Number of workers; 0 for one per core. Results do not depend on it."
 )
 WorkersOption = Annotated[int | None, _WORKERS]

@@ -29,7 +29,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Count, Option, application
+from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
 from dialgauge.text import split_at_commas
 
@@ -45,7 +45,7 @@ MeasuresOption = Annotated[
 ]
 ResamplesOption = Annotated[
     int,
-    Count(
+    WholeNumber(
         of="resamples",
         min=1,
         why="a comparison is its tests and intervals, all from resamples",

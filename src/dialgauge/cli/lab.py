@@ -48,7 +48,7 @@ from dialgauge.cli.lab_options import (
     opened_town,
     sitting_from,
 )
-from dialgauge.cli.options import Count, Option, OutputFolder, application
+from dialgauge.cli.options import Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def run(
     goals: GoalsOption = "town",
     database: DatabaseOption = None,
     count: CountOption = None,
-    trials: Annotated[int, Count(of="trials", metavar="K", min=1, help="Conversations per goal, for pass^k.")] = 1,
+    trials: Annotated[
+        int, WholeNumber(of="trials", metavar="K", min=1, help="Conversations per goal, for pass^k.")
+    ] = 1,
     level: LevelOption = "act",
     channel: ChannelOption = "clean",
     failures: FailuresOption = "live",
@@ -100,7 +102,7 @@ def run(
     exchanges: ExchangesOption = 20,
     seconds: Annotated[float, Option(min=0, help="Time limit per conversation in seconds; 0 for none.")] = 300.0,
     loop: Annotated[
-        int, Count(of="exchanges", min=0, help="Stop after this many identical exchanges in a row; 0 for never.")
+        int, WholeNumber(of="exchanges", min=0, help="Stop after this many identical exchanges in a row; 0 for never.")
     ] = 0,
     seed: LabSeedOption = 0,
     town_seed: TownSeedOption = 0,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dialgauge.cli.options import Count, Option
+from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
@@ -41,7 +41,7 @@ DatabaseOption = Annotated[
 ]
 CountOption = Annotated[
     int | None,
-    Count(
+    WholeNumber(
         "--count",
         "-n",
         of="goals",
@@ -70,7 +70,7 @@ EndpointOption = Annotated[
 ]
 ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name at the endpoint.")]
 KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
-ExchangesOption = Annotated[int, Count(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
+ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
 TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Random seed for the synthetic town and its goals.")]
 

@@ -32,7 +32,7 @@ from dialgauge.cli.lab_options import (
     opened_town,
     sitting_from,
 )
-from dialgauge.cli.options import CommandGroup, Count, Option
+from dialgauge.cli.options import CommandGroup, Option, WholeNumber
 from dialgauge.cli.screen import err, out, progress_bar
 
 
@@ -50,7 +50,7 @@ def study(
     database: DatabaseOption = None,
     count: Annotated[
         int | None,
-        Count(
+        WholeNumber(
             "--count",
             "-n",
             of="goals",
@@ -71,7 +71,7 @@ def study(
     town_seed: TownSeedOption = 0,
     resamples: Annotated[
         int,
-        Count(
+        WholeNumber(
             of="resamples",
             min=1,
             why="a study is its intervals",

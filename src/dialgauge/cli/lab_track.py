@@ -8,7 +8,7 @@ from typing import Annotated
 from dialgauge.cli.common import ProcessesOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
-from dialgauge.cli.options import Argument, CommandGroup, Count, Option, OutputFile
+from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
 from dialgauge.text import counted
 
@@ -37,7 +37,9 @@ def track(
     ] = None,
     count: Annotated[
         int | None,
-        Count("--count", "-n", of="dialogues read", metavar="N", min=1, help="Number of dialogues. Default: all."),
+        WholeNumber(
+            "--count", "-n", of="dialogues read", metavar="N", min=1, help="Number of dialogues. Default: all."
+        ),
     ] = None,
     seed: Annotated[int, Option(min=0, help="Random seed passed to the model.")] = 0,
     workers: ProcessesOption = 1,

@@ -16,7 +16,7 @@ from dialgauge.cli.common import (
     write_document,
 )
 from dialgauge.cli.lab_options import DatabaseOption
-from dialgauge.cli.options import Argument, CommandGroup, Count, Option, OutputFile
+from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err, out
 from dialgauge.text import counted
 
@@ -38,9 +38,9 @@ def train(
     model: Annotated[Path, OutputFile("--out", metavar="FILE", help="Model file to write (.npz).")],
     database: DatabaseOption = None,
     practice: Annotated[
-        int, Count(of="turns", min=0, help="Template-generated turns to add to the training data.")
+        int, WholeNumber(of="turns", min=0, help="Template-generated turns to add to the training data.")
     ] = 10_000,
-    epochs: Annotated[int, Count(of="epochs", min=1, help="Passes over the training turns.")] = 5,
+    epochs: Annotated[int, WholeNumber(of="epochs", min=1, help="Passes over the training turns.")] = 5,
     seed: Annotated[int, Option(min=0, help="Random seed for the order of turns.")] = 0,
     test: Annotated[
         str | None,

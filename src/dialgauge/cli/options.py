@@ -59,7 +59,7 @@ MOST = {
 }
 
 
-class Count(Option):
+class WholeNumber(Option):
     """An option that says how many ``of`` something the command makes; its upper bound is that of :data:`MOST`."""
 
     def __init__(self, *names: str, of: str, **settings: Any) -> None:

@@ -22,7 +22,7 @@ from dialgauge.cli.common import (
     write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Count, Option, OutputFile, application
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.reproduce import IMPOSSIBLE, PAPERS, Fresh, get_commands, how_to_get, reproduce
@@ -42,10 +42,11 @@ def main(
         bool, Option("--fresh", help="Retrain the learned models (babi only; takes over an hour).")
     ] = False,
     seeds: Annotated[
-        int | None, Count(of="seeds", min=1, help="With --fresh: seeds per learned model. Default: 3.")
+        int | None, WholeNumber(of="seeds", min=1, help="With --fresh: seeds per learned model. Default: 3.")
     ] = None,
     workers: Annotated[
-        int | None, Count(of="workers", min=0, help="With --fresh: worker processes; 0 for one per core. Default: 1.")
+        int | None,
+        WholeNumber(of="workers", min=0, help="With --fresh: worker processes; 0 for one per core. Default: 1."),
     ] = None,
     store: StoreOption = None,
     markdown: Annotated[
