@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         parse_measures,
     )
     from dialgauge.measures.resampling import (
-        MANY_AMOUNTS,
         NO_INTERVAL,
         ONE_MORE_UNIT,
         Bounds,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAMILIES",
-    "MANY_AMOUNTS",
     "NO_INTERVAL",
     "ONE_MORE_UNIT",
     "OVER",

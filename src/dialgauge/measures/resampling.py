@@ -25,7 +25,7 @@ FEW_UNITS = 20
 #: Units are uneven that count as less than this share of as many equal ones.
 EVEN = 0.7
 #: Amounts over more units than this are resampled: it takes a tenth of a second for each 500.
-MANY_AMOUNTS = 500
+_MANY_AMOUNTS = 500
 
 #: Low and high, NaN where undefined.
 Bounds: TypeAlias = tuple[float, float]
@@ -152,7 +152,7 @@ def few_units_interval(row: RatioRow, how: Resampling) -> Interval | None:
         return None
     if row.bounds == (0.0, 1.0) and (row.one_more or (1 < units < FEW_UNITS and _uneven(row.den[there]))):
         return Interval(*share_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_UNIT}")
-    if row.bounds == (0.0, math.inf) and 1 < units <= MANY_AMOUNTS:
+    if row.bounds == (0.0, math.inf) and 1 < units <= _MANY_AMOUNTS:
         return Interval(*amount_mean_interval(row.num, row.den, how.level), f"{how.level:g}-{ONE_MORE_AMOUNT}")
     return None
 
