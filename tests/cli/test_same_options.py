@@ -14,7 +14,7 @@ from dialgauge.cli.help_pages import command_page, value_name
 from dialgauge.cli.options import AlwaysOn, Option
 from dialgauge.cli.parse import CommandParameter, command_parameters, quick_call
 
-#: What the table in docs/decisions/options.md promises.
+#: What the table in docs/decisions/command-line.md promises.
 SAME = (
     "--json", "--table", "--figures", "--figure-format", "--store", "--format", "--fail-under",
     "--fail-on-drop", "--view", "--gold-format", "--pred-format",
@@ -41,7 +41,7 @@ def commands() -> Iterator[tuple[str, dict[str, CommandParameter]]]:
 EVERY = dict(commands())
 
 
-#: Options that mean one thing and are worded for the command, each with what differs. docs/decisions/options.md.
+#: Options that mean one thing and are worded for the command, each with what differs. docs/decisions/command-line.md.
 WORDED = {
     "--by": "what the scores of the family can be broken down by",
     "--cassette": "its default where the command has one",
