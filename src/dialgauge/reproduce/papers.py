@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
 from dialgauge.tracking import SystemScores, score
-from dialgauge.yaml_file import parse_yaml
+from dialgauge.yaml_file import shipped_yaml
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
 PAPERS = {
@@ -153,8 +152,7 @@ PROFILE = "plain"
 
 def published(paper: str) -> dict[str, Any]:
     """Our file of what a paper prints."""
-    text = files("dialgauge.reproduce").joinpath("published", f"{paper}.yaml").read_text(encoding="utf-8")
-    return parse_yaml(text, f"{paper}.yaml").as_mapping("what a paper prints")
+    return shipped_yaml("dialgauge.reproduce", "published", f"{paper}.yaml").as_mapping("what a paper prints")
 
 
 def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:

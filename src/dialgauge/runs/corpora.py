@@ -22,9 +22,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import try_lock
 from dialgauge.runs.manifest import MANIFEST
 from dialgauge.runs.tables import DIALOGUES, TABLE_ENDING, TURNS, TableInfo
-from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, try_lock, write_durably, write_table, writing
+from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, write_table, writing
 
 if TYPE_CHECKING:
     import polars

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import parquet_bytes, reason, system_error
+from dialgauge.files import parquet_bytes, reason, system_error, try_lock
 from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
@@ -116,18 +116,6 @@ def writing(place: Path) -> Iterator[None]:
             "or set DIALGAUGE_RUNS to another folder",
             file=str(place),
         ) from error
-
-
-def try_lock(path: Path, patience: float) -> BaseFileLock | None:
-    """Take a lock file; None when a living process still holds it after ``patience`` seconds."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=patience)
-    except Timeout:
-        return None
-    return lock
 
 
 def drop_lock(lock: BaseFileLock) -> None:

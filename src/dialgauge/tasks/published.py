@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from dialgauge.tasks.predictions import DomainMode
-from dialgauge.yaml_file import read_yaml
+from dialgauge.yaml_file import shipped_yaml
 
-_FILE = Path(__file__).with_name("published.yaml")
 _KINDS = ("end-to-end", "policy")
 
 
@@ -26,7 +24,7 @@ class PublishedRow(Struct, frozen=True):
 
 @cache
 def _content() -> dict[str, Any]:
-    return read_yaml(_FILE).as_mapping("a table")
+    return shipped_yaml("dialgauge.tasks", "published.yaml").as_mapping("a table")
 
 
 @cache

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.expressions import compiled
-from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, read_yaml, shipped_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
 FAMILIES = (
@@ -112,8 +112,7 @@ def load_profile(name: str) -> DatasetProfile:
 
 @cache
 def _shipped_profile(name: str) -> DatasetProfile:
-    content = (resources.files("dialgauge.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _checked(parse_yaml(content, name))
+    return _checked(shipped_yaml("dialgauge.users", "profiles", f"{name}.yaml"))
 
 
 def _checked(document: YamlDocument) -> DatasetProfile:

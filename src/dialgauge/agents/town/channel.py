@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -23,7 +22,7 @@ from dialgauge.dialogue import Act, Ontology, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
-from dialgauge.yaml_file import YamlDocument, as_record, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, as_record, read_yaml, shipped_yaml
 
 #: The channels that come with the package, beside ``clean``.
 SHIPPED = ("mild", "paper2021")
@@ -286,8 +285,7 @@ def _parsed(kind: str) -> tuple[str, str, str]:
 def _shipped(name: str) -> Channel:
     if name == CLEAN:
         return Channel(ChannelRates())
-    content = (resources.files("dialgauge.agents.town") / "channels" / f"{name}.yaml").read_bytes()
-    return Channel(_rates(parse_yaml(content, f"{name}.yaml")))
+    return Channel(_rates(shipped_yaml("dialgauge.agents.town", "channels", f"{name}.yaml")))
 
 
 class _Sides(Struct):
