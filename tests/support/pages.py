@@ -10,8 +10,8 @@ import polars as pl
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
 from dialgauge.explorer import Library
-from dialgauge.explorer.families import DialogueView, FamilyPages, pages_of
 from dialgauge.explorer.templating import PageLinks, table_html, templates
+from dialgauge.presentation import DialogueView, RunPages, pages_of
 from dialgauge.runs import Run
 
 #: Markup, an attribute that ends early, a template, control characters, and marks that turn the reading order.
@@ -44,7 +44,7 @@ def shown_dialogue(view: DialogueView, **context: Any) -> str:
     return templates().from_string(_DIALOGUE).render(view=view, **context)
 
 
-def shown_run(pages: FamilyPages, library: Library, run: Run) -> str:
+def shown_run(pages: RunPages, library: Library, run: Run) -> str:
     """What a family adds to the page of a run; its charts are drawn as well."""
     for draw in pages.charts(library, run).values():
         draw().to_dict()

@@ -77,10 +77,10 @@ def measures(
     'explain measure' is the same.
     """
     out.wide = wide
-    from dialgauge.measures import FAMILIES
+    from dialgauge.measures import families
 
-    if name is None or name in FAMILIES:
-        _present([_measures_of(one) for one in FAMILIES if name in (None, one)], table, json)
+    if name is None or name in families():
+        _present([_measures_of(one) for one in families() if name in (None, one)], table, json)
     else:
         _present([_card_table(card) for card in _cards_named(name)], table, json)
 
@@ -119,14 +119,14 @@ def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
 
 def _cards_named(name: str) -> list[Card[Any]]:
     """The measures of a name in all families, in any case of letters; parameters may follow the name."""
-    from dialgauge.measures import FAMILIES, cards, parse_measure
+    from dialgauge.measures import cards, families, parse_measure
 
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
-    found = {one: cards(one) for one in FAMILIES}
+    found = {one: cards(one) for one in families()}
     every = [card for family in found.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
-        known = [*FAMILIES, *dict.fromkeys(one for family in found.values() for one in family)]
+        known = [*families(), *dict.fromkeys(one for family in found.values() for one in family)]
         raise DialgaugeError(f"there is no measure or family of measures '{name}'.{nearest(name, known)}")
     parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from dialgauge.measures.base import OVER, Card, Evidence, Measure, Parameter, Rows, Setting, Settings
     from dialgauge.measures.records import Count, Coverage, Score
     from dialgauge.measures.registry import (
-        FAMILIES,
         Lists,
         asked_for,
         card_listing,
         card_named,
         cards,
+        families,
         parse_measure,
         parse_measures,
     )
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
-    "FAMILIES",
     "NO_INTERVAL",
     "ONE_MORE_UNIT",
     "OVER",
@@ -62,6 +61,7 @@ __all__ = [
     "card_listing",
     "card_named",
     "cards",
+    "families",
     "few_units_interval",
     "intervals",
     "parse_measure",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         lambda_sweep,
         mean_spread,
         slot_histogram,
+        stacked_bars,
     )
     from dialgauge.report.escape import markdown
     from dialgauge.report.figures import (
@@ -105,6 +106,7 @@ __all__ = [
     "score_tables",
     "shades",
     "slot_histogram",
+    "stacked_bars",
     "styled",
     "system_labels",
     "write_page",

@@ -36,6 +36,9 @@ _EMPTY = "-"
 class TrackingView(ComparisonView):
     """What tracking runs add to their comparison."""
 
+    # An empty state is a state.
+    scores_missing_as_empty = True
+
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """What gold itself scores, under profiles that do not give it 100."""
         systems = [SystemScores(run) for run in runs if _is_complete(run)]

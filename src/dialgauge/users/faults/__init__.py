@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         FaultFindings,
         FaultKind,
         UserFault,
-        fault_words,
     )
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import (
@@ -60,7 +59,6 @@ __all__ = [
     "check_user",
     "explanation_tables",
     "fault_tables",
-    "fault_words",
     "faults_document",
     "faults_run",
     "judge_prompt",
