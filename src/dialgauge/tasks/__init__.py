@@ -20,13 +20,23 @@ if TYPE_CHECKING:
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
+    from dialgauge.tasks.reasons import (
+        OTHER,
+        REASON_GROUPS,
+        REASONS,
+        TOLD_IN_VAIN,
+        TaskFault,
+        fault_sentences,
+        reason_texts,
+        reasons_frame,
+    )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import Conduct
     from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
-    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskFault, TaskOutcome
+    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,
@@ -45,6 +55,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODES",
+    "OTHER",
+    "REASONS",
+    "REASON_GROUPS",
+    "TOLD_IN_VAIN",
     "CompatVerdict",
     "Conduct",
     "DomainMode",
@@ -72,6 +86,7 @@ __all__ = [
     "cleaned",
     "coverage_sentences",
     "explanation",
+    "fault_sentences",
     "figure_look",
     "human_responses",
     "judge_outcomes",
@@ -86,6 +101,8 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "reason_texts",
+    "reasons_frame",
     "refuse_unreadable",
     "results_document",
     "richness",

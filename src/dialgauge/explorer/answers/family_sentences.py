@@ -6,7 +6,6 @@ table that another version did not write) is not spoken of.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +21,10 @@ from dialgauge.explorer.answers.phrases import (
     value_with_interval,
 )
 from dialgauge.explorer.answers.run_columns import columns, known, tallied
-from dialgauge.explorer.kinds.lab_facets import OUTCOME_REASONS
-from dialgauge.explorer.kinds.reason_groups import OTHER, ReasonGroups
-from dialgauge.explorer.kinds.tasks_pages import TASK_REASONS
+from dialgauge.explorer.kinds.reason_groups import reason_groups
 from dialgauge.report import plain
 from dialgauge.runs import Run
+from dialgauge.tasks import REASONS
 from dialgauge.tasks import warnings as task_warnings
 from dialgauge.text import counted
 
@@ -267,15 +265,11 @@ def _beside_humans(run: Run, name: str, words: Glossary, human: Mapping[str, Any
 
 
 def _failed_domains(run: Run) -> Iterator[str]:
-    frame = columns(run, "task_verdicts", text=("rules", "reason"), number=("success",))
-    if frame is None:
-        return
-    failed = frame.filter((frame["rules"] == "grounded") & (frame["success"] == 0))
-    groups = _grouped(failed["reason"], TASK_REASONS)
-    if groups:
-        shares = [f"{group} ({count:,})" for group, count in groups.most_common(_NAMED)]
-        many = counted(failed.height, "domain")
-        yield f"Of {many} that fail by grounded the most frequent reasons are: {'; '.join(shares)}"
+    frame = columns(run, "task_verdicts", text=("rules",), number=("success",))
+    reasons = _frequent_reasons(run, "grounded")
+    if frame is not None and reasons:
+        failed = frame.filter((frame["rules"] == "grounded") & (frame["success"] == 0))
+        yield f"Of {counted(failed.height, 'domain')} that fail by grounded the most frequent reasons are: {reasons}"
 
 
 def _doubts(run: Run) -> Iterator[str]:
@@ -328,24 +322,21 @@ def _loops(run: Run) -> Iterator[str]:
         yield f"In {held} the user says the same {_LOOP} times or more in a row, at most {longest} times"
 
 
-def _grouped(reasons: polars.Series, groups: ReasonGroups) -> Counter[str]:
-    """How often each group of reasons occurs; a reason that is in none stands for itself."""
-    found: Counter[str] = Counter()
-    for reason, count in tallied(reasons):
-        for group in groups.of(reason):
-            found[plain(reason) if group == OTHER else group] += count
-    return found
+def _frequent_reasons(run: Run, rule: str) -> str:
+    """The groups of reasons that occur most, with their numbers."""
+    frame = columns(run, REASONS, text=("dialogue", "domain", "rule", "reason"))
+    if frame is None:
+        return ""
+    groups = tallied(reason_groups(frame.filter(frame["rule"] == rule))["group"])
+    return "; ".join(f"{group} ({count:,})" for group, count in groups[:_NAMED])
 
 
 def _failed_goals(run: Run) -> Iterator[str]:
-    frame = columns(run, "outcomes", text=("rule", "why"), number=("success",))
-    if frame is None:
-        return
-    failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-    groups = _grouped(failed["why"], OUTCOME_REASONS)
-    if groups:
-        shares = [f"{group} ({count:,})" for group, count in groups.most_common(_NAMED)]
-        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {'; '.join(shares)}"
+    frame = columns(run, "outcomes", text=("rule",), number=("success",))
+    reasons = _frequent_reasons(run, "strict")
+    if frame is not None and reasons:
+        failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
+        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
 
 def _scored(run: Run, unit: str, noun: str = "") -> str:

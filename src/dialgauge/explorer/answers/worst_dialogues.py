@@ -10,6 +10,7 @@ from dialgauge.explorer.answers.run_columns import columns, tallied
 from dialgauge.measures import Score
 from dialgauge.report import plain
 from dialgauge.runs import Run
+from dialgauge.tasks import REASONS, reason_texts
 
 if TYPE_CHECKING:
     import polars
@@ -70,6 +71,16 @@ class _TablesOnce:
         frame = self._read[table]
         return None if frame is None else frame.filter(frame["dialogue"] == dialogue)
 
+    def reasons(self, dialogue: str, rule: str) -> list[str]:
+        """Why each domain of a dialogue failed by a rule set."""
+        if REASONS not in self._read:
+            self._read[REASONS] = self._run.table(REASONS) if REASONS in self._run.tables else None
+        frame = self._read[REASONS]
+        if frame is None:
+            return []
+        rows = frame.filter((frame["dialogue"] == dialogue) & (frame["rule"] == rule)).to_dicts()
+        return [f"{plain(domain or '')}: {plain(why)}" for (_, domain, _), why in reason_texts(rows).items()]
+
 
 def _slots(run: _TablesOnce, dialogue: str) -> str:
     rows = run.rows("slot_errors", dialogue, text=("domain", "slot", "kind", "gold", "predicted"), number=("turn",))
@@ -96,19 +107,13 @@ def _verdicts(run: _TablesOnce, dialogue: str) -> str:
 
 
 def _reasons(run: _TablesOnce, dialogue: str) -> str:
-    rows = run.rows("task_verdicts", dialogue, text=("domain", "reason", "rules"))
-    if rows is None:
-        return ""
-    failed = rows.filter((rows["rules"] == "grounded") & rows["reason"].is_not_null())
-    return "; ".join(f"{plain(domain or '')}: {plain(reason)}" for _, domain, reason, _ in failed.head(2).iter_rows())
+    return "; ".join(run.reasons(dialogue, "grounded")[:2])
 
 
 def _outcome(run: _TablesOnce, dialogue: str) -> str:
-    rows = run.rows("outcomes", dialogue, text=("domain", "why", "rule"))
     talks = run.rows("conversations", dialogue, text=("reason",))
     end = [f"ended by {plain(reason)}" for reason in talks["reason"].drop_nulls()] if talks is not None else []
-    failed = [] if rows is None else rows.filter((rows["rule"] == "strict") & rows["why"].is_not_null()).rows()
-    return "; ".join([*(f"{plain(domain or '')}: {plain(why)}" for _, domain, why, _ in failed[:2]), *end])
+    return "; ".join([*run.reasons(dialogue, "strict")[:2], *end])
 
 
 def _quoted(text: str | None) -> str:

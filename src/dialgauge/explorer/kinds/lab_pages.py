@@ -20,13 +20,14 @@ from dialgauge.explorer.kinds.lab_facets import (
     LOOP,
     LUCKY,
     ONLY_USER,
-    OUTCOME_REASONS,
     OUTCOME_RULES,
     OUTCOMES,
     SIDES,
 )
+from dialgauge.explorer.kinds.reason_groups import reason_counts
 from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
 from dialgauge.report import Column, Table
+from dialgauge.tasks import REASONS, reason_texts
 
 if TYPE_CHECKING:
     import polars
@@ -122,7 +123,7 @@ class LabPages(FamilyPages):
         blamed = library.rows(run, BLAME, dialogue.id)
         turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
-            list(_tasks(outcomes, dialogue)),
+            list(_tasks(outcomes, reason_texts(library.rows(run, REASONS, dialogue.id)), dialogue)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
             list(_blame(blamed)),
@@ -133,8 +134,8 @@ class LabPages(FamilyPages):
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
         from dialgauge.tasks import outcome_tables
 
-        outcomes = _given(library, run, OUTCOMES)
-        why = [] if outcomes is None else [_reason_table(outcomes)]
+        reasons = _given(library, run, REASONS)
+        why = [] if reasons is None else [_reason_table(reasons)]
         verdicts: list[Table] = []
         conduct: list[Table] = []
         if {CONVERSATIONS, HEARD} <= run.tables.keys():
@@ -164,10 +165,9 @@ class LabPages(FamilyPages):
         import polars as pl
 
         charts: dict[str, Callable[[], Any]] = {}
-        if (outcomes := _given(library, run, OUTCOMES)) is not None:
+        if (reasons := _given(library, run, REASONS)) is not None:
             for rules in OUTCOME_RULES:
-                failed = outcomes.filter((pl.col("rule") == rules) & (pl.col("why") != ""))
-                if failed.height:
+                if (failed := reasons.filter(pl.col("rule") == rules)).height:
                     charts[f"reasons, {rules}"] = partial(_reason_chart, failed, rules)
         if (conversations := _given(library, run, CONVERSATIONS)) is not None:
             charts["ends"] = partial(_end_chart, conversations)
@@ -241,12 +241,19 @@ def _call_tone(outcome: str) -> Tone:
     return tones.get(outcome, "plain")
 
 
-def _tasks(outcomes: Sequence[Mapping[str, Any]], dialogue: Dialogue) -> Iterator[TaskView]:
+def _tasks(
+    outcomes: Sequence[Mapping[str, Any]],
+    whys: Mapping[tuple[str | None, str | None, str | None], str],
+    dialogue: Dialogue,
+) -> Iterator[TaskView]:
     tasks = dialogue.goal.tasks if dialogue.goal else {}
     offers = _offers(dialogue.turns)
     for domain in dict.fromkeys([*tasks, *(row["domain"] or "unknown" for row in outcomes)]):
         rows = [row for row in outcomes if (row["domain"] or "unknown") == domain]
-        verdicts = [(row["rule"] or "", _done(row["success"]), row["why"] or "") for row in rows]
+        verdicts = [
+            (row["rule"] or "", _done(row["success"]), whys.get((row["dialogue"], row["domain"], row["rule"]), ""))
+            for row in rows
+        ]
         settled = next((row for row in rows if row["entity"]), None)
         yield TaskView(
             domain,
@@ -353,8 +360,8 @@ def _tidy(library: Library, run: Run, name: str) -> polars.DataFrame:
     return frame.filter(pl.col("times") > 0) if name == HEARD else frame
 
 
-def _reason_table(outcomes: polars.DataFrame) -> Table:
-    counts = OUTCOME_REASONS.counts(outcomes, "why", ["rule"])
+def _reason_table(reasons: polars.DataFrame) -> Table:
+    counts = reason_counts(reasons, "rule")
     table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in OUTCOME_RULES)])
     for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):
         table.add(name, *(counts[name].get(rules, 0) for rules in OUTCOME_RULES))
@@ -365,7 +372,7 @@ def _reason_table(outcomes: polars.DataFrame) -> Table:
 def _reason_chart(failed: polars.DataFrame, rules: str) -> Any:
     from dialgauge.explorer.charts import stacked_bars
 
-    counts = OUTCOME_REASONS.counts(failed, "why", ["domain"])
+    counts = reason_counts(failed, "domain")
     domains = sorted({domain for bars in counts.values() for domain in bars})
     return stacked_bars(counts, domains, title=f"Why tasks failed, {rules}", value="tasks of goals")
 

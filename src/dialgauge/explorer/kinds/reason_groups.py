@@ -1,54 +1,34 @@
-"""Reasons of failure in a few groups: the fixed part of their wording, without the names and values in it."""
+"""Reasons of failure in a few groups, without the names and values in them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from dialgauge.tasks import OTHER, REASON_GROUPS
 
 if TYPE_CHECKING:
     import polars
 
-#: The group of a reason that none of the wordings fits.
-OTHER = "another reason"
+
+def reason_groups(reasons: polars.DataFrame) -> polars.DataFrame:
+    """Of a table ``reasons``, each group once for each task: dialogue, domain, rule, group."""
+    import polars as pl
+
+    group = pl.col("reason").replace_strict(REASON_GROUPS, default=OTHER, return_dtype=pl.String)
+    given = reasons.filter(pl.col("reason").fill_null("") != "")
+    return given.select("dialogue", "domain", "rule", group.alias("group")).unique(maintain_order=True)
 
 
-class ReasonGroups:
-    """Groups of reasons by patterns of their wording; a text that gives several reasons is in several groups."""
+def reason_pairs(reasons: polars.DataFrame) -> polars.DataFrame:
+    """Dialogues with the groups and rules of their reasons, for a filter."""
+    import polars as pl
 
-    def __init__(self, patterns: Mapping[str, str]) -> None:
-        self._patterns = dict(patterns)
+    return reason_groups(reasons).select("dialogue", pl.format("{} ({})", "group", "rule").alias("value"))
 
-    @property
-    def names(self) -> list[str]:
-        """All groups, in order."""
-        return [*self._patterns, OTHER]
 
-    def of(self, text: str | None) -> list[str]:
-        """The groups of one text; none where there is no reason."""
-        if not text:
-            return []
-        return [name for name, pattern in self._patterns.items() if re.search(pattern, text)] or [OTHER]
-
-    def rows(self, frame: polars.DataFrame, column: str) -> polars.DataFrame:
-        """The rows of a frame that give reasons, one for each group, which stands in the column ``group``."""
-        import polars as pl
-
-        given = frame.filter(pl.col(column).fill_null("") != "")
-        # The same few texts occur again and again: each is read once.
-        texts = given.select(column).unique(maintain_order=True)
-        hits = [
-            texts.filter(pl.col(column).str.contains(pattern)).with_columns(pl.lit(name).alias("group"))
-            for name, pattern in self._patterns.items()
-        ]
-        known = pl.concat(hits)
-        others = texts.join(known, on=column, how="anti").with_columns(pl.lit(OTHER).alias("group"))
-        return given.join(pl.concat([known, others]), on=column, maintain_order="left_right")
-
-    def counts(self, frame: polars.DataFrame, column: str, by: Sequence[str]) -> dict[str, dict[str, int]]:
-        """How often each group occurs, by the values of other columns joined by spaces."""
-        counted = self.rows(frame, column).group_by("group", *by).len()
-        found: dict[str, dict[str, int]] = {}
-        for group, *values, count in counted.sort("group", *by).rows():
-            found.setdefault(group, {})[" ".join(str(value or "unknown") for value in values)] = count
-        return found
+def reason_counts(reasons: polars.DataFrame, by: str) -> dict[str, dict[str, int]]:
+    """How often each group occurs, by the values of another column."""
+    counts: dict[str, dict[str, int]] = {}
+    for group, value, count in reason_groups(reasons).group_by("group", by).len().sort("group", by).rows():
+        counts.setdefault(group, {})[value or "unknown"] = count
+    return counts
