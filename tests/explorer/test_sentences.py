@@ -287,6 +287,12 @@ def test_a_run_of_users() -> None:
     ]
 
 
+def reasons_of(rule: str, *codes: str) -> polars.DataFrame:
+    """Reasons of tasks that failed for one reason each."""
+    tasks = [str(number) for number in range(len(codes))]
+    return polars.DataFrame({"dialogue": tasks, "domain": "taxi", "rule": rule, "reason": codes})
+
+
 def test_a_run_of_tasks_beside_humans_and_with_doubts() -> None:
     details = {
         "human": {"Inform": 0.925},
@@ -300,32 +306,38 @@ def test_a_run_of_tasks_beside_humans_and_with_doubts() -> None:
         {
             "rules": ["grounded", "grounded", "grounded", "mwzeval"],
             "success": [False, False, True, False],
-            "reason": ["never told: phone", "never told: address", None, "nothing was offered: no response"],
         }
     )
+    reasons = reasons_of("grounded", "never_told", "never_told", "told_stuffed", "never_told")
     told = run_sentences(
-        run_of("tasks", {"Inform": SHARE}, tables={"task_verdicts": verdicts}, details=details, coverage=whole)
+        run_of(
+            "tasks",
+            {"Inform": SHARE},
+            tables={"task_verdicts": verdicts, "reasons": reasons},
+            details=details,
+            coverage=whole,
+        )
     )
     assert told[0].startswith("ours has 50.0% by Inform (share of the dialogues in which")
     assert told[0].endswith("; human responses: 92.5%).")
-    assert told[1] == "Of 2 domains that fail by grounded the most frequent reasons are: never told (2)."
+    frequent = "never told (3); given in the wrong place (1)."
+    assert told[1] == f"Of 2 domains that fail by grounded the most frequent reasons are: {frequent}"
     assert [one.split(" ")[0] for one in told[2:]] == ["Beware:"] * 3
     assert "50 of 100 responses are stuffed" in told[2]
 
 
 def test_a_run_of_the_lab() -> None:
     conversations = polars.DataFrame({"reason": ["user_done", "user_done", "bored"], "longest_run": [1, 3, 18]})
-    outcomes = polars.DataFrame(
-        {"rule": ["strict", "strict", "compat"], "success": [False, True, False], "why": ["not booked", None, "deaf"]}
-    )
+    outcomes = polars.DataFrame({"rule": ["strict", "strict", "compat"], "success": [False, True, False]})
+    reasons = reasons_of("strict", "not_booked")
     scores = {"Success(rules=strict)": SHARE, "Success(rules=compat)": Score(value=0.25, unit="share")}
-    tables = {"conversations": conversations, "outcomes": outcomes}
+    tables = {"conversations": conversations, "outcomes": outcomes, "reasons": reasons}
     assert run_sentences(run_of("lab", scores, tables=tables)) == [
         "With ours the users got everything they came for in 50.0% of the conversations (Success by strict rules); by "
         "compat rules, ConvLab-2's, which go by what the user heard, in 25.0%.",
         "Conversations ended because the user was done (67%) and bored (33%).",
         "In 2 conversations (67%) the user says the same 3 times or more in a row, at most 18 times.",
-        "Of 1 failed task the most frequent reasons are: not booked (1).",
+        "Of 1 failed task the most frequent reasons are: booking refused (1).",
     ]
 
 
@@ -336,7 +348,17 @@ def test_runs_without_their_headline_without_values_and_with_odd_tables(kind: st
     assert run_sentences(run_of(kind, {}, name="bare")) == ["bare has no scores."]
     undefined = run_sentences(run_of(kind, {"my own": Score(value=None), "NaN": Score(value=math.nan, unit="share")}))
     assert undefined[0] == "ours has undefined by my own and undefined by NaN."
-    names = ("slot_scores", "turn_scores", "replies", "verdicts", "loops", "conversations", "outcomes", "task_verdicts")
+    names = (
+        "slot_scores",
+        "turn_scores",
+        "replies",
+        "verdicts",
+        "loops",
+        "conversations",
+        "outcomes",
+        "task_verdicts",
+        "reasons",
+    )
     columns: tuple[str, ...] = (
         "dialogue",
         "domain",
@@ -349,7 +371,7 @@ def test_runs_without_their_headline_without_values_and_with_odd_tables(kind: st
         "chosen",
         "correct",
     )
-    columns += ("tied", "verdict", "fault", "cause", "reason", "longest_run", "rule", "why", "success", "rules")
+    columns += ("tied", "verdict", "fault", "cause", "reason", "longest_run", "rule", "success", "rules")
     for content in ([None, None], ["<b>", "x"], [[1], [2]]):
         tables = {name: polars.DataFrame(dict.fromkeys(columns, content)) for name in names}
         tables["conversation_facts"] = polars.DataFrame({"end": content})

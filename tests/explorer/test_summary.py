@@ -13,6 +13,7 @@ from dialgauge.explorer import comparison_sentences, markdown_summary
 from dialgauge.explorer.summary import worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run
+from dialgauge.tasks import TaskFault, reasons_frame
 
 DIALOGUES = [f"d{number:02}" for number in range(40)]
 
@@ -139,6 +140,12 @@ def test_where_less_is_better_the_highest_value_is_the_worst() -> None:
     assert rows[one.dialogue] == max(rows.values())
 
 
+def reasons(*codes: tuple[str, str]) -> dict[str, list[object]]:
+    """The columns of the reasons of a taxi, by rule set and code."""
+    frame = reasons_frame(("a", "taxi", rule, TaskFault(reason=code)) for rule, code in codes)
+    return frame.to_dict(as_series=False)
+
+
 @pytest.mark.parametrize(
     ("kind", "tables", "phrase"),
     [
@@ -162,28 +169,16 @@ def test_where_less_is_better_the_highest_value_is_the_worst() -> None:
         ),
         (
             "tasks",
-            {
-                "task_verdicts": {
-                    "dialogue": ["a"] * 2,
-                    "domain": ["taxi", "taxi"],
-                    "rules": ["grounded", "mwzeval"],
-                    "reason": ["late", "x"],
-                }
-            },
-            "taxi: late",
+            {"reasons": reasons(("grounded", "no_responses"), ("mwzeval", "x"))},
+            "taxi: the system has no responses for this dialogue",
         ),
         (
             "lab",
             {
-                "outcomes": {
-                    "dialogue": ["a"] * 2,
-                    "domain": ["taxi", "hotel"],
-                    "rule": ["strict"] * 2,
-                    "why": ["late", None],
-                },
+                "reasons": reasons(("strict", "no_taxi")),
                 "conversations": {"dialogue": ["a"], "reason": ["user_gave_up"]},
             },
-            "taxi: late; ended by user_gave_up",
+            "taxi: no taxi was sent; ended by user_gave_up",
         ),
         ("odd", {}, ""),
     ],

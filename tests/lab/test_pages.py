@@ -15,11 +15,11 @@ from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.lab import AgentSpec, Condition, Sitting, open_town, study_run, town_run
-from dialgauge.lab.facets import OUTCOME_REASONS, OUTCOME_RULES
+from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.pages import PAGES, heard_rows
 from dialgauge.presentation import DialogueView, pages_of
-from dialgauge.presentation.reason_groups import OTHER
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.tasks import REASON_GROUPS, reason_texts
 from support.pages import (
     HOSTILE,
     assert_harmless,
@@ -31,7 +31,7 @@ from support.pages import (
 )
 
 _DEAF = {"channel": "paper2021"}
-TABLES = ("outcomes", "conversations", "calls", "heard")
+TABLES = ("outcomes", "reasons", "conversations", "calls", "heard")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,11 @@ def test_the_overview_has_every_task_with_both_verdicts(library: Library, run: R
             for rules, mark, why in task.verdicts
         }
         rows = run.table("outcomes").filter(pl.col("dialogue") == name).to_dicts()
-        assert told == {(row["domain"], row["rule"], row["success"], row["why"] or "") for row in rows}
+        whys = reason_texts(run.table("reasons").filter(pl.col("dialogue") == name).to_dicts())
+        assert told == {
+            (row["domain"], row["rule"], row["success"], whys.get((name, row["domain"], row["rule"]), ""))
+            for row in rows
+        }
         settled = {(task.domain, task.entity, task.turn) for task in seen.overview.tasks if task.entity}
         assert settled == {(row["domain"], row["entity"], row["turn"]) for row in rows if row["entity"]}
 
@@ -247,7 +251,7 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
     assert found(run, call="search: found several") == set(several["dialogue"])
     failed = outcomes.filter(~pl.col("success") & (pl.col("domain") == "train") & (pl.col("rule") == "strict"))
     assert found(run, failed="train (strict)") == set(failed["dialogue"])
-    unheard = outcomes.filter(pl.col("why") == "no booking was heard of")
+    unheard = run.table("reasons").filter(pl.col("reason") == "no_booking_heard")
     assert unheard.height and found(run, why="no booking was heard of (compat)") == set(unheard["dialogue"])
 
 
@@ -260,57 +264,6 @@ def test_every_filter_of_the_form_finds_what_it_counts(run: Run) -> None:
             assert len(listed.order(DialogueQuery(facets={choice.name: value}))) == count, (choice.name, value)
 
 
-@pytest.mark.parametrize(
-    ("groups", "why"),
-    [
-        (["nothing was named", "booking never tried"], "nothing was named; not booked: it was never tried"),
-        (
-            ["what was named was given up", "an answer was wrong"],
-            "acorn was given up in turn 9: the system said that there is none; phone was told as 1 in turn 3; it is 2",
-        ),
-        (["it does not fit the goal"], "wadebridge college (since turn 9) has type college, wanted nightclub"),
-        (["no taxi was sent", "an answer was never told"], "no taxi was sent; phone was never told"),
-        (["the taxi is not as wanted"], "the taxi of turn 9 has leaveAt unknown, wanted 10:00"),
-        (["the taxi is not as wanted"], "departure is to be the hotel, and the user has none"),
-        (["booking refused"], "not booked (refused in turn 5, refused in turn 9)"),
-        (["booked otherwise"], "booked in turn 7 with people 3, wanted 4"),
-        (["an answer about something else"], "phone was told in turn 3, of nothing that the user has"),
-        (["no booking was heard of"], "no booking was heard of"),
-        (["what was heard to be booked does not fit"], "the row heard to be booked (number 8) fails constraints"),
-        (["an answer was never heard"], "never heard: phone, car type"),
-        (
-            ["no row has these answers"],
-            "for the dialogue: no row has these constraints and anything like these answers",
-        ),
-        (["nothing to book or to ask"], "nothing to book, and nothing to ask"),
-        (["an answer was never told"], "entrance fee was never told"),
-        ([OTHER], "something new"),
-        ([], None),
-    ],
-)  # fmt: skip
-def test_reasons_are_grouped_by_what_is_fixed_in_them(groups: list[str], why: str | None) -> None:
-    assert OUTCOME_REASONS.of(why) == groups
-    frame = pl.DataFrame({"why": [why]}, schema={"why": pl.String})
-    assert OUTCOME_REASONS.rows(frame, "why")["group"].to_list() == groups
-
-
-@pytest.mark.parametrize(
-    "why",
-    [
-        "the reference AB12 of the booking of turn 7 was never told",
-        "the reference was told as XX in turn 7; it is AB12",
-    ],
-)
-def test_a_reference_is_no_other_answer(why: str) -> None:
-    assert OUTCOME_REASONS.of(why) == ["reference not told"]
-
-
-def test_no_reason_of_a_run_is_without_a_group(run: Run) -> None:
-    reasons = run.table("outcomes")["why"].drop_nulls().to_list()
-    assert len(reasons) > 10
-    assert not [why for why in reasons if OTHER in OUTCOME_REASONS.of(why)]
-
-
 # The page of a run
 
 
@@ -320,9 +273,10 @@ def test_the_page_of_a_run_has_outcomes_reasons_and_confusions(library: Library,
     assert {"Success by domain", "How conversations ended", "Why tasks failed", "Most frequent confusions"} <= set(
         tables
     )
-    why = run.table("outcomes").filter(pl.col("rule") == "strict")["why"].drop_nulls()
+    strict = run.table("reasons").filter(pl.col("rule") == "strict").select("dialogue", "domain", "reason").rows()
+    groups = {(dialogue, domain, REASON_GROUPS[reason]) for dialogue, domain, reason in strict}
     counted = {row["reason"]: row["strict"] for row in tables["Why tasks failed"].records() if row["strict"]}
-    assert counted == Counter(group for text in why for group in OUTCOME_REASONS.of(text))
+    assert len(groups) > 10 and counted == Counter(group for _, _, group in groups)
     assert {"reasons, strict", "reasons, compat", "ends"} == set(PAGES.charts(library, run))
     assert_harmless(shown_run(PAGES, library, run))
 
@@ -400,5 +354,4 @@ def test_conversations_about_real_goals(shared_data: Path) -> None:
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-system", _DEAF)
     real = town_run(town, Sitting(user=user, system=system), workers=1, resamples=0)
     assert_harmless(everything(real))
-    reasons = real.table("outcomes")["why"].drop_nulls().to_list()
-    assert not [why for why in reasons if OTHER in OUTCOME_REASONS.of(why)]
+    assert set(real.table("reasons")["reason"]) <= REASON_GROUPS.keys()

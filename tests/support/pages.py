@@ -89,7 +89,7 @@ def assert_harmless(page: str) -> None:
 
 def hostile_frame(schema: Mapping[str, Any], dialogue: str) -> pl.DataFrame:
     """One row with hostile text in every column that can hold it, one where everything else is null."""
-    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0}
+    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0, pl.List(pl.String): [HOSTILE]}
     rows = {name: values.get(kind, HOSTILE if kind == pl.String else [1]) for name, kind in schema.items()}
     return pl.DataFrame([rows | {"dialogue": dialogue}, dict.fromkeys(schema) | {"dialogue": dialogue}], schema=schema)
 

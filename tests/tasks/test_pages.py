@@ -14,11 +14,17 @@ from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.templating import PageLinks
 from dialgauge.presentation import StateRowReader, pages_of
-from dialgauge.presentation.reason_groups import OTHER
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.stats import share_interval
-from dialgauge.tasks import TaskEvaluation, TaskOptions, placeholders, predictions_from, read_predictions
-from dialgauge.tasks.pages import PAGES, RULES, TASK_REASONS
+from dialgauge.tasks import (
+    REASON_GROUPS,
+    TaskEvaluation,
+    TaskOptions,
+    placeholders,
+    predictions_from,
+    read_predictions,
+)
+from dialgauge.tasks.pages import PAGES, RULES
 from support.drawn_charts import datasets, scales
 from support.pages import HOSTILE, assert_harmless, everything, hostile_dialogue, hostile_frame, shown_dialogue
 from support.town import responses, small_gold, town
@@ -167,32 +173,6 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
     assert choices["reason"]["nothing was offered (grounded)"] == 1
 
 
-@pytest.mark.parametrize(
-    ("group", "reason"),
-    [
-        (["no responses"], "the system has no responses for this dialogue"),
-        (["nothing was offered"], "nothing was offered: no response that counts for hotel has a [name]"),
-        (["the state lacks the domain"], "the state at the offer, in turn 3, does not have taxi"),
-        (
-            ["the state fits nothing"],
-            "the state at the offer, in turn 1, fits nothing in the database: a=never told: x",
-        ),
-        (["the state is not the goal"], "the state at the last offer, in turn 1, does not say what the goal says: x=y"),
-        (["an offer does not fit"], "in turn 3 the state led to 1 row, 1 of which does not fit the goal, such as a: b"),
-        (["never told"], "never told: phone"),
-        (["given in the wrong place"], "given in the wrong place: phone (turn 3: it belongs to hotel)"),
-        (["never told", "given in the wrong place"], "never told: phone; given in the wrong place: post (t)"),
-        (["another domain failed"], "under mwzeval a domain cannot succeed while another fails (hotel)"),
-        ([OTHER], "something new"),
-        ([], None),
-    ],
-)  # fmt: skip
-def test_reasons_are_grouped_by_what_is_fixed_in_them(group: list[str], reason: str | None) -> None:
-    assert TASK_REASONS.of(reason) == group
-    frame = pl.DataFrame({"reason": [reason]}, schema={"reason": pl.String})
-    assert TASK_REASONS.rows(frame, "reason")["group"].to_list() == group
-
-
 def test_the_page_of_a_run_has_the_scores_of_its_domains(run: Run) -> None:
     table = PAGES.tables(library_of(run), run)[0]
     for row in table.records():
@@ -204,11 +184,14 @@ def test_the_page_of_a_run_has_the_scores_of_its_domains(run: Run) -> None:
 
 def test_the_reasons_of_a_run_add_up(run: Run) -> None:
     table = PAGES.tables(library_of(run), run)[1]
-    failed = run.table("task_verdicts").filter(~pl.col("success"))
+    failed = run.table("task_verdicts").filter(~pl.col("success")).select("dialogue", "domain", "rules").rows()
+    reasons = run.table("reasons").select("dialogue", "domain", "rule", "reason").rows()
+    assert {tuple(task) for *task, _ in reasons} == set(failed)
     for rules in RULES:
-        groups = [TASK_REASONS.of(reason) for reason in failed.filter(pl.col("rules") == rules)["reason"]]
-        assert sum(row[rules] for row in table.records()) == sum(map(len, groups))
-    assert OTHER not in [row["reason"] for row in table.records()]
+        groups = {
+            (dialogue, domain, REASON_GROUPS[reason]) for dialogue, domain, rule, reason in reasons if rule == rules
+        }
+        assert sum(row[rules] for row in table.records()) == len(groups) > 0
     assert {"by domain", "reasons, mwzeval", "reasons, grounded"} == set(PAGES.charts(library_of(run), run))
 
 
@@ -246,8 +229,8 @@ def bare(run: Run, **tables: pl.DataFrame) -> Run:
 
 
 def test_hostile_text_is_harmless(run: Run) -> None:
-    frame = hostile_frame(run.table("task_verdicts").schema, HOSTILE)
-    hostile = bare(run, task_verdicts=frame)
+    frames = {name: hostile_frame(run.table(name).schema, HOSTILE) for name in ("task_verdicts", "reasons")}
+    hostile = bare(run, **frames)
     text = everything(hostile)
     assert_harmless(text)
     assert "{{ 7*7 }}" in text and text.count("&lt;script&gt;") > 10
@@ -283,7 +266,6 @@ def test_pages_of_a_real_system_agree_with_its_scores(shared_data: Path, tmp_pat
         for badge in view.badges:
             title, _, word = badge.text.rpartition(": ")
             assert scores[name, names[title]] == (word == "yes"), (name, badge)
-    reasons = stored.table("task_verdicts")["reason"].drop_nulls()
-    assert not [reason for reason in reasons if TASK_REASONS.of(reason) == [OTHER]]
+    assert set(stored.table("reasons")["reason"]) <= REASON_GROUPS.keys()
     done = sum(value for (_, measure), value in scores.items() if measure == "Success")
     assert len(DialogueList(library, stored).order(DialogueQuery(facets={"success-mwzeval": "yes"}))) == done

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dialgauge.presentation import READ_FIRST, Facet, ReasonGroups
+from dialgauge.presentation import READ_FIRST, Facet
+from dialgauge.tasks import REASONS, reason_pairs
 
 if TYPE_CHECKING:
     import polars
@@ -18,43 +19,12 @@ OUTCOME_RULES = ("strict", "compat")
 #: From so many user turns in a row with the same acts on, a conversation is in a loop.
 LOOP = 3
 
-#: A slot in a reason: a word, or two that are not "the reference".
-_SLOT = r"(\w+|([^t\W]|t[^h\W])\w* \w+)"
-OUTCOME_REASONS = ReasonGroups(
-    {
-        "nothing was named": r"^nothing was named",
-        "what was named was given up": r" was (turned down|given up) in turn \d+: ",
-        "it does not fit the goal": r" \(since turn (\d+|None)\) has ",
-        "no taxi was sent": r"^no taxi was sent",
-        "the taxi is not as wanted": r"(^|; )(the taxi of turn \d+ has |\S+ is to be the \S+, and the user has none)",
-        "booking never tried": r"(^|; )not booked: it was never tried",
-        "booking refused": r"(^|; )not booked \(",
-        "booked otherwise": r"(^|; )booked in turn \d+ with ",
-        "reference not told": r"(^|; )the reference .*(was never told|was told as )",
-        "an answer was never told": rf"(^|; ){_SLOT} was never told",
-        "an answer was wrong": rf"(^|; ){_SLOT} was told as .*; it is ",
-        "an answer about something else": r" was told (as \S+ )?in turn \d+, of ",
-        "no booking was heard of": r"^no booking was heard of",
-        "what was heard to be booked does not fit": r"^the row heard to be booked ",
-        "an answer was never heard": r"^never heard: ",
-        "no row has these answers": r"^for the dialogue: no row ",
-        "nothing to book or to ask": r"^nothing to book, and nothing to ask",
-    }
-)
-
 
 def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:
     import polars as pl
 
     words = pl.when(pl.col(rules)).then(pl.lit("done")).when(~pl.col(rules)).then(pl.lit("not done"))
     return frame.select("dialogue", words.otherwise(pl.lit("not judged")).alias("value"))
-
-
-def _reasons(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    value = pl.format("{} ({})", "group", "rule")
-    return OUTCOME_REASONS.rows(frame, "why").select("dialogue", value.alias("value"))
 
 
 def _failed(frame: polars.DataFrame) -> polars.DataFrame:
@@ -110,7 +80,7 @@ LAB_FACETS = (
     *(Facet(rules, rules, CONVERSATIONS, (), pairs=partial(_verdict, rules)) for rules in OUTCOME_RULES),
     Facet("end", "how it ended", CONVERSATIONS, ("reason",)),
     Facet("by", "ended by", CONVERSATIONS, ("ended_by",)),
-    Facet("why", "why a task failed", OUTCOMES, (), pairs=_reasons),
+    Facet("why", "why a task failed", REASONS, (), pairs=reason_pairs),
     Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),
     Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
     Facet("blame", "blamed on", BLAME, (), pairs=_blamed),

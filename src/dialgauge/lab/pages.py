@@ -20,7 +20,6 @@ from dialgauge.lab.facets import (
     LOOP,
     LUCKY,
     ONLY_USER,
-    OUTCOME_REASONS,
     OUTCOME_RULES,
     OUTCOMES,
     SIDES,
@@ -48,7 +47,14 @@ from dialgauge.presentation import (
     value_with_interval,
 )
 from dialgauge.report import Column, Table, plain, stacked_bars
-from dialgauge.tasks import outcome_tables
+from dialgauge.tasks import (
+    REASONS,
+    dialogue_reasons,
+    frequent_reasons,
+    outcome_tables,
+    reason_counts,
+    reason_texts,
+)
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -167,7 +173,7 @@ class LabPages(RunPages):
         blamed = library.rows(run, BLAME, dialogue.id)
         turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
-            list(_tasks(outcomes, dialogue)),
+            list(_tasks(outcomes, reason_texts(library.rows(run, REASONS, dialogue.id)), dialogue)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
             list(_blame(blamed)),
@@ -176,8 +182,8 @@ class LabPages(RunPages):
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
-        outcomes = _given(library, run, OUTCOMES)
-        why = [] if outcomes is None else [_reason_table(outcomes)]
+        reasons = _given(library, run, REASONS)
+        why = [] if reasons is None else [_reason_table(reasons)]
         verdicts: list[Table] = []
         conduct: list[Table] = []
         if {CONVERSATIONS, HEARD} <= run.tables.keys():
@@ -207,10 +213,9 @@ class LabPages(RunPages):
         import polars as pl
 
         charts: dict[str, Callable[[], Any]] = {}
-        if (outcomes := _given(library, run, OUTCOMES)) is not None:
+        if (reasons := _given(library, run, REASONS)) is not None:
             for rules in OUTCOME_RULES:
-                failed = outcomes.filter((pl.col("rule") == rules) & (pl.col("why") != ""))
-                if failed.height:
+                if (failed := reasons.filter(pl.col("rule") == rules)).height:
                     charts[f"reasons, {rules}"] = partial(_reason_chart, failed, rules)
         if (conversations := _given(library, run, CONVERSATIONS)) is not None:
             charts["ends"] = partial(_end_chart, conversations)
@@ -245,11 +250,9 @@ class LabPages(RunPages):
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
         """Why the first tasks failed, and how the conversation ended."""
-        rows = tables.rows(OUTCOMES, dialogue, text=("domain", "why", "rule"))
         talks = tables.rows(CONVERSATIONS, dialogue, text=("reason",))
         end = [f"ended by {plain(reason)}" for reason in talks["reason"].drop_nulls()] if talks is not None else []
-        failed = [] if rows is None else rows.filter((rows["rule"] == "strict") & rows["why"].is_not_null()).rows()
-        return "; ".join([*(f"{plain(domain or '')}: {plain(why)}" for _, domain, why, _ in failed[:2]), *end])
+        return "; ".join([*dialogue_reasons(tables, dialogue, "strict")[:2], *end])
 
 
 # One dialogue
@@ -317,12 +320,19 @@ def _call_tone(outcome: str) -> Tone:
     return tones.get(outcome, "plain")
 
 
-def _tasks(outcomes: Sequence[Mapping[str, Any]], dialogue: Dialogue) -> Iterator[TaskView]:
+def _tasks(
+    outcomes: Sequence[Mapping[str, Any]],
+    whys: Mapping[tuple[str | None, str | None, str | None], str],
+    dialogue: Dialogue,
+) -> Iterator[TaskView]:
     tasks = dialogue.goal.tasks if dialogue.goal else {}
     offers = _offers(dialogue.turns)
     for domain in dict.fromkeys([*tasks, *(row["domain"] or "unknown" for row in outcomes)]):
         rows = [row for row in outcomes if (row["domain"] or "unknown") == domain]
-        verdicts = [(row["rule"] or "", _done(row["success"]), row["why"] or "") for row in rows]
+        verdicts = [
+            (row["rule"] or "", _done(row["success"]), whys.get((row["dialogue"], row["domain"], row["rule"]), ""))
+            for row in rows
+        ]
         settled = next((row for row in rows if row["entity"]), None)
         yield TaskView(
             domain,
@@ -472,8 +482,8 @@ def _tidy(library: RunTables, run: Run, name: str) -> polars.DataFrame:
     return frame.filter(pl.col("times") > 0) if name == HEARD else frame
 
 
-def _reason_table(outcomes: polars.DataFrame) -> Table:
-    counts = OUTCOME_REASONS.counts(outcomes, "why", ["rule"])
+def _reason_table(reasons: polars.DataFrame) -> Table:
+    counts = reason_counts(reasons, "rule")
     table = Table("Why tasks failed", ["reason", *(Column(rules, align="right") for rules in OUTCOME_RULES)])
     for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):
         table.add(name, *(counts[name].get(rules, 0) for rules in OUTCOME_RULES))
@@ -482,7 +492,7 @@ def _reason_table(outcomes: polars.DataFrame) -> Table:
 
 
 def _reason_chart(failed: polars.DataFrame, rules: str) -> Any:
-    counts = OUTCOME_REASONS.counts(failed, "why", ["domain"])
+    counts = reason_counts(failed, "domain")
     domains = sorted({domain for bars in counts.values() for domain in bars})
     return stacked_bars(counts, domains, title=f"Why tasks failed, {rules}", value="tasks of goals")
 
@@ -510,14 +520,11 @@ def _loops(run: Run) -> Iterator[str]:
 
 
 def _failed_goals(run: Run) -> Iterator[str]:
-    frame = columns(run, "outcomes", text=("rule", "why"), number=("success",))
-    if frame is None:
-        return
-    failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
-    groups = OUTCOME_REASONS.tally(failed["why"])
-    if groups:
-        shares = [f"{group} ({count:,})" for group, count in groups.most_common(NAMED)]
-        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {'; '.join(shares)}"
+    frame = columns(run, OUTCOMES, text=("rule",), number=("success",))
+    reasons = frequent_reasons(run, "strict")
+    if frame is not None and reasons:
+        failed = frame.filter((frame["rule"] == "strict") & (frame["success"] == 0))
+        yield f"Of {counted(failed.height, 'failed task')} the most frequent reasons are: {reasons}"
 
 
 class StudyPages(RunPages):

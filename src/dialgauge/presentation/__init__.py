@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         value_of,
         value_with_interval,
     )
-    from dialgauge.presentation.reason_groups import ReasonGroups
     from dialgauge.presentation.states import SlotRow, Slots, StateRowReader, StateView, slot_rows
     from dialgauge.presentation.tool_pages import (
         CALLS,
@@ -61,7 +60,6 @@ __all__ = [
     "DialogueView",
     "Facet",
     "Glossary",
-    "ReasonGroups",
     "RunPages",
     "RunTables",
     "SlotRow",

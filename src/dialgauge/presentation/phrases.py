@@ -207,6 +207,14 @@ class DialogueRows:
         frame = self._read[table]
         return None if frame is None else frame.filter(frame["dialogue"] == dialogue)
 
+    def records(self, table: str, dialogue: str) -> list[dict[str, Any]]:
+        """The rows of a dialogue with all columns; none where the run has no such table."""
+        whole = f"{table}, whole"
+        if whole not in self._read:
+            self._read[whole] = self._run.table(table) if table in self._run.tables else None
+        frame = self._read[whole]
+        return [] if frame is None else frame.filter(frame["dialogue"] == dialogue).to_dicts()
+
 
 def known(run: Run, measure: str) -> Score | None:
     """The score of a measure, if it has a value."""

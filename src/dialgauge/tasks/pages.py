@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import (
-    NAMED,
     Badge,
     DialogueRows,
     DialogueView,
     Facet,
     Glossary,
-    ReasonGroups,
     RunPages,
     RunTables,
     StateRowReader,
@@ -32,6 +30,16 @@ from dialgauge.presentation import (
 )
 from dialgauge.report import Column, Table, domain_bars, plain, stacked_bars
 from dialgauge.stats import share_interval
+from dialgauge.tasks.reasons import (
+    REASONS,
+    TOLD_IN_VAIN,
+    dialogue_reasons,
+    frequent_reasons,
+    reason_counts,
+    reason_pairs,
+    reason_texts,
+    reasons_frame,
+)
 from dialgauge.tasks.results import warnings
 from dialgauge.text import counted
 
@@ -48,25 +56,8 @@ _ASPECTS = {("Inform", "mwzeval"): "Inform", ("Success", "mwzeval"): "Success",
             ("Inform", "grounded"): "Inform(rules=grounded)",
             ("Success", "grounded"): "Success(rules=grounded)"}  # fmt: skip
 _PLACEHOLDER = re.compile(r"(\[[\w\s]+\])")
-_UNFIT = re.compile(r"^in turn \d+ the state led to ([\d,]+) rows?, ([\d,]+) of which")
-_NEVER = re.compile(r"^never told: ([^;]*)")
 #: What a run must say of a system for the doubts about its numbers to be known.
 _DOUBTED = {"stuffed_responses", "request_precision", "domains_per_turn", "domains"}
-
-TASK_REASONS = ReasonGroups(
-    {
-        "no responses": r"^the system has no responses",
-        "nothing was offered": r"^nothing was offered:",
-        "the state lacks the domain": r"^the state at the offer, in turn \d+, does not have ",
-        "the state fits nothing": r"^the state at the offer, in turn \d+, fits nothing",
-        "the state is not the goal": r"^the state at the last offer, in turn \d+, does not say",
-        "an offer does not fit": r"^in turn \d+ the state led to ",
-        "never told": r"^never told: ",
-        # Runs that were stored before have the words at the end.
-        "given in the wrong place": r"^(never told: [^;]*; )?(given in the wrong place|told where it does not count): ",
-        "another domain failed": r"^under mwzeval a domain cannot succeed",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -118,13 +109,6 @@ def _measured(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.filter(pl.col("den") > 0).select("dialogue", whole.alias("value"))
 
 
-def _reasons(frame: polars.DataFrame) -> polars.DataFrame:
-    import polars as pl
-
-    value = pl.format("{} ({})", "group", "rules")
-    return TASK_REASONS.rows(frame, "reason").select("dialogue", value.alias("value"))
-
-
 def _failed(frame: polars.DataFrame) -> polars.DataFrame:
     import polars as pl
 
@@ -136,7 +120,7 @@ _FACETS = (
         Facet(f"{aspect.lower()}-{rules}", f"{aspect}, {rules}", _SCORES, (), ("measure", name), _measured)
         for (aspect, rules), name in _ASPECTS.items()
     ),
-    Facet("reason", "why a domain failed", _VERDICTS, (), pairs=_reasons),
+    Facet("reason", "why a domain failed", REASONS, (), pairs=reason_pairs),
     Facet("failed", "domain that failed", _VERDICTS, (), pairs=_failed),
 )
 
@@ -157,13 +141,14 @@ class TasksPages(RunPages):
             cell = _cell(turn, reader)
             marks = cell.states.badges() if isinstance(cell, RequestCell) and cell.states else offers.get(place, ())
             turns.append(TurnView(place, turn.speaker, turn.text, marks, cell))
-        overview = TasksOverview(_domains(rows, dialogue.goal), list(_reached(run)))
+        reasons = library.rows(run, REASONS, dialogue.id)
+        overview = TasksOverview(_domains(rows, reasons, dialogue.goal), list(_reached(run)))
         return DialogueView(self.template, turns, overview, list(_verdicts(rows)))
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """By domain and by reason under both rule sets, and beside the human responses."""
         verdicts = _table(library, run)
-        made = [] if verdicts is None else [_domain_table(verdicts), _reason_table(verdicts)]
+        made = [] if verdicts is None else [_domain_table(verdicts), _reason_table(_reasons(library, run))]
         return [*made, *_human_table(run)]
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
@@ -176,12 +161,13 @@ class TasksPages(RunPages):
         verdicts = _table(library, run)
         if verdicts is None:
             return {}
-        reasons = {
+        reasons = _reasons(library, run)
+        charts = {
             f"reasons, {rules}": partial(_reason_chart, chosen, rules)
             for rules in RULES
-            if (chosen := verdicts.filter((pl.col("rules") == rules) & (pl.col("reason") != ""))).height
+            if (chosen := reasons.filter(pl.col("rule") == rules)).height
         }
-        return {"by domain": partial(_domain_chart, verdicts), **reasons}
+        return {"by domain": partial(_domain_chart, verdicts), **charts}
 
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """Inform and Success beside those of human responses, why domains fail, and what to beware of."""
@@ -209,11 +195,7 @@ class TasksPages(RunPages):
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
         """Why the first domains failed."""
-        rows = tables.rows(_VERDICTS, dialogue, text=("domain", "reason", "rules"))
-        if rows is None:
-            return ""
-        failed = rows.filter((rows["rules"] == "grounded") & rows["reason"].is_not_null()).head(2)
-        return "; ".join(f"{plain(domain or '')}: {plain(reason)}" for _, domain, reason, _ in failed.iter_rows())
+        return "; ".join(dialogue_reasons(tables, dialogue, "grounded")[:2])
 
 
 # One dialogue
@@ -234,10 +216,14 @@ def _flag(value: bool | None, name: str = "") -> Badge:
     return Badge(f"{name}: {word}" if name else word, tone)
 
 
-def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, list[TaskRow]]:
+def _domains(
+    rows: Iterable[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]], goal: Goal | None
+) -> dict[str, list[TaskRow]]:
     found: dict[str, list[TaskRow]] = {}
+    whys = reason_texts(reasons)
     for row in rows:
         domain = row["domain"] or "unknown"
+        own = [one for one in reasons if (one["domain"], one["rule"]) == (row["domain"], row["rules"])]
         found.setdefault(domain, []).append(
             TaskRow(
                 domain,
@@ -245,32 +231,24 @@ def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, 
                 _flag(row["inform"]),
                 _flag(row["success"]),
                 row["turn"],
-                _offer(row, named=_is_named(goal, domain)),
-                tuple(_asked(row)),
-                row["reason"] or "",
+                _offer(row, own, named=_is_named(goal, domain)),
+                tuple(_asked(row, own)),
+                whys.get((row["dialogue"], row["domain"], row["rules"]), ""),
             )
         )
     return found
 
 
-#: What a reason says of something told in vain, now and in runs that were stored before.
-_IN_VAIN = ("given in the wrong place", "told where it does not count")
+#: What reasons say of a request.
+_TOLD = {"never_told": "not told", **dict.fromkeys(TOLD_IN_VAIN, "told in vain")}
 
 
-def _asked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reason
-    does not say whether it was told."""
-    missing, reason = set(_listed(row["missing"])), row["reason"] or ""
-    never = _NEVER.match(reason)
-    untold = set(_listed(never[1])) if never else set()
-    for name in _listed(row["requested"]):
-        in_vain = any(f"{words}: {name} (" in reason for words in _IN_VAIN)
-        fault = "not told" if name in untold else "told in vain" if in_vain else "not credited"
-        yield name, fault if name in missing else ""
-
-
-def _listed(text: str | None) -> list[str]:
-    return [part for part in (text or "").split(", ") if part]
+def _asked(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reasons
+    do not say whether it was told."""
+    told = {one["slot"]: _TOLD[one["reason"]] for one in reasons if one["reason"] in _TOLD}
+    for name in row["requested"] or ():
+        yield name, told.get(name, "not credited") if name in (row["missing"] or ()) else ""
 
 
 def _is_named(goal: Goal | None, domain: str) -> bool:
@@ -278,16 +256,16 @@ def _is_named(goal: Goal | None, domain: str) -> bool:
     return goal is not None and domain in goal.tasks and "name" in goal.tasks[domain].info
 
 
-def _offer(row: Mapping[str, Any], *, named: bool) -> str:
+def _offer(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]], *, named: bool) -> str:
     """How many rows were offered, how many of them fit, and how many there are that fit. Not every domain needs an
     offer, and what is offered of a taxi is nothing that can be looked up."""
     offered, fitting = row["offered"], row["fitting"]
     if not offered:
         none = "none needed" if row["inform"] else "none"
         return none if row["turn"] is None else "" if offered is None else "no rows"
-    unfit = _UNFIT.match(row["reason"] or "")
+    unfit = next((one["unfit"] for one in reasons if one["unfit"] is not None), None)
     if unfit is not None:
-        fit = f", {offered - int(unfit[2].replace(',', '')):,} of which fit the goal"
+        fit = f", {offered - unfit:,} of which fit the goal"
     elif row["inform"] and not (named and row["rules"] == "mwzeval"):
         fit = ", which fits the goal" if offered == 1 else ", all of which fit the goal"
     else:
@@ -334,8 +312,12 @@ def _table(library: RunTables, run: Run) -> polars.DataFrame | None:
     if _VERDICTS not in run.tables:
         return None
     frame = library.table(run, _VERDICTS)
-    kept = frame.with_columns(pl.col("domain").fill_null("unknown"), pl.col("reason").fill_null(""))
-    return kept if kept.height else None
+    return frame.with_columns(pl.col("domain").fill_null("unknown")) if frame.height else None
+
+
+def _reasons(library: RunTables, run: Run) -> polars.DataFrame:
+    """Why domains failed; of a run that does not say, an empty table."""
+    return library.table(run, REASONS) if REASONS in run.tables else reasons_frame(())
 
 
 def _shares(verdicts: polars.DataFrame) -> dict[str, dict[tuple[str, str], float | None]]:
@@ -361,8 +343,8 @@ def _domain_table(verdicts: polars.DataFrame) -> Table:
     return table
 
 
-def _reason_table(verdicts: polars.DataFrame) -> Table:
-    counts = TASK_REASONS.counts(verdicts, "reason", ["rules"])
+def _reason_table(reasons: polars.DataFrame) -> Table:
+    counts = reason_counts(reasons, "rule")
     table = Table("Why domains failed", ["reason", *(Column(rules, align="right") for rules in RULES)])
     for name in sorted(counts, key=lambda group: (-sum(counts[group].values()), group)):
         table.add(name, *(counts[name].get(rules, 0) for rules in RULES))
@@ -404,8 +386,8 @@ def _domain_chart(verdicts: polars.DataFrame) -> Any:
     )
 
 
-def _reason_chart(verdicts: polars.DataFrame, rules: str) -> Any:
-    counts = TASK_REASONS.counts(verdicts, "reason", ["domain"])
+def _reason_chart(reasons: polars.DataFrame, rules: str) -> Any:
+    counts = reason_counts(reasons, "domain")
     domains = sorted({domain for bars in counts.values() for domain in bars})
     return stacked_bars(counts, domains, title=f"Why domains failed, {rules}", value="domains of goals")
 
@@ -420,15 +402,11 @@ def _beside_humans(run: Run, name: str, words: Glossary, human: Mapping[str, Any
 
 
 def _failed_domains(run: Run) -> Iterator[str]:
-    frame = columns(run, "task_verdicts", text=("rules", "reason"), number=("success",))
-    if frame is None:
-        return
-    failed = frame.filter((frame["rules"] == "grounded") & (frame["success"] == 0))
-    groups = TASK_REASONS.tally(failed["reason"])
-    if groups:
-        shares = [f"{group} ({count:,})" for group, count in groups.most_common(NAMED)]
-        many = counted(failed.height, "domain")
-        yield f"Of {many} that fail by grounded the most frequent reasons are: {'; '.join(shares)}"
+    frame = columns(run, _VERDICTS, text=("rules",), number=("success",))
+    reasons = frequent_reasons(run, "grounded")
+    if frame is not None and reasons:
+        failed = frame.filter((frame["rules"] == "grounded") & (frame["success"] == 0))
+        yield f"Of {counted(failed.height, 'domain')} that fail by grounded the most frequent reasons are: {reasons}"
 
 
 def _doubts(run: Run) -> Iterator[str]:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.tasks.reasons import TaskFault
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
     NO_CONSTRAINT,
@@ -130,7 +131,7 @@ class Thread:
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: TownRow | None = None
         self.since: int | None = None
-        self.dropped = ""
+        self.dropped: TaskFault | None = None
         #: The row that the user asked for by name, until the system speaks of it or of another.
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
@@ -170,10 +171,10 @@ class Thread:
         if self.row is not row:
             self.row, self.since = row, turn
 
-    def drop(self, why: str) -> None:
+    def drop(self, reason: str, turn: int, slot: str = "", wanted: str = "") -> None:
         self.asked = None
         if self.row is not None:
-            self.dropped = f"{self.row.name} {why}"
+            self.dropped = TaskFault(reason=reason, slot=slot, turn=turn, wanted=wanted, entity=self.row.name)
             self.row = self.since = None
 
 
@@ -213,7 +214,7 @@ class Follower:
         if slot not in SEARCH_SLOTS[thread.domain] or value in NO_CONSTRAINT or thread.domain == "taxi":
             return
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
-            thread.drop(f"was turned down in turn {turn}: the user asked for {slot} {value}")
+            thread.drop("turned_down", turn, slot, value)
         if slot == thread.entity_slot:
             thread.asked = self._named(thread, value, {})
 
@@ -267,7 +268,7 @@ class Follower:
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
         intents = {intent for intent, _ in told}
         if "NoOffer" in intents and not named:
-            thread.drop(f"was given up in turn {number}: the system said that there is none")
+            thread.drop("given_up", number)
         if "NoOffer" in intents and thread.search_detour is not None:
             thread.search_detour.refuse()
         if "NoBook" in intents and thread.book_detour is not None:
