@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from dialgauge.explorer.families import pages_of
 
 import dialgauge.tasks
 from dialgauge.dialogue import Dialogue, Task, Turn
 from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Store, new_run
 from dialgauge.tasks import (
     OTHER,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
     from dialgauge.tasks.reasons import (
+        OTHER,
         REASON_GROUPS,
         REASONS,
         TOLD_IN_VAIN,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODES",
+    "OTHER",
     "REASONS",
     "REASON_GROUPS",
     "TOLD_IN_VAIN",
