@@ -17,7 +17,8 @@ from msgspec import Struct
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act, canonical
+from dialgauge.values import canonical
+from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act
 
 _BYE = act("general-bye")
 _ANY = "any"

@@ -19,7 +19,8 @@ from dialgauge.agents.town.channel import (
     kind_of,
 )
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
-from dialgauge.worlds.town import ASKED, NO_CONSTRAINT, canonical
+from dialgauge.values import NO_CONSTRAINT, canonical, same_value
+from dialgauge.worlds.town import ASKED
 
 T = TypeVar("T")
 _REQUEST = "-Request"
@@ -148,7 +149,7 @@ def _understood(said: Plain, heard: Plain) -> bool:
 
 
 def _same_value(said: Plain, heard: Plain) -> bool:
-    return said.value not in ("", ASKED) and canonical(said.value) == canonical(heard.value)
+    return said.value not in ("", ASKED) and same_value(said.value, heard.value)
 
 
 def _same_slot(said: Plain, heard: Plain) -> bool:

@@ -45,7 +45,7 @@ def act_words(acts: Sequence[Act]) -> list[str]:
 
 
 def _items(acts: Sequence[Act]) -> Iterator[_Item]:
-    from dialgauge.worlds.town import canonical
+    from dialgauge.values import canonical
 
     return ((act.name, act.slot, canonical(value), value) for act in acts for value in act.values or ("",))
 

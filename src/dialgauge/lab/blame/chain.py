@@ -14,8 +14,9 @@ from typing import Any
 from dialgauge.dialogue import Call
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
-from dialgauge.lab.blame.spoken_record import Word, constrains, same_slot, same_value
+from dialgauge.lab.blame.spoken_record import Word, same_slot
 from dialgauge.tasks import TaskFault
+from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
 
@@ -146,7 +147,7 @@ class Chain(GivenValues):
         for slot, value in book.items():
             given = attempts[-1][1].arguments.get(slot, "")
             heard = record.hears(slot, last)
-            if not same_value(slot, given, value) and heard is not None:
+            if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
 
     def _taxi(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
@@ -242,7 +243,7 @@ class Chain(GivenValues):
 
 def _holds(call: Call, wanted: Mapping[str, str]) -> bool:
     """Does a call have every value that is wanted?"""
-    return all(same_value(slot, call.arguments.get(slot, ""), value) for slot, value in wanted.items())
+    return all(same_value(call.arguments.get(slot, ""), value) for slot, value in wanted.items())
 
 
 def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
@@ -252,5 +253,5 @@ def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
     return (
         bool(entity)
         and constrains(value)
-        and (same_value("name", value, entity) or (in_part and value.lower() in entity.lower()))
+        and (same_value(value, entity) or (in_part and value.lower() in entity.lower()))
     )

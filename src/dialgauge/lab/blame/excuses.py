@@ -14,12 +14,11 @@ from dialgauge.lab.blame.spoken_record import (
     DomainRecord,
     TalkRecord,
     Word,
-    constrains,
     names_one,
     same_slot,
-    same_value,
 )
 from dialgauge.text import counted
+from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
 _REFUSALS = ("NoOffer", "NoBook")
@@ -108,7 +107,7 @@ class Excuses:
     def was_told(self, said: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value("name", word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
+            same_value(word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
             for word in self._talk.domain(domain).told
         )
 
@@ -214,7 +213,7 @@ class Excuses:
             if slot in wanted or heard is None or not constrains(heard.value):
                 continue
             said = record.says(slot)
-            if not said or not same_value(slot, said[-1].value, heard.value):
+            if not said or not same_value(said[-1].value, heard.value):
                 yield BrokenLink(
                     cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
                     sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",

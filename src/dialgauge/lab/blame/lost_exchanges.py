@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.lab.blame.broken_links import Cause
-from dialgauge.lab.blame.spoken_record import constrains, same_value
+from dialgauge.values import constrains, same_value
 
 _GENERAL = "general"
 _BOOKING = "booking"
@@ -137,10 +137,10 @@ def _searched_otherwise(turns: Sequence[Turn], call: Call) -> Cause | None:
     """Why a search was for something that the user does not want."""
     for slot, value in call.arguments.items():
         said = _last(call.domain, slot, (turn.acts for turn in turns if turn.speaker == "user"))
-        if not constrains(value) or (said is not None and same_value(slot, said, value)):
+        if not constrains(value) or (said is not None and same_value(said, value)):
             continue
         heard = _last(call.domain, slot, (turn.heard for turn in turns if turn.speaker == "user"))
-        return "said_not_heard" if heard is not None and same_value(slot, heard, value) else "acted_on_wrong"
+        return "said_not_heard" if heard is not None and same_value(heard, value) else "acted_on_wrong"
     return None
 
 

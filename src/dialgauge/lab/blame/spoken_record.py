@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
-from dialgauge.worlds.town import BOOK_SLOTS, NO_CONSTRAINT, REFERENCE, canonical, clock
+from dialgauge.values import constrains
+from dialgauge.worlds.town import BOOK_SLOTS, REFERENCE
 
 #: The slots that name one of several.
 NAMES = ("name", "trainID")
 _BOOKING = "booking"
-_TIMES = ("leaveAt", "arriveBy", "time")
 _TELLING = frozenset({"Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book"})
 
 
@@ -175,15 +175,3 @@ def names_one(word: Word) -> bool:
 def same_slot(one: str, other: str) -> bool:
     """Whether two slots are one; a reference is spelled in two ways."""
     return one == other or (one.lower() == other.lower() == REFERENCE.lower())
-
-
-def same_value(slot: str, value: str, other: str) -> bool:
-    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
-    if slot in _TIMES and (time := clock(value)) is not None:
-        return time == clock(other)
-    return canonical(value) == canonical(other)
-
-
-def constrains(value: str) -> bool:
-    """Is a value more than "any"?"""
-    return value.lower() not in NO_CONSTRAINT

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue
-from dialgauge.worlds.town import canonical
+from dialgauge.values import canonical
 
 Listener: TypeAlias = Literal["user", "system"]
 LISTENERS: tuple[Listener, ...] = ("system", "user")

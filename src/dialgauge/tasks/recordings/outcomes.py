@@ -14,7 +14,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
+from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of
+from dialgauge.values import same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
 
 FaultPart: TypeAlias = Literal["constraint", "nothing", "taxi", "unbooked", "booking", "reference", "request"]
@@ -170,7 +171,7 @@ class StrictRules:
             return
         call, turn = thread.taxi
         for slot, value in task.info.items():
-            if not same(slot, given := call.arguments.get(slot, UNKNOWN), value):
+            if not same_value(given := call.arguments.get(slot, UNKNOWN), value):
                 why = f"the taxi of turn {turn} has {slot} {given}, wanted {value}"
                 yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
         for slot, domain in task.links.items():
@@ -199,7 +200,7 @@ def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFault]:
         return
     _, call, turn = thread.booking
     for slot, value in (task.book or {}).items():
-        if not same(slot, call.arguments.get(slot, ""), value):
+        if not same_value(call.arguments.get(slot, ""), value):
             why = f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
             yield TaskFault(why=why, part="booking", slot=slot, turn=turn)
 
@@ -212,7 +213,7 @@ def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
     if told is None:
         why = f"the reference {reference} of the booking of turn {thread.booking[2]} was never told"
         yield TaskFault(why=why, part="reference", slot=REFERENCE)
-    elif not _all_true("", told.values, reference):
+    elif not all(same_value(value, reference) for value in told.values):
         why = f"the reference was told as {_listed(told.values)} in turn {told.turn}; it is {reference}"
         yield TaskFault(why=why, part="reference", slot=REFERENCE, turn=told.turn)
 
@@ -231,7 +232,7 @@ def _request_faults(
         elsewhere = row is not None and answer.about is not row
         if not known:
             why = f"{slot} was told in turn {answer.turn}, of nothing that the user has"
-        elif not _all_true(slot, answer.values, true):
+        elif not all(same_value(value, true) for value in answer.values):
             why = f"{slot} was told as {_listed(answer.values)} in turn {answer.turn}; it is {true}"
         elif true == UNKNOWN and elsewhere:
             other = answer.about.name if answer.about is not None else "nothing"
@@ -239,10 +240,6 @@ def _request_faults(
         else:
             continue
         yield TaskFault(why=why, part="request", slot=slot, turn=answer.turn, elsewhere=elsewhere)
-
-
-def _all_true(slot: str, values: Iterable[str], truth: str) -> bool:
-    return all(same(slot, value, truth) for value in values)
 
 
 def _listed(values: Iterable[str]) -> str:

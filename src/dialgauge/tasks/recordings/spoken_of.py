@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
-    NO_CONSTRAINT,
     REFERENCE,
     REQUEST_SLOTS,
     SEARCH_SLOTS,
@@ -27,13 +27,10 @@ from dialgauge.worlds.town import (
     TownRow,
     TownSearch,
     TownTask,
-    canonical,
-    clock,
 )
 
 _ENTITY = {"train": "trainID", "hospital": "department"}
 _TELLING = frozenset({"Inform", "Recommend", "OfferBook", "OfferBooked", "Book"})
-_TIMES = ("leaveAt", "arriveBy", "time")
 #: What a system can say of a row.
 _COLUMNS = {
     domain: ({*SEARCH_SLOTS[domain], *REQUEST_SLOTS[domain]} - {REFERENCE}) | {_ENTITY.get(domain, "name")}
@@ -108,9 +105,9 @@ class Detour:
         self._revised: set[str] = set()
 
     def say(self, slot: str, value: str) -> None:
-        if self._refused and slot in self._then and same(slot, value, self._then[slot]):
+        if self._refused and slot in self._then and same_value(value, self._then[slot]):
             self._revised.add(slot)
-        elif slot in self._first and same(slot, value, self._first[slot]):
+        elif slot in self._first and same_value(value, self._first[slot]):
             self._stated = True
 
     def refuse(self) -> None:
@@ -289,7 +286,7 @@ class Follower:
         rows = self._town.named(thread.domain, name)
         if len(rows) > 1:
             own = _constraints(thread, stated)
-            rows = [row for row in rows if all(same(slot, value, row.get(slot)) for slot, value in own.items())] or rows
+            rows = [row for row in rows if all(same_value(value, row.get(slot)) for slot, value in own.items())] or rows
         for known in (thread.searched, thread.said):
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
@@ -308,7 +305,7 @@ class Follower:
         if truths is None:
             return
         self.asserted += len(act.values)
-        self.true += sum(any(same(slot, value, truth) for truth in truths) for value in act.values)
+        self.true += sum(any(same_value(value, truth) for truth in truths) for value in act.values)
 
     def _tell(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
         """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""
@@ -373,12 +370,3 @@ def _taxi_truths(thread: Thread, slot: str) -> list[str] | None:
 def said(turn: Turn) -> Sequence[Act]:
     """The acts of a turn; of a speaker who gave only words, what the listener made of them."""
     return (turn.acts if turn.acts is not None else turn.heard) or ()
-
-
-def same(slot: str, value: str, other: str) -> bool:
-    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
-    if value == other:
-        return True
-    if slot in _TIMES and (time := clock(value)) is not None:
-        return time == clock(other)
-    return canonical(value) == canonical(other)

@@ -14,14 +14,14 @@ from itertools import pairwise
 from dialgauge.dialogue import Act, Goal, Task
 from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, not_checked, runs_of
+from dialgauge.values import canonical, constrains
 
 #: What only a system does.
 _OF_SYSTEMS = frozenset({"offerbook", "offerbooked", "book", "nooffer", "nobook", "recommend", "select"})
 _NOTHING_FOUND = frozenset({"nooffer", "nobook"})
 #: Services that speak for whichever domain is spoken of.
 _ANY_DOMAIN = frozenset({"", "booking", "general"})
-#: No preference, in the words of several datasets; "same area as the hotel" and "the hotel" refer back.
-_NO_PREFERENCE = frozenset({"dontcare", "any", "do n t care", "don t care", "do not care"})
+#: "same area as the hotel" and "the hotel" refer back.
 _REFERS_BACK = re.compile(r"^same\b|^the \w+$")
 _NO_VALUE = frozenset({"", "?", "none", "not mentioned"})
 
@@ -31,12 +31,8 @@ def intent(act: Act) -> str:
     return act.name.rsplit("-", 1)[-1].lower()
 
 
-def _plain(value: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", value.lower()).strip()
-
-
 def _values(act: Act) -> list[str]:
-    return [_plain(value) for value in act.values if value.strip().lower() not in _NO_VALUE]
+    return [value.strip().lower() for value in act.values if value.strip().lower() not in _NO_VALUE]
 
 
 class GoalView:
@@ -55,11 +51,11 @@ class GoalView:
         """What the goal has for a slot."""
         task = self.goal.tasks.get(domain, Task())
         parts = (task.info, task.fail_info, task.book, task.fail_book)
-        return {_plain(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
+        return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
     def heard_before(self, place: int) -> set[str]:
         """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
-        return {value for act in _system_acts(self, place) for value in _values(act)}
+        return {canonical(value) for act in _system_acts(self, place) for value in _values(act)}
 
     def informs(self, place: int) -> list[Act]:
         """What a turn of the user tells, slots with values only."""
@@ -102,9 +98,9 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
         for act in goal.informs(place):
             allowed = goal.allowed(act.domain, act.slot)
             for value in _values(act):
-                if value in allowed or value in heard or _REFERS_BACK.match(value):
+                if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
                     continue
-                if value in _NO_PREFERENCE and not allowed:
+                if not constrains(value) and not allowed:
                     continue
                 named = f"{act.domain} {act.slot}"
                 if allowed:
