@@ -26,6 +26,7 @@ from dialgauge.explorer.kinds.lab_facets import (
     SIDES,
 )
 from dialgauge.explorer.kinds.state_rows import StateRowReader, StateView
+from dialgauge.intents import OFFERING
 from dialgauge.report import Column, Table
 
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ if TYPE_CHECKING:
 _CONFUSIONS = 20
 #: Rows of an answer that are listed.
 _MOST_ROWS = 8
-#: Slots that say what is offered, and the intents that offer.
+#: Slots that say what is offered.
 _ENTITIES = frozenset({"name", "trainID", "car type"})
-_OFFERING = ("-Inform", "-Recommend", "-Select", "-OfferBook", "-OfferBooked", "-Book")
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _offers(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
             continue
         booked = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), "")
         for act in (turn.acts if turn.acts is not None else turn.heard) or ():
-            if act.slot in _ENTITIES and act.name.endswith(_OFFERING):
+            if act.slot in _ENTITIES and act.intent in OFFERING:
                 domain = (booked or act.domain) if act.domain == "booking" else act.domain
                 for value in act.values:
                     found.setdefault(domain, {}).setdefault(value, place)

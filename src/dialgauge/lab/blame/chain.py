@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.dialogue import Call
+from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
@@ -101,7 +102,7 @@ class Chain(GivenValues):
         right = next((turn for turn, one in searches if _holds(one, wanted)), place)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
-        refusals = record.tells("NoOffer", right - 1)
+        refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen,
@@ -117,7 +118,7 @@ class Chain(GivenValues):
     def _asked_back(self, turn: int) -> bool:
         """Did the system ask something in a turn, and the user spoke of something else from then on?"""
         record = self._record
-        asked = any(word.intent in ("Request", "Select") and word.turn == turn for word in record.told)
+        asked = any(word.intent in (REQUEST, SELECT) and word.turn == turn for word in record.told)
         return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dialgauge.intents import NO_BOOK, NO_OFFER
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.excuses import Excuses
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
@@ -140,7 +141,7 @@ class GivenValues:
             if not self._talk.system_hears:
                 return self._untraceable(part, slot, said.turn)
             return self._misheard(part, slot, tried, record.hears(slot, self._talk.last))
-        intent, name = ("NoBook", "book") if part == "booking" else ("NoOffer", "search")
+        intent, name = (NO_BOOK, "book") if part == "booking" else (NO_OFFER, "search")
         told = record.tells(intent, said.turn)
         if told:
             return self._excuses.after_refusal(part, slot, wanted, intent, told)

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
 from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
@@ -30,7 +31,6 @@ from dialgauge.worlds.town import (
 )
 
 _ENTITY = {"train": "trainID", "hospital": "department"}
-_TELLING = frozenset({"Inform", "Recommend", "OfferBook", "OfferBooked", "Book"})
 #: What a system can say of a row.
 _COLUMNS = {
     domain: ({*SEARCH_SLOTS[domain], *REQUEST_SLOTS[domain]} - {REFERENCE}) | {_ENTITY.get(domain, "name")}
@@ -199,7 +199,7 @@ class Follower:
                 continue
             if act.domain in BOOK_SLOTS:
                 self._bookable = act.domain
-            if act.slot and act.values and act.name.endswith("-Inform"):
+            if act.slot and act.values and act.intent == INFORM:
                 self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
 
     def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
@@ -220,13 +220,13 @@ class Follower:
         """Take in a turn of the system, and its calls before it."""
         self._note_calls(turn.calls or (), number)
         booking = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
-        by_domain: dict[str, list[tuple[str, Act]]] = {}
+        by_domain: dict[str, list[Act]] = {}
         for act in said(turn):
-            domain, intent = act.domain, act.name.partition("-")[2]
+            domain = act.domain
             if domain == _BOOKING:
                 domain = self._booked_as(act) or booking
             if domain in SEARCH_SLOTS:
-                by_domain.setdefault(domain, []).append((intent, act))
+                by_domain.setdefault(domain, []).append(act)
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
 
@@ -253,33 +253,29 @@ class Follower:
             elif call.name == "taxi" and call.outcome == "booked":
                 thread.taxi = (call, number)
 
-    def _system_says(self, thread: Thread, told: Sequence[tuple[str, Act]], number: int) -> None:
-        stated = {act.slot: act.values[0] for intent, act in told if intent in _TELLING and act.values}
-        named = [
-            value
-            for intent, act in told
-            if intent in _TELLING and act.slot == thread.entity_slot
-            for value in act.values
-        ]
+    def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
+        told = [act for act in acts if act.intent in TELLING]
+        stated = {act.slot: act.values[0] for act in told if act.values}
+        named = [value for act in told if act.slot == thread.entity_slot for value in act.values]
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
-        intents = {intent for intent, _ in told}
-        if "NoOffer" in intents and not named:
+        intents = {act.intent for act in acts}
+        if NO_OFFER in intents and not named:
             thread.drop(f"was given up in turn {number}: the system said that there is none")
-        if "NoOffer" in intents and thread.search_detour is not None:
+        if NO_OFFER in intents and thread.search_detour is not None:
             thread.search_detour.refuse()
-        if "NoBook" in intents and thread.book_detour is not None:
+        if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if thread.domain == "police" and intents & _TELLING and (office := self._town.only("police")) is not None:
+        if thread.domain == "police" and told and (office := self._town.only("police")) is not None:
             thread.take(office, number)
-        if not rows and intents & _TELLING and thread.asked is not None:
+        if not rows and told and thread.asked is not None:
             thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
             thread.take(row, number)
-        for intent, act in told:
-            if intent in _TELLING and act.slot and act.values:
+        for act in told:
+            if act.slot and act.values:
                 if len(rows) > 1 and act.slot == thread.entity_slot and (row := rows[act.values[-1]]) is not None:
                     thread.take(row, number)
-                self._assert(thread, intent, act, rows, number)
+                self._assert(thread, act, rows, number)
 
     def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> TownRow | None:
         """The row that a name means. Where several share it, what else was said decides, then what was looked for."""
@@ -295,12 +291,12 @@ class Follower:
 
     # Assertions
 
-    def _assert(self, thread: Thread, intent: str, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+    def _assert(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
         slot = act.slot
-        truths = self._truths(thread, intent, slot, rows, act.values)
+        truths = self._truths(thread, act.intent, slot, rows, act.values)
         if is_reference(slot):
             thread.tell_reference(act.values, number)
-        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
+        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and act.intent == OFFER_BOOKED):
             self._tell(thread, act, rows, number)
         if truths is None:
             return
@@ -326,7 +322,7 @@ class Follower:
             return _taxi_truths(thread, slot)
         if slot == thread.entity_slot and rows:
             return [value for value in values if rows.get(value) is not None]
-        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in ("Book", "OfferBooked"):
+        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in CONFIRMING:
             return [thread.booking[1].arguments.get(slot, "")] if thread.booking else []
         if slot not in _COLUMNS[thread.domain] or thread.row is None:
             return None
