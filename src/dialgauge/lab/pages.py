@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dialgauge.agents import END_WORDS, EXPLANATION
+from dialgauge.intents import OFFERING
 from dialgauge.lab.blame.blame_views import blame_tables
 from dialgauge.lab.comparison_view import LAB_VIEW
 from dialgauge.lab.facets import (
@@ -56,6 +57,7 @@ from dialgauge.tasks import (
     reason_texts,
 )
 from dialgauge.text import counted
+from dialgauge.values import canonical
 
 if TYPE_CHECKING:
     import polars
@@ -70,9 +72,8 @@ _STUDIED = {"predictors", "conditions"}
 _COLUMNS = 6
 #: Rows of an answer that are listed.
 _MOST_ROWS = 8
-#: Slots that say what is offered, and the intents that offer.
+#: Slots that say what is offered.
 _ENTITIES = frozenset({"name", "trainID", "car type"})
-_OFFERING = ("-Inform", "-Recommend", "-Select", "-OfferBook", "-OfferBooked", "-Book")
 #: Act name, slot, value in the form in which values are compared, value as it was said.
 _Item: TypeAlias = tuple[str, str, str, str]
 
@@ -356,7 +357,7 @@ def _offers(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
             continue
         booked = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), "")
         for act in (turn.acts if turn.acts is not None else turn.heard) or ():
-            if act.slot in _ENTITIES and act.name.endswith(_OFFERING):
+            if act.slot in _ENTITIES and act.intent in OFFERING:
                 domain = (booked or act.domain) if act.domain == "booking" else act.domain
                 for value in act.values:
                     found.setdefault(domain, {}).setdefault(value, place)
@@ -439,8 +440,6 @@ def act_words(acts: Sequence[Act]) -> list[str]:
 
 
 def _items(acts: Sequence[Act]) -> Iterator[_Item]:
-    from dialgauge.worlds.town import canonical
-
     return ((act.name, act.slot, canonical(value), value) for act in acts for value in act.values or ("",))
 
 

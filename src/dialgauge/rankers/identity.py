@@ -19,7 +19,10 @@ from dialgauge.source import own_source
 
 _OURS = "dialgauge"
 #: Where a bot's answers and their scores come from. The dialogues are known by their content, however they are read.
-_ROOMS = ("agents", "lab", "measures", "rankers", "responses", "stats", "worlds", "dialogue.py", "text.py")
+_ROOMS = (
+    *("agents", "lab", "measures", "rankers", "responses", "stats", "values", "worlds"),
+    *("dialogue.py", "intents.py", "text.py"),
+)
 #: Packages that do the arithmetic.
 _ARITHMETIC = ("numpy", "scipy", "torch")
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dialgauge.agents.town.tracker import Belief
 from dialgauge.dialogue import DONTCARE, Act, State
 from dialgauge.draws import Draws
+from dialgauge.intents import REQUEST
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -95,7 +96,7 @@ class RuleSystem:
         acts: list[Act] = [_GREET] if "general-greet" in intents else []
         self._settled = False
         for domain in self._domains(heard, intents):
-            asked = [one.slot for one in heard if one.domain == domain and one.name.endswith("-Request")]
+            asked = [one.slot for one in heard if one.domain == domain and one.intent == REQUEST]
             self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
         if "general-thank" in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]

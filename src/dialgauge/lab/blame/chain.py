@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.dialogue import Call
+from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
-from dialgauge.lab.blame.spoken_record import Word, constrains, same_slot, same_value
+from dialgauge.lab.blame.spoken_record import Word, same_slot
 from dialgauge.tasks import TaskFault, fault_sentences
+from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
 #: Reasons of a user's ending up with nothing.
@@ -104,7 +106,7 @@ class Chain(GivenValues):
         right = next((turn for turn, one in searches if _holds(one, wanted)), place)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
-        refusals = record.tells("NoOffer", right - 1)
+        refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen,
@@ -120,7 +122,7 @@ class Chain(GivenValues):
     def _asked_back(self, turn: int) -> bool:
         """Did the system ask something in a turn, and the user spoke of something else from then on?"""
         record = self._record
-        asked = any(word.intent in ("Request", "Select") and word.turn == turn for word in record.told)
+        asked = any(word.intent in (REQUEST, SELECT) and word.turn == turn for word in record.told)
         return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:
@@ -150,7 +152,7 @@ class Chain(GivenValues):
         for slot, value in book.items():
             given = attempts[-1][1].arguments.get(slot, "")
             heard = record.hears(slot, last)
-            if not same_value(slot, given, value) and heard is not None:
+            if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
 
     def _taxi(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
@@ -247,7 +249,7 @@ class Chain(GivenValues):
 
 def _holds(call: Call, wanted: Mapping[str, str]) -> bool:
     """Does a call have every value that is wanted?"""
-    return all(same_value(slot, call.arguments.get(slot, ""), value) for slot, value in wanted.items())
+    return all(same_value(call.arguments.get(slot, ""), value) for slot, value in wanted.items())
 
 
 def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
@@ -257,5 +259,5 @@ def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
     return (
         bool(entity)
         and constrains(value)
-        and (same_value("name", value, entity) or (in_part and value.lower() in entity.lower()))
+        and (same_value(value, entity) or (in_part and value.lower() in entity.lower()))
     )

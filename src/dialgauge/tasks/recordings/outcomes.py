@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.reasons import TaskFault, fault_sentences
-from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
+from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of
+from dialgauge.values import same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
 
 
@@ -154,7 +155,7 @@ class StrictRules:
             return
         call, turn = thread.taxi
         for slot, value in task.info.items():
-            if not same(slot, given := call.arguments.get(slot, UNKNOWN), value):
+            if not same_value(given := call.arguments.get(slot, UNKNOWN), value):
                 yield TaskFault(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=value)
         for slot, domain in task.links.items():
             row, _ = ended_up_with(threads[domain])
@@ -181,7 +182,7 @@ def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFault]:
         return
     _, call, turn = thread.booking
     for slot, value in (task.book or {}).items():
-        if not same(slot, call.arguments.get(slot, ""), value):
+        if not same_value(call.arguments.get(slot, ""), value):
             given = (call.arguments.get(slot, UNKNOWN),)
             yield TaskFault(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
 
@@ -193,7 +194,7 @@ def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
     told = thread.references
     if told is None:
         yield TaskFault(reason="reference_untold", slot=REFERENCE, turn=thread.booking[2], wanted=reference)
-    elif not _all_true("", told.values, reference):
+    elif not _all_true(told.values, reference):
         given = tuple(dict.fromkeys(told.values))
         yield TaskFault(reason="reference_wrong", slot=REFERENCE, turn=told.turn, given=given, wanted=reference)
 
@@ -212,7 +213,7 @@ def _request_faults(
         elsewhere = row is not None and answer.about is not row
         if not known:
             reason, wanted = "told_of_nothing", ""
-        elif not _all_true(slot, answer.values, true):
+        elif not _all_true(answer.values, true):
             reason, wanted = "told_wrong", true
         elif true == UNKNOWN and elsewhere:
             reason, wanted = "told_of_another", row.name if row else ""
@@ -224,8 +225,8 @@ def _request_faults(
         )  # fmt: skip
 
 
-def _all_true(slot: str, values: Iterable[str], truth: str) -> bool:
-    return all(same(slot, value, truth) for value in values)
+def _all_true(values: Iterable[str], truth: str) -> bool:
+    return all(same_value(value, truth) for value in values)
 
 
 def _fixed(task: TownTask, thread: Thread) -> bool | None:

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.town.search import NO_CONSTRAINT, TownSearch, clock
+from dialgauge.values import NO_CONSTRAINT, clock
+from dialgauge.worlds.town.search import TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
 #: What becomes of constraints that are to fail but would find something: left out; kept, as ConvLab does; kept, and
