@@ -54,7 +54,7 @@ def stored(store: Store, name: str, dialogues: list[Dialogue]) -> str:
 @given(st.lists(DIALOGUE, max_size=4, unique_by=lambda one: one.id))
 def test_any_dialogues_come_back_and_the_checksum_is_that_of_the_native_file(dialogues: list[Dialogue]) -> None:
     corpus = encode_corpus(iter(dialogues))
-    assert list(decode_corpus(corpus.frames["dialogues"], corpus.frames["turns"])) == dialogues
+    assert list(decode_corpus(corpus.tables["dialogues"].frame(), corpus.tables["turns"].frame())) == dialogues
     native = io.BytesIO()
     Native().write(dialogues, native, Notes())
     assert corpus.checksum == hashlib.sha256(native.getvalue()).hexdigest()

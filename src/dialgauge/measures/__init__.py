@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         ratio_row,
         ratio_row_intervals,
     )
-    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, scores_frame, sums_frame
+    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_table
     from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
@@ -69,10 +69,9 @@ __all__ = [
     "ratio_row",
     "ratio_row_intervals",
     "score_systems",
-    "scores_frame",
     "screen_form",
     "short_form",
-    "sums_frame",
+    "sums_table",
 ]
 
 if not TYPE_CHECKING:

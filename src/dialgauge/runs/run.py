@@ -18,6 +18,7 @@ from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
+    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
-Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame] | TableParts"
+Frame: TypeAlias = "GivenTable | Callable[[], GivenTable] | TableParts"
 #: Dialogues, or a function that gives them each time they are asked for.
 CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
 
@@ -144,6 +145,10 @@ class Run:
             where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
             raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
         return self._content.table(name)
+
+    def given_table(self, name: str) -> GivenTable:
+        """One table as the run was given it, which storing it takes: of a run in memory often without polars."""
+        return self._content.given_table(name)
 
     def table_parts(self, name: str) -> TableParts | None:
         """A table in the pieces that it was made in; None where it is in one."""
@@ -255,7 +260,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, tuple(inputs)))
+    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.table, **frames}, corpus, tuple(inputs)))
 
 
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
@@ -274,20 +279,29 @@ class _Memory:
         self._frames = frames
         self._corpus = corpus
         self._inputs = inputs
-        self._made: dict[str, polars.DataFrame] = {}
+        self._made: dict[str, GivenTable] = {}
+        self._read: dict[str, polars.DataFrame] = {}
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
         # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
-        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
+        return _MadeTables((*CORPUS_TABLES, *self._frames), self.given_table)
 
     def manifest(self, facts: Manifest) -> Manifest:
         return with_origin(facts, self._inputs)
 
     def table(self, name: str) -> polars.DataFrame:
+        from dialgauge.columns import ColumnTable
+
+        if name not in self._read:
+            given = self.given_table(name)
+            self._read[name] = given.frame() if isinstance(given, ColumnTable) else given
+        return self._read[name]
+
+    def given_table(self, name: str) -> GivenTable:
         if name not in self._made:
             if name in CORPUS_TABLES:
-                self._made |= self._encoded.frames
+                self._made |= self._encoded.tables
             else:
                 given = self._frames[name]
                 self._made[name] = given() if callable(given) else given
@@ -321,7 +335,7 @@ class _Memory:
 class _MadeTables(Mapping[str, TableInfo]):
     """The tables of a run in memory: listing them makes none, looking at one makes it."""
 
-    def __init__(self, names: Sequence[str], make: Callable[[str], polars.DataFrame]) -> None:
+    def __init__(self, names: Sequence[str], make: Callable[[str], GivenTable]) -> None:
         self._names = dict.fromkeys(names)
         self._make = make
 
