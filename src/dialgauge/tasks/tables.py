@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
@@ -31,6 +31,15 @@ _OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 
 def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
     """What was said: the user's recorded words, and the system's responses."""
+    written: dict[int, dict[str, Values]] = {}
+
+    def as_state(state: TaskState) -> State:
+        """Turns share the slots of a domain that did not change, and what was written of them."""
+        for slots in state.values():
+            if id(slots) not in written:
+                written[id(slots)] = {slot: (value,) for slot, value in slots.items()}
+        return {domain: written[id(slots)] for domain, slots in state.items()}
+
     for each in judged:
         turns: list[Turn] = []
         for number, words in enumerate(each.gold.user_texts):
@@ -39,18 +48,14 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
                 Turn(
                     speaker="user",
                     text=words,
-                    state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
-                    predicted=_as_state(answer.state) if answer and answer.state is not None else None,
+                    state=as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
+                    predicted=as_state(answer.state) if answer and answer.state is not None else None,
                     active=answer.active if answer else None,
                 )
             )
             if answer is not None:
                 turns.append(Turn(speaker="system", text=answer.response))
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
-
-
-def _as_state(state: TaskState) -> State:
-    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
 
 
 def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
