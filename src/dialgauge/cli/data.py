@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 app = application("Inspect and convert dialogue files, and download datasets.")
 
 Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
-Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').", show_default=False)]
+Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').")]
 
 
 @app.command()
 def check(
     source: Annotated[
         list[str],
-        Argument(help="Files, folders, patterns, archives, or - for stdin.", show_default=False),
+        Argument(help="Files, folders, patterns, archives, or - for stdin."),
     ],
     gold: Annotated[
         str | None, Option(metavar="FILE", help="Gold file: also report how much of it the sources cover.")
