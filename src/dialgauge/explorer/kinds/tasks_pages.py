@@ -43,8 +43,7 @@ TASK_REASONS = ReasonGroups(
         "the state is not the goal": r"^the state at the last offer, in turn \d+, does not say",
         "an offer does not fit": r"^in turn \d+ the state led to ",
         "never told": r"^never told: ",
-        # Runs that were stored before have the words at the end.
-        "given in the wrong place": r"^(never told: [^;]*; )?(given in the wrong place|told where it does not count): ",
+        "given in the wrong place": r"^(never told: [^;]*; )?given in the wrong place: ",
         "another domain failed": r"^under mwzeval a domain cannot succeed",
     }
 )
@@ -202,10 +201,6 @@ def _domains(rows: Iterable[Mapping[str, Any]], goal: Goal | None) -> dict[str, 
     return found
 
 
-#: What a reason says of something told in vain, now and in runs that were stored before.
-_IN_VAIN = ("given in the wrong place", "told where it does not count")
-
-
 def _asked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reason
     does not say whether it was told."""
@@ -213,7 +208,7 @@ def _asked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     never = _NEVER.match(reason)
     untold = set(_listed(never[1])) if never else set()
     for name in _listed(row["requested"]):
-        in_vain = any(f"{words}: {name} (" in reason for words in _IN_VAIN)
+        in_vain = f"given in the wrong place: {name} (" in reason
         fault = "not told" if name in untold else "told in vain" if in_vain else "not credited"
         yield name, fault if name in missing else ""
 
