@@ -101,7 +101,7 @@ def command_parameters(command: Callable[..., object]) -> tuple[CommandParameter
     assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
     count = command.__code__.co_argcount
     optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
-    defaults = dict(zip(optional, command.__defaults__ or (), strict=True))
+    defaults = dict(zip(optional, command.__defaults__ or (), strict=True)) | (command.__kwdefaults__ or {})
     found: list[CommandParameter] = []
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
