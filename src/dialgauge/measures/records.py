@@ -62,8 +62,8 @@ def _sentence(unit: str, count: Count) -> str:
 class Score(Struct, frozen=True, kw_only=True):
     """The value of a measure, its interval where one was made, and all that is needed to read them.
 
-    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None only
-    where an old run does not say them.
+    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None
+    where nobody says them.
     """
 
     value: float | None
@@ -73,7 +73,7 @@ class Score(Struct, frozen=True, kw_only=True):
     higher_is_better: bool | None = None
     lower: float | None = None
     upper: float | None = None
-    #: In its long form; empty only where an old run does not say it.
+    #: In its long form; empty where nobody says it.
     signature: str = ""
 
     @classmethod

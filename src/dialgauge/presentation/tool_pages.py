@@ -77,11 +77,11 @@ def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
 
 
 def _steps_of(library: RunTables, run: Run, *sides: str) -> list[dict[str, Any]]:
-    """The trials that failed at a limit whose steps one of these sides used up; none where the run does not tell."""
+    """The trials that failed at a limit whose steps one of these sides used up."""
     if TRIALS not in run.tables:
         return []
     frame = library.table(run, TRIALS)
-    return [] if _USED_BY not in frame.columns else frame.filter(frame[_USED_BY].is_in(sides)).to_dicts()
+    return frame.filter(frame[_USED_BY].is_in(sides)).to_dicts()
 
 
 class ToolPages(RunPages):

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 _SHARE = Column("share", percent=True, digits=2)
 
 
+def blamed_run(run: Run) -> Run:
+    """The run, if it is one of the lab's, which have tables of blame."""
+    if BLAME not in run.tables or BLAME_SIDES not in run.tables:
+        raise DialgaugeError(
+            f"the run {run.id} is of kind {run.kind} and has no blame, which only runs of 'dialgauge lab run' have"
+        )
+    return run
+
+
 def blame_tables(run: Run) -> list[Table]:
     """Whose fault the failures were, and who erred at all; nothing where nothing failed or blame is not kept."""
     if BLAME_SIDES not in run.tables or BLAME not in run.tables or not run.table(BLAME).height:
