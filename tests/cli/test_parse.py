@@ -18,6 +18,7 @@ from dialgauge.cli.options import Argument, CommandGroup, Option, application
 from dialgauge.cli.parse import command_parameters, quick_call, typer_command
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
+from support.properties import examples
 
 Given = dict[str, Any]
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}
@@ -106,7 +107,7 @@ def correct_calls(draw: st.DrawFn) -> tuple[CommandGroup, list[str]]:
     return GROUPS[name], words if len(GROUPS[name].commands) == 1 else [command, *words]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(correct_calls())
 def test_correct_calls_mean_the_same_both_ways(call: tuple[CommandGroup, list[str]]) -> None:
     quick = quickly(*call)
@@ -118,7 +119,7 @@ NOISE = ["--help", "--", "-", "-x", "--seed", "--seed=", "--no-such", "", "-1", 
 NOISE += ["1e3", "nan", "٣", "1_0", " 1", "+1", "\udc80"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(correct_calls(), st.data())
 def test_whatever_the_quick_parser_accepts_typer_accepts_too(
     call: tuple[CommandGroup, list[str]], data: st.DataObject

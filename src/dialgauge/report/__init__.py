@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.report.escape import markdown
     from dialgauge.report.figures import (
+        DIVERGING,
         ENDINGS,
         INK,
         LINES,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.report.interval_panels import interval_plot
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
-    from dialgauge.report.render import csv_text, inert
+    from dialgauge.report.render import csv_text, inert, render_html
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures, system_labels
     from dialgauge.report.runs import OWN_SETTINGS, SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOLD",
+    "DIVERGING",
     "ENDINGS",
     "FORMATS",
     "INK",
@@ -95,6 +97,7 @@ __all__ = [
     "measure_words",
     "notebook_html",
     "plain",
+    "render_html",
     "render_tables",
     "run_figures",
     "run_html",

@@ -17,8 +17,7 @@ from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.families import pages_of
 from dialgauge.explorer.kinds.responses_pages import PAGES, ReplyCell
 from dialgauge.lab import interact
-from dialgauge.rankers import RankingTask, fit_model, load_task
-from dialgauge.rankers.tfidf import TfIdf
+from dialgauge.rankers import RankingTask, TfIdf, fit_model, load_task
 from dialgauge.responses import CellKey, class_table, evaluation_run
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.worlds.restaurant import Parameters

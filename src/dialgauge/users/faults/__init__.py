@@ -39,10 +39,15 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
+        cohen_kappa,
+        draw,
+        draw_fresh,
         labeller_agreement,
+        load_earlier,
         load_labels,
         load_record,
         measure,
+        share,
     )
 
 __all__ = [
@@ -58,6 +63,9 @@ __all__ = [
     "UserFault",
     "check_faults",
     "check_user",
+    "cohen_kappa",
+    "draw",
+    "draw_fresh",
     "explanation_tables",
     "fault_tables",
     "fault_words",
@@ -66,12 +74,14 @@ __all__ = [
     "judge_prompt",
     "judge_records",
     "labeller_agreement",
+    "load_earlier",
     "load_labels",
     "load_record",
     "measure",
     "missing_sentence",
     "read_verdict",
     "record_table",
+    "share",
     "with_judged",
 ]
 
