@@ -17,6 +17,7 @@ from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.parse import CommandParameter, command_parameters, given_values, keyword_arguments, read_words
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
+from support.properties import examples
 
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}
 EVERY = [(f"{name} {command}", one) for name, group in GROUPS.items() for command, one in group.commands.items()]
@@ -79,7 +80,7 @@ def correct_calls(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[CommandPa
     return command, words, values + [(parameter, meant(parameter, text)) for text, parameter in places]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(correct_calls())
 def test_correct_calls_mean_what_was_typed(
     call: tuple[Any, list[str], list[tuple[CommandParameter, object]]],
@@ -95,7 +96,7 @@ NOISE = ["--help", "--", "-", "-x", "--seed", "--seed=", "--no-such", "", "-1", 
 NOISE += ["1e3", "nan", "٣", "1_0", " 1", "+1", "\udc80", "9" * 5000, "\0"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(correct_calls(), st.data())
 def test_any_words_are_a_call_or_one_sentence(call: tuple[Any, list[str], Any], data: st.DataObject) -> None:
     command, words, _ = call

@@ -20,7 +20,7 @@ import dialgauge
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.parse import command_parameters
 from dialgauge.measures import cards, families
-from dialgauge.tracking.counts import SYMBOLS
+from dialgauge.tracking import SYMBOLS
 
 
 @cache

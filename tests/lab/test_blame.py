@@ -13,8 +13,10 @@ from dialgauge.agents import Level, Limits, Reply
 from dialgauge.dialogue import Act, Call, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
+    INJECTED_FAULTS,
     AgentSpec,
     ConversationBlame,
+    InjectedFault,
     LoadedTown,
     Sitting,
     blame_conversations,
@@ -23,14 +25,19 @@ from dialgauge.lab import (
     blame_tables,
     blamed_run,
     hold_conversations,
+    injected_conversations,
     open_town,
     scored_run,
     town_run,
 )
-from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
-from dialgauge.lab.blame.lost_exchanges import lost_exchanges, partly_lost_exchanges
-from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
-from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
+from dialgauge.lab.blame import (
+    CAUSES,
+    SIDE_OF,
+    TRUE_CAUSES,
+    blame_confusion,
+    fully_lost_exchanges,
+    partly_lost_exchanges,
+)
 from dialgauge.measures import card_named, parse_measure
 from dialgauge.runs import Store, new_run
 from dialgauge.tasks import judge_outcomes
@@ -203,7 +210,7 @@ def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
     reply: Turn, heard: tuple[Act, ...], causes: list[tuple[int, str]]
 ) -> None:
     user = Turn(speaker="user", acts=WANTED, heard=heard)
-    assert lost_exchanges((user, reply) * 3) == causes
+    assert fully_lost_exchanges((user, reply) * 3) == causes
 
 
 _FOOD, _PRICE = _act("Restaurant-Inform", "food", "thai"), _act("Restaurant-Inform", "pricerange", "cheap")
@@ -462,7 +469,7 @@ def test_measures_are_cards_with_parts() -> None:
 
 
 def _evidence() -> Any:
-    from dialgauge.lab.blame.blame_scores import BlameEvidence
+    from dialgauge.lab.blame import BlameEvidence
 
     return BlameEvidence([])
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dialgauge.agents import END_WORDS, protocol
+from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
@@ -96,7 +96,7 @@ def test_the_overview_has_every_task_with_both_verdicts(library: Library, run: R
 def test_how_it_ended_is_told_in_words(library: Library, run: Run) -> None:
     for row in run.table("conversations").to_dicts():
         went = dict(view(library, run, row["dialogue"]).overview.went)
-        assert went["end"] == f"{END_WORDS[row['reason']]} ({row['reason']})"
+        assert went["end"] == f"{agents.END_WORDS[row['reason']]} ({row['reason']})"
         assert went.get("ended by", "") == (f"the {row['ended_by']}" if row["ended_by"] else "")
         assert went["exchanges"] == str(row["exchanges"])
         assert went["constraints said again"] == str(row["repeated_constraints"])
@@ -105,10 +105,10 @@ def test_how_it_ended_is_told_in_words(library: Library, run: Run) -> None:
 def test_every_end_of_a_conversation_has_words() -> None:
     known = {
         value
-        for name, value in vars(protocol).items()
-        if name.isupper() and isinstance(value, str) and value.islower() and "_" in value
+        for name in agents.__all__
+        if name.isupper() and isinstance(value := getattr(agents, name), str) and value.islower() and "_" in value
     }
-    assert END_WORDS.keys() == known
+    assert agents.END_WORDS.keys() == known
 
 
 def test_trials_of_a_goal_lead_to_each_other(library: Library, run: Run) -> None:

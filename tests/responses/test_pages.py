@@ -16,8 +16,7 @@ from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.lab import interact
 from dialgauge.presentation import pages_of
-from dialgauge.rankers import RankingTask, fit_model, load_task
-from dialgauge.rankers.tfidf import TfIdf
+from dialgauge.rankers import RankingTask, TfIdf, fit_model, load_task
 from dialgauge.responses import CellKey, class_table, evaluation_run
 from dialgauge.responses.pages import PAGES, ReplyCell
 from dialgauge.runs import Run, Store, new_run

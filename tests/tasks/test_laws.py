@@ -11,14 +11,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dialgauge.tasks import GoldTasks, TaskEvaluation, TaskOptions, TaskScores, placeholders, predictions_from
-from dialgauge.tasks.delexical import CLASSES
-from dialgauge.tasks.gold import TaskState
-from dialgauge.tasks.predictions import estimated_domains
-from dialgauge.tasks.rules import mentions
+from dialgauge.tasks import (
+    CLASSES,
+    GoldTasks,
+    TaskEvaluation,
+    TaskOptions,
+    TaskScores,
+    TaskState,
+    estimated_domains,
+    mentions,
+    placeholders,
+    predictions_from,
+)
+from support.properties import examples
 from support.town import responses, town
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 JOB = ("Inform", "Success", "Inform(rules=grounded)", "Success(rules=grounded)")
 PIECES = ("[hotel_name]", "[name]", "[train_id]", "[phone]", "[hotel_phone]", "[value_reference]", "[address]",
           "[restaurant_address]", "[postcode]", "[time]", "[nonsense]", "hello", ".")  # fmt: skip

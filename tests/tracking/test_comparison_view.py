@@ -16,12 +16,12 @@ from dialgauge.comparison import (
     comparison_json,
     comparison_tables,
     divergences,
+    view_of,
 )
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from dialgauge.tracking import TrackingRuns, compare, sweep_counts
-from dialgauge.tracking.comparison_view import VIEW
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -122,7 +122,7 @@ def test_right_in_other_words_is_a_difference() -> None:
     }
     compared = compare(gold, systems, measures="JGA", resamples=20)
     assert compared.values.tolist() == [[1.0], [1.0]]
-    turn = VIEW.divergence(compared.runs["a"], compared.runs["b"], "D1")
+    turn = view_of("tracking").divergence(compared.runs["a"], compared.runs["b"], "D1")
     assert turn is not None
     assert [(one.item, one.gold, one.first, one.second) for one in turn.items] == [("hotel-name", "a | b", "a", "b")]
 

@@ -12,9 +12,11 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import DEFAULT_MEASURES, Counts, Study
-from dialgauge.tracking.counts import CORRECT
 from dialgauge.values import profile_named
+from support.properties import examples
 from tracking.corpora import corpora
+
+CORRECT = 1
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
 
@@ -100,7 +102,7 @@ def test_views_of_flags() -> None:
         found.by("slot")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(corpora())
 def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
     """JGA, SA, turn matches and FGA by error sets, from flags alone."""

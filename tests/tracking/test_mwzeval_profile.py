@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.tracking import TrackedSystem
+from support.properties import examples
 from support.reading import read_json
 from tracking.mwzeval_oracle import Tally, Written, tracking_mode
 
@@ -161,7 +162,7 @@ def _first_values(state: Written) -> dict[str, dict[str, str]]:
     }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(conversations())
 def test_any_states(both: tuple[Gold, Predictions]) -> None:
     require_same(*both)

@@ -14,8 +14,7 @@ import dialgauge
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import parse_measure
 from dialgauge.stats import correlation_matrix
-from dialgauge.tracking import Study, load, slots_per_dialogue
-from dialgauge.tracking.fga import error_types
+from dialgauge.tracking import Study, error_types, load, slots_per_dialogue
 from dialgauge.values import profile_named
 
 MEASURES = {

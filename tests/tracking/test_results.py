@@ -16,12 +16,21 @@ from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import OVER, Card, Measure, Resampling, Rows, Settings, Signature
 from dialgauge.runs import Store
-from dialgauge.tracking import ALL_MEASURES, Accumulator, Counts, Study, TrackingRuns, compute, write_codes
-from dialgauge.tracking.inputs import LooseState
-from dialgauge.tracking.states import StateComparison
-from dialgauge.tracking.stream import stream_counts
+from dialgauge.tracking import (
+    ALL_MEASURES,
+    Accumulator,
+    Counts,
+    LooseState,
+    StateComparison,
+    Study,
+    TrackingRuns,
+    compute,
+    stream_counts,
+    write_codes,
+)
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
+from support.properties import examples
 from tracking.corpora import corpora, pair_of_dialogues
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
@@ -126,7 +135,7 @@ def test_rendering_for_notebooks_escapes_names() -> None:
     assert str(dialgauge.score(gold, theirs, intervals=False)).startswith("**State-tracking")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(corpora(), st.integers(1, 3))
 def test_pieces_give_the_same_as_the_whole(both: tuple[list[Dialogue], list[Dialogue]], size: int) -> None:
     gold = both[0]
@@ -201,7 +210,7 @@ def test_stored_runs(tmp_path: Path) -> None:
     assert_run_contract(run)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(corpora(), st.sampled_from(["canon", "trippy_variants", "verbatim"]))
 def test_a_stored_run_shows_what_the_scored_one_does(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], profile: str

@@ -22,10 +22,10 @@ from dialgauge.tracking import (
     TrackingRuns,
     chosen_measures,
     layout,
+    read_counts,
     score_study,
     worst_dialogues,
 )
-from dialgauge.tracking.tables import read_counts
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from support.trackers import gold_dialogues, tracker

@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge import read, score
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.tracking.inputs import cut_down, declared_scope
+from dialgauge.tracking import cut_down, declared_scope
 
 HOTEL: State = {"hotel": {"area": ("north",)}}
 BOTH: State = {**HOTEL, "taxi": {"leaveAt": ("09:15",)}}

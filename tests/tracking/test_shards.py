@@ -24,9 +24,16 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.measures import Resampling
 from dialgauge.runs import Run, Store
-from dialgauge.tracking import TrackingRuns, chosen_measures, required_measures, score_shards, write_codes
-from dialgauge.tracking.shard_run import RESAMPLED
-from dialgauge.tracking.shard_sums import Moments
+from dialgauge.tracking import (
+    RESAMPLED,
+    Moments,
+    TrackingRuns,
+    chosen_measures,
+    required_measures,
+    score_shards,
+    write_codes,
+)
+from support.properties import examples
 from support.shared import shared_folder
 from tracking.corpora import corpora
 from tracking.test_results import compared
@@ -206,7 +213,7 @@ def test_files_at_an_address(files: Path, tmp_path: Path) -> None:
         scored(["memory://nowhere"], tmp_path / "a")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(corpora(), st.integers(1, 3))
 def test_tables_of_codes_give_the_scores_of_the_dialogues(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], workers: int

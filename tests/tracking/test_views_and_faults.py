@@ -14,12 +14,12 @@ from dialgauge.tracking import (
     Study,
     TrackedSystem,
     TrackingRuns,
+    fault_tables,
     layout,
     profile_sensitivity,
     slots_per_dialogue,
     worst_dialogues,
 )
-from dialgauge.tracking.faults import fault_tables
 from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 

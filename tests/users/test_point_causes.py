@@ -10,11 +10,19 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.runs import Run
-from dialgauge.users import FAULTS, LABELS, MEASURES, REASONS, explanation, explanation_record
-from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.records import MentionVerdict
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users import (
+    FAULTS,
+    LABELS,
+    MEASURES,
+    REASONS,
+    GcdfConfig,
+    MentionVerdict,
+    ScoredConversations,
+    Scorer,
+    explanation,
+    explanation_record,
+    with_overrides,
+)
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}

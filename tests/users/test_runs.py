@@ -18,6 +18,7 @@ from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
 from dialgauge.users import (
     Query,
+    ScoredConversations,
     UserOptions,
     UserScores,
     as_system,
@@ -27,11 +28,11 @@ from dialgauge.users import (
     find,
     paper_figures,
     reference_report,
+    score_conversations,
     score_tables,
     transcript,
     verdict_table,
 )
-from dialgauge.users.scoring import ScoredConversations, score_conversations
 from runs.contract import assert_run_contract
 from support.talks import mishear, talk
 

@@ -6,6 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.engine.crash import WorkerTraceback
     from dialgauge.engine.execute import ENGINES, checked_place, run
     from dialgauge.engine.progress import SILENT, Progress
     from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
@@ -19,6 +20,7 @@ __all__ = [
     "Unit",
     "Work",
     "WorkPlace",
+    "WorkerTraceback",
     "Workers",
     "checked_place",
     "cores",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.report.escape import markdown
     from dialgauge.report.figures import (
+        DIVERGING,
         ENDINGS,
         INK,
         LINES,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from dialgauge.report.interval_panels import interval_plot
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
-    from dialgauge.report.render import csv_text, inert
+    from dialgauge.report.render import csv_text, inert, render_html
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures
     from dialgauge.report.runs import (
         OWN_SETTINGS,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOLD",
+    "DIVERGING",
     "ENDINGS",
     "FORMATS",
     "INK",
@@ -108,6 +110,7 @@ __all__ = [
     "measure_words",
     "notebook_html",
     "plain",
+    "render_html",
     "render_tables",
     "run_figures",
     "run_html",

@@ -238,17 +238,17 @@ def _joined_rows(parts: Sequence[Mapping[str, Rows]], left_out: Collection[str])
 
 def _keys_of(ids: polars.Series) -> bytes:
     """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
-    keys = _keys(ids)
+    keys = dialogue_keys(ids)
     if keys.n_unique() < len(keys):
         raise DialgaugeError(
             "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
             "dialogue must be in a row",
             dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
         )
-    return _hashed(keys)
+    return key_hashes(keys)
 
 
-def _keys(ids: polars.Series) -> polars.Series:
+def dialogue_keys(ids: polars.Series) -> polars.Series:
     """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
     import polars
 
@@ -260,7 +260,7 @@ def _keys(ids: polars.Series) -> polars.Series:
     return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
 
 
-def _hashed(texts: polars.Series) -> bytes:
+def key_hashes(texts: polars.Series) -> bytes:
     """A hash of the first bytes of texts: as FNV-1a, but eight bytes at a time.
 
     Words of zeros, which only fill a text up to the longest, change nothing: a text has the same hash in every file.

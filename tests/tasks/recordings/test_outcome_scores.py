@@ -29,6 +29,7 @@ from dialgauge.tasks import (
     score_outcomes,
 )
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
+from support.properties import examples
 from support.recorded import SEARCH, booked, conversation, system, user
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
@@ -332,7 +333,7 @@ GOAL = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(exchanges=EXCHANGES)
 def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
     talk = conversation(GOAL, *(turn for exchange in exchanges for turn in exchange))

@@ -24,8 +24,12 @@ from dialgauge.tracking import (
     score_sgd,
     score_study,
 )
-from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
+from dialgauge.tracking.sgd import OFFICIAL_NAMES, SGD_CARDS
 from dialgauge.values import profile_named
+
+ALL = "#ALL_SERVICES"
+SEEN = "#SEEN_SERVICES"
+UNSEEN = "#UNSEEN_SERVICES"
 
 SCHEMA = Ontology(
     domains={

@@ -38,10 +38,15 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
+        cohen_kappa,
+        draw,
+        draw_fresh,
         labeller_agreement,
+        load_earlier,
         load_labels,
         load_record,
         measure,
+        share,
     )
 
 __all__ = [
@@ -57,6 +62,9 @@ __all__ = [
     "UserFault",
     "check_faults",
     "check_user",
+    "cohen_kappa",
+    "draw",
+    "draw_fresh",
     "explanation_tables",
     "fault_tables",
     "faults_document",
@@ -64,12 +72,14 @@ __all__ = [
     "judge_prompt",
     "judge_records",
     "labeller_agreement",
+    "load_earlier",
     "load_labels",
     "load_record",
     "measure",
     "missing_sentence",
     "read_verdict",
     "record_table",
+    "share",
     "with_judged",
 ]
 

@@ -25,7 +25,7 @@ from dialgauge.rankers import (
     load_task,
     ranker_class,
 )
-from dialgauge.reproduce.babi_attention import (
+from dialgauge.reproduce.babi.attention import (
     MODEL,
     SEED,
     AttentionSample,
