@@ -195,9 +195,7 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
         _refuse_contrary(scores, measure)
         signatures = {system: scores.signature(system, measure) for system in scores.systems}
         first, *others = signatures.values()
-        unlike = dict.fromkeys(
-            difference.partition(":")[0] for other in others for difference in first.differences(other)
-        )
+        unlike = dict.fromkeys(part for other in others for part in first.differences(other))
         same_size = not any(size in unlike for size in _SIZES)
         for part in unlike:
             values = "; ".join(f"{name} {signature.get(part, 'none')}" for name, signature in signatures.items())

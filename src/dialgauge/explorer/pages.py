@@ -96,7 +96,7 @@ class Explorer:
             for name in columns
         }
         tables, problem = self._tables(run)
-        facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
+        facts = [table for name, table in run_tables(run).items() if name not in ("scores", "settings", "notes")]
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),

@@ -177,7 +177,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         run,
         run_sentences(run),
         pages.tables(library, run),
-        [table for table in run_tables(run) if not table.title.startswith("What each")],
+        [table for name, table in run_tables(run).items() if name != "settings"],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
     )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import csv_text, inert
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures, system_labels
-    from dialgauge.report.runs import OWN_SETTINGS, SHARE, run_html, run_tables, score_column, score_tables
+    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables
     from dialgauge.report.table import (
         BOLD,
         FORMATS,
@@ -61,7 +61,6 @@ __all__ = [
     "INK",
     "INTERVALS",
     "LINES",
-    "OWN_SETTINGS",
     "PAPER",
     "RISING",
     "SHADES",

@@ -64,10 +64,9 @@ class TaskPredictions:
         """Every dialogue must be one of the gold file."""
         for key in self.dialogues:
             if key not in gold.dialogues:
-                hint = nearest(key, gold.dialogues)
-                hint = hint if "Did you mean" in hint else ""
                 raise DialgaugeError(
-                    f"the gold file has no such dialogue; is it from the same dataset and split?{hint}",
+                    "the gold file has no such dialogue; is it from the same dataset and split?"
+                    f"{nearest(key, gold.dialogues, listed=False)}",
                     file=self.source or self.name,
                     dialogue=key,
                 )
@@ -115,9 +114,9 @@ class TaskPredictions:
 
     def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
         lack = "lacks" if lacking == 1 else "lack"
-        message = f"WARNING: {lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
+        message = f"{lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
         if not strict:
-            return message
+            return f"WARNING: {message}"
         dialogue, turn = next(
             (name, number)
             for name, turns in self.dialogues.items()
@@ -125,7 +124,7 @@ class TaskPredictions:
             if (each.state if key == "state" else each.active) is None
         )
         raise DialgaugeError(
-            f"{message.removeprefix('WARNING: ')}; add the key to every turn, or leave out --strict",
+            f"{message}; add the key to every turn, or leave out --strict",
             file=self.source or self.name,
             dialogue=dialogue,
             turn=turn,
