@@ -13,7 +13,6 @@ sends: those are typed, or not given at all. docs/decisions/options.md.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,21 +156,9 @@ def unknown_key(key: str, command: str, options: Collection[str]) -> str:
 
     section = command.replace(" ", ".")
     if instead := renamed_option(command, f"--{key}"):
-        return f"'{command}' has no '{key}' any more: {_as_key(instead, options)}"
+        told = instead if isinstance(instead, str) else instead.as_key(options)
+        return f"'{command}' has no '{key}' any more: {told}"
     return f"unknown key '{key}' in [{section}].{nearest(key, options)}"
-
-
-def _as_key(instead: str, options: Collection[str]) -> str:
-    """What is said of an option, said of the key of the file that stands for it.
-
-    >>> _as_key("use --limit N (--most is gone)", ["limit"])
-    "write 'limit = ...' (most is gone)"
-    """
-    named = re.match(r"use --([a-z-]+)( [A-Z]+)?", instead)
-    if named is None or named[1] not in options:
-        return instead
-    rest = re.sub(r"--(?=[a-z])", "", instead[named.end() :])
-    return f"write '{named[1]} = ...'{rest}"
 
 
 def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:

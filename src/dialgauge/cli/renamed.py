@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-_TO_FROM = "use --from RUN"
-_TO_TO = "use --to FORMAT (--format is the input format)"
-_LIMIT = "use --limit N"
-_DATASET = "use --dataset NAME (--profile is for value-matching rules)"
-_CONFIDENCE = "use --confidence LEVEL (--level is what agents exchange in the lab)"
-_WRITTEN = "use --candidates-out FILE (--candidates is a file to read)"
-_DIALOGUES = "use --dialogues N"
-_TABLE = "use --table FILE, which takes the format from the file's ending"
+from collections.abc import Collection
+from typing import NamedTuple
+
+
+class NewOption(NamedTuple):
+    """The option to use now; ``rest`` is what else is said, with ``{}`` for the dashes of options."""
+
+    name: str
+    value: str
+    rest: str = ""
+
+    def __str__(self) -> str:
+        return f"use --{self.name} {self.value}{self.rest.format('--')}"
+
+    def as_key(self, keys: Collection[str]) -> str:
+        """The same of the key of a project file that stands for the option, if there is one.
+
+        >>> NewOption("limit", "N", " ({}most is gone)").as_key(["limit"])
+        "write 'limit = ...' (most is gone)"
+        """
+        return f"write '{self.name} = ...'{self.rest.format('')}" if self.name in keys else str(self)
+
+
+_TO_FROM = NewOption("from", "RUN")
+_TO_TO = NewOption("to", "FORMAT", " ({}format is the input format)")
+_LIMIT = NewOption("limit", "N")
+_DATASET = NewOption("dataset", "NAME", " ({}profile is for value-matching rules)")
+_CONFIDENCE = NewOption("confidence", "LEVEL", " ({}level is what agents exchange in the lab)")
+_WRITTEN = NewOption("candidates-out", "FILE", " ({}candidates is a file to read)")
+_DIALOGUES = NewOption("dialogues", "N")
+_TABLE = NewOption("table", "FILE", ", which takes the format from the file's ending")
 
 #: Command and old option to what to write now. Shown only where the command does not know the option any more.
-RENAMED: dict[tuple[str, str], str] = {
+RENAMED: dict[tuple[str, str], NewOption | str] = {
     ("score", "--explain-profile"): "use 'dialgauge explain profile NAME'",
     ("score", "--explain-measures"): "use 'dialgauge explain measures'",
     ("compare", "--format"): _TO_TO,
@@ -20,12 +43,12 @@ RENAMED: dict[tuple[str, str], str] = {
     ("compare", "--level"): _CONFIDENCE,
     ("runs compare", "--level"): _CONFIDENCE,
     ("runs show", "--rows"): _LIMIT,
-    ("data convert", "--from"): "use --format NAME for the input format",
+    ("data convert", "--from"): NewOption("format", "NAME", " for the input format"),
     ("tasks score", "--explain"): "use 'dialgauge tasks explain'",
     (
         "tasks score",
         "--missing",
-    ): "use --unanswered HOW (--missing is an option of 'compare')",
+    ): NewOption("unanswered", "HOW", " ({}missing is an option of 'compare')"),
     ("tasks explain", "--run"): _TO_FROM,
     ("users score", "--explain"): "use 'dialgauge users explain'",
     ("users score", "--profile"): _DATASET,
@@ -38,9 +61,9 @@ RENAMED: dict[tuple[str, str], str] = {
     ("users figures", "--run"): _TO_FROM,
     ("users find", "--run"): _TO_FROM,
     ("users find", "--behaviours"): "use 'dialgauge explain behaviours'",
-    ("users figures", "--out"): "use --figures FOLDER",
-    ("users figures", "--as"): "use --figure-format FORMAT",
-    ("users faults", "--explain"): "use --dialogue ID",
+    ("users figures", "--out"): NewOption("figures", "FOLDER"),
+    ("users figures", "--as"): NewOption("figure-format", "FORMAT"),
+    ("users faults", "--explain"): NewOption("dialogue", "ID"),
     ("babi simulate", "--format"): _TO_TO,
     ("babi convert-dstc2", "--format"): _TO_TO,
     ("babi anonymise", "--format"): _TO_TO,
@@ -54,14 +77,14 @@ RENAMED: dict[tuple[str, str], str] = {
     ("babi table", "--latex"): _TABLE,
     ("babi table", "--html"): _TABLE,
     ("babi table", "--statistics"): "the paper's Table 1 is shown by default; use --no-statistics to leave it out",
-    ("lab goals", "--show"): "use --goal ID",
-    ("lab blame", "--all"): "use --limit 0",
+    ("lab goals", "--show"): NewOption("goal", "ID"),
+    ("lab blame", "--all"): NewOption("limit", "0"),
     ("babi attention", "--most"): _LIMIT,
-    ("babi attention", "--dialog"): "use --dialogue N",
-    ("babi attention", "--figure"): "use --figures FOLDER",
+    ("babi attention", "--dialog"): NewOption("dialogue", "N"),
+    ("babi attention", "--figure"): NewOption("figures", "FOLDER"),
 }
 
 
-def renamed_option(command: str, option: str) -> str | None:
+def renamed_option(command: str, option: str) -> NewOption | str | None:
     """What to write instead of an option that a command does not have, if it once had it or others do."""
     return RENAMED.get((command, option))

@@ -277,7 +277,7 @@ def _scored(coverage: Coverage) -> str | None:
 
 
 def _summary(run: Run, written: Annotations) -> dict[str, Any]:
-    fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes")
+    fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes", "note_kinds")
     facts = {field: as_json(getattr(run.manifest, field)) for field in fields}
     tables = {name: info.rows for name, info in run.tables.items()}
     return facts | {"tags": list(written.tags), "note": written.note, "tables": tables}

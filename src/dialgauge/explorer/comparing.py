@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import (
+    MISSING_OPTIONS,
     Comparison,
     DialogueDivergence,
     TurnDivergence,
@@ -19,6 +20,7 @@ from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.families import DialogueView, TurnView, pages_of
 from dialgauge.explorer.kinds.trials_pages import trials_of
+from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -51,7 +53,7 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What must be known beside the numbers; options of the command line are of no use on a page."""
-        return [note for note in self.comparison.notes if not note.startswith("Other ways: ")]
+        return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
 
 
 def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:

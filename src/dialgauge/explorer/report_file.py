@@ -177,7 +177,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         run,
         run_sentences(run),
         pages.tables(library, run),
-        [table for name, table in run_tables(run).items() if name != "settings"],
+        list(run_tables(run).values()),
         _pictures(run_charts(library, run)),
         reading_list(library, run),
     )

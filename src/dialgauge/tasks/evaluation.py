@@ -68,7 +68,7 @@ from dialgauge.tasks.texts import (
     bleu_signature,
     read_references,
 )
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class TaskEvaluation:
                     each.id for key, each in self.gold.dialogues.items() if key not in system.dialogues
                 ],
             },
-            notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
+            notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
         return TaskScores(run)
 

@@ -342,5 +342,6 @@ def as_system(run: Run) -> dict[str, Any]:
         "coverage": msgspec.to_builtins(run.coverage.units),
         "missing_dialogues": run.details["missing_dialogues"],
         "warnings": warnings(run),
-        "notes": list(run.notes),
+        "notes": run.manifest.notes,
+        "note_kinds": run.manifest.note_kinds,
     }

@@ -15,6 +15,7 @@ from dialgauge.dialogue import Dialogue, Ontology, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, SharedCorpus, new_run
+from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -443,7 +444,10 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[comparison.aligned.coverage.sentence(), *_ceiling_notes(coder.profile.name, details, measures)],
+        notes=[
+            Note("coverage", comparison.aligned.coverage.sentence()),
+            *_ceiling_notes(coder.profile.name, details, measures),
+        ],
     )
 
 
