@@ -366,9 +366,11 @@ def frame_table(title: str, frame: polars.DataFrame) -> Table:
 
 
 def _shown(cell: Any) -> Value:
-    """SQL's sums of integers are decimals; people read them as integers."""
+    """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
     from decimal import Decimal
 
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
+    if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
+        return ", ".join(cell)
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

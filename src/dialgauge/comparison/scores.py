@@ -20,6 +20,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.stats import Floats, SeveralSums, divide
+from dialgauge.text import Note
 
 if TYPE_CHECKING:
     import polars
@@ -268,10 +269,11 @@ def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures:
 
 def _left_out(sums: Sequence[_Sums], measures: Sequence[str]) -> list[str]:
     """Which measures are not compared, and why, a sentence each."""
-    notes = []
+    notes: list[str] = []
     for one in sums:
         alone = [measure for measure in one.measures if measure not in measures]
         if alone:
             listed = ", ".join(alone)
-            notes.append(f"only some systems have these measures of {one.system}, so they are left out: {listed}")
+            told = f"only some systems have these measures of {one.system}, so they are left out: {listed}"
+            notes.append(Note("not_shared", told))
     return notes

@@ -17,7 +17,7 @@ from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.same_units import listed_units, unlike_units
 from dialgauge.dialogue import dialogue_key
 from dialgauge.kinds import kind_named
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -90,10 +90,11 @@ class ComparisonView:
         if not self.unlike:
             return []
         one = len(self.unlike) == 1
-        return [
+        told = (
             f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
             f"or instructions under the same id: {listed_units(self.unlike)}"
-        ]
+        )
+        return [Note("unlike_units", told)]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
         """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.runs.run import Run, SharedCorpus, new_run
     from dialgauge.runs.sql_process import LimitedAnswer
     from dialgauge.runs.store import Store, Survey
-    from dialgauge.runs.tables import FIXED, TableInfo, TableParts
+    from dialgauge.runs.tables import FIXED, TableInfo, TableParts, column_of, frame_of
     from dialgauge.runs.writer import RunWriter
 
 __all__ = [
@@ -38,6 +38,8 @@ __all__ = [
     "Survey",
     "TableInfo",
     "TableParts",
+    "column_of",
+    "frame_of",
     "input_of_files",
     "kept_to_the_end",
     "new_run",

@@ -12,7 +12,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Coverage, Score, Signature
-from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
 from dialgauge.runs.provenance import Source, draft, with_origin
 from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
@@ -24,7 +24,7 @@ from dialgauge.runs.tables import (
     check_fixed,
     check_table_name,
 )
-from dialgauge.text import some_of
+from dialgauge.text import note_kind, some_of
 
 DetailsT = TypeVar("DetailsT")
 
@@ -134,7 +134,7 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """What a reader of the scores should know."""
-        return self._facts.notes
+        return notes_of(self._facts)
 
     @property
     def stored(self) -> bool:
@@ -263,7 +263,8 @@ def new_run(
         scores=dict(result.scores),
         coverage=result.coverage,
         details=plain({**(details or {}), **left_out(result)}),
-        notes=plain(list(notes)),
+        notes=plain(notes := list(notes)),
+        note_kinds=[note_kind(note) for note in notes],
     )
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:

@@ -26,6 +26,7 @@ from dialgauge.measures import (
     ratio_row_intervals,
 )
 from dialgauge.runs import Input, TableParts, input_of_files, new_run
+from dialgauge.text import Note
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
 from dialgauge.tracking.shard_sums import (
@@ -45,7 +46,7 @@ from dialgauge.values import profile_named
 RESAMPLED = 50_000
 #: The name of the other way, as signatures print it.
 LINEARISED = "linearised"
-_CODES_NOTE = "A table of codes is compared code by code: no profile applies."
+_CODES_NOTE = Note("no_profile", "A table of codes is compared code by code: no profile applies.")
 
 
 class _Gathered:
@@ -175,7 +176,11 @@ def combined(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=made),
         details=_details(facts, settings, len(whole.parts)),
-        notes=[facts.coverage.sentence(), *_interval_note(made), *([_CODES_NOTE] if facts.codes else [])],
+        notes=[
+            Note("coverage", facts.coverage.sentence()),
+            *_interval_note(made),
+            *([_CODES_NOTE] if facts.codes else []),
+        ],
     )
     return TrackingRuns([run])
 
@@ -262,7 +267,7 @@ def _interval_note(made: str) -> list[str]:
         return []
     level = float(made.split("-")[0])
     how = f"linearised from sums over dialogues, of which there are more than {RESAMPLED:,}"
-    return [f"{INTERVALS_MADE} {level:.0%}, {how}."]
+    return [Note("intervals", f"{INTERVALS_MADE} {level:.0%}, {how}.")]
 
 
 def _details(facts: ShardFacts, settings: Mapping[str, Any], files: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, SharedCorpus, Store, new_run
+from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -510,7 +511,10 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[comparison.aligned.coverage.sentence(), *_ceiling_notes(coder.profile.name, details, measures)],
+        notes=[
+            Note("coverage", comparison.aligned.coverage.sentence()),
+            *_ceiling_notes(coder.profile.name, details, measures),
+        ],
     )
 
 
