@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, with_origin
@@ -24,6 +24,7 @@ from dialgauge.runs.tables import (
     check_fixed,
     check_table_name,
 )
+from dialgauge.text import some_of
 
 DetailsT = TypeVar("DetailsT")
 
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame] | TableParts"
 #: Dialogues, or a function that gives them each time they are asked for.
 CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
-
-_SHOWN = 3
 
 
 class SharedCorpus:
@@ -92,6 +91,19 @@ class Run:
     def scores(self) -> dict[str, Score]:
         """The scores by measure."""
         return self._facts.scores
+
+    def __getitem__(self, measure: str) -> Score:
+        if measure not in self.scores:
+            why = dict(self.details.get("left_out") or {}).get(measure)
+            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
+            raise UnknownNameError(f"{self.name} has no score {measure}{reason}")
+        return self.scores[measure]
+
+    def __contains__(self, measure: object) -> bool:
+        return measure in self.scores
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.scores)
 
     @property
     def signature(self) -> str:
@@ -204,13 +216,9 @@ class Run:
         raise ValueError("the run is in memory only; store.add(run) stores it")
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name} {'-' if score.value is None else format(score.value, '.4g')}"
-            for name, score in list(self.scores.items())[:_SHOWN]
-        ]
-        more = f" and {len(self.scores) - _SHOWN} more" if len(self.scores) > _SHOWN else ""
+        shown = [f"{name} {'-' if score.value is None else f'{score:.4g}'}" for name, score in self.scores.items()]
         where = self.id if self.stored else "not stored"
-        return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
+        return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
 
     def _repr_html_(self) -> str:
         from importlib import import_module

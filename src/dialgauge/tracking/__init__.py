@@ -22,13 +22,13 @@ if TYPE_CHECKING:
         needing,
         required_measures,
     )
-    from dialgauge.tracking.results import Results, SystemScores, present
+    from dialgauge.tracking.results import TrackedSystem, TrackingRuns
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
     from dialgauge.tracking.shards import score_shards
     from dialgauge.tracking.stream import write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, require_open_inventory, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
 
@@ -43,7 +43,6 @@ __all__ = [
     "Faults",
     "Matching",
     "MeasureChoice",
-    "Results",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",
@@ -51,7 +50,8 @@ __all__ = [
     "Study",
     "Sweep",
     "SystemInput",
-    "SystemScores",
+    "TrackedSystem",
+    "TrackingRuns",
     "build_study",
     "carries_gold",
     "chosen_measures",
@@ -62,10 +62,8 @@ __all__ = [
     "load",
     "load_systems",
     "needing",
-    "present",
     "profile_sensitivity",
     "ranking_measure",
-    "require_open_inventory",
     "require_view",
     "required_measures",
     "score",

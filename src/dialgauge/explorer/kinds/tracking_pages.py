@@ -86,12 +86,11 @@ class TrackingPages(FamilyPages):
 
     def tables(self, library: Library, run: Run) -> list[Table]:
         """Scores by domain and by slot, and where it goes wrong."""
-        from dialgauge.tracking import present
+        from dialgauge.tracking import TrackingRuns
 
         if not {_TURNS, _ERRORS, "slot_scores", "turn_domains"} <= set(run.tables) or not run.tables[_TURNS].rows:
             return []
-        results = present([run])
-        return results.tables(["domain", "slot"], faults=True)[1:]
+        return TrackingRuns([run]).tables(by=["domain", "slot"], faults=True)[1:]
 
     def charts(self, library: Library, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Errors of each slot by kind, and where in a dialogue the first one falls."""
@@ -190,9 +189,9 @@ def _slot_chart(library: Library, run: Run) -> Any:
 
 def _onset_chart(run: Run) -> Any:
     from dialgauge.report import error_onset
-    from dialgauge.tracking import SystemScores
+    from dialgauge.tracking import TrackedSystem
 
-    counts = SystemScores(run).faults.first_errors().histogram()
+    counts = TrackedSystem(run).faults.first_errors().histogram()
     return error_onset(counts, note=f"{sum(counts):,} of them end with a wrong state")
 
 
