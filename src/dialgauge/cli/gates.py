@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge.cli.choices import measures_of
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
@@ -30,6 +31,7 @@ FailUnderOption = Annotated[
     Option(
         "--fail-under",
         metavar="MEASURE=VALUE",
+        known=measures_of(several=False, ending="="),
         help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
     ),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import compare as comparing
+from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
     DrawnOutput,
     RunArgument,
@@ -42,7 +43,7 @@ _LONGEST = 36
 
 @app.command("list")
 def list_runs(
-    kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
+    kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
     store: StoreOption = None,
     *,
     output: TableOutput,
