@@ -33,12 +33,11 @@ from dialgauge.tracking.shard_sums import (
     Moments,
     ShardFacts,
     ShardSums,
-    joined_coverage,
     joined_facts,
     left_over,
     require_alike,
 )
-from dialgauge.tracking.states import checksum_text
+from dialgauge.tracking.states import tracking_signature
 from dialgauge.values import profile_named
 
 #: Up to so many dialogues intervals are made by resampling them.
@@ -189,7 +188,7 @@ def _with_left_over(
     seen |= {dialogue_key(one) for one in (*coverage.extra_dialogues, *coverage.excluded, *coverage.missing_dialogues)}
     seen |= {dialogue_key(one) for part in whole.parts for one in part.facts.unscored}
     missing = [one for one in gold if dialogue_key(one.id) not in seen]
-    return joined_coverage([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
+    return TurnCoverage.joined([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
 
 
 def _with_not_found(coverage: TurnCoverage, exclude: Sequence[str]) -> TurnCoverage:
@@ -206,19 +205,12 @@ def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[
 
 
 def _signature(facts: ShardFacts, settings: Mapping[str, Any]) -> Signature:
-    scored = {"dialogues": str(facts.coverage.dialogues), "turns": str(facts.coverage.turns)}
+    slots, coverage = str(facts.basis.slots), facts.coverage
     if facts.codes:
-        return Signature(slots=str(facts.inventory), roles="codes", **scored)
+        return Signature(slots=slots, roles="codes", dialogues=str(coverage.dialogues), turns=str(coverage.turns))
     profile = profile_named(settings["profile"])
     known = settings["ontology"] is not None or profile.inventory is not None
-    return Signature(
-        profile=profile.label,
-        slots=str(facts.inventory) if known else "",
-        coverage=settings["coverage"],
-        **scored,
-        gold=checksum_text(int(facts.gold_sum)),
-        roles=facts.roles,
-    )
+    return tracking_signature(coverage, profile, slots if known else "", int(facts.gold_sum), facts.roles)
 
 
 def _scores(
@@ -270,13 +262,6 @@ def _details(facts: ShardFacts, settings: Mapping[str, Any], files: int) -> dict
         "profile": "codes" if facts.codes else profile_named(settings["profile"]).name,
         "coverage": facts.coverage,
         "counts": facts.counts | {"off_ontology": facts.off_ontology},
-        "evidence": {
-            "slots": facts.inventory,
-            "slots_by_domain": facts.slots_by_domain,
-            "gold": facts.has_gold,
-            "flags": facts.flags_only,
-            "slots_renamed": len(facts.renamed),
-            "slots_out_of_scope": facts.out_of_scope,
-        },
+        "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
         "files": files,
     }
