@@ -21,11 +21,12 @@ SEED ?= 0
 PYTHONS ?=
 TARGET ?=
 
-.PHONY: help demo test bare pythons programs properties fuzz lint bench screenshots docs docs-blocks lock clean
+.PHONY: help demo test soak bare pythons programs properties fuzz lint bench screenshots docs docs-blocks lock clean
 
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
-	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests"
+	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests but the long ones"
+	@echo "make soak    all tests, also the long ones, four times the examples, and the slow blocks of the documentation"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
 	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
 	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
@@ -64,6 +65,9 @@ lint: $(READY)
 
 test: lint programs bare
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
+
+soak: $(READY) programs bare
+	DIALGAUGE_EXAMPLES=more DIALGAUGE_SLOW_BLOCKS=1 $(BIN)/pytest -m "" -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 # By itself, so that it runs once, and what it installs is not counted against another test.
 bare: $(READY)

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from dialgauge.cli import main as dialgauge
 from dialgauge.rankers import load_ranker, load_task
-from dialgauge.reproduce.babi import attention_of
-from dialgauge.reproduce.babi_attention import (
+from dialgauge.reproduce.babi import (
     KEPT,
     MODEL,
     SEED,
     AttentionSample,
     StoredAttention,
+    attention_of,
     printed,
     tasks_of,
     write_attention,

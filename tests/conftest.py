@@ -17,8 +17,9 @@ from dialgauge import plugins
 from support.shared import shared_folder
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
-# it says the same of the same code; `make properties` draws new ones.
-settings.register_profile("same", deadline=None, derandomize=True, database=None)
+# it says the same of the same code, and few; `make soak` tries four times as many, `make properties` draws new ones.
+settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=25)
+settings.register_profile("more", deadline=None, derandomize=True, database=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile(os.environ.get("DIALGAUGE_EXAMPLES", "same"))
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.expressions import LONGEST, compiled
-from dialgauge.users.profile import load_profile
-from dialgauge.values import profile_listing, profile_named
-from dialgauge.values.rules import Substitute
+from dialgauge.users import load_profile
+from dialgauge.values import Substitute, profile_listing, profile_named
 from support.patterns import attacks
+from support.properties import examples
 
 HOSTILE = [
     r"(a+)+$",
@@ -78,7 +78,7 @@ def test_what_people_write_is_taken_and_never_takes_long(expression: str) -> Non
         assert time.process_time() - start < 0.1, text[:30]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from(["a", "b", "[ab]", "a*", "b+", "[ab]*", "a?", "(", ")", ")*", ")+", "|", "."]), max_size=9)
 )

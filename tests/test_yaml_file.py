@@ -14,6 +14,7 @@ from msgspec import Struct
 from dialgauge import yaml_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.yaml_file import DEEPEST, MOST_BYTES, as_record, parse_yaml, read_yaml
+from support.properties import examples
 
 # Expanded, these have 9^29 nodes: a reader that built them would never end.
 BOMB = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))
@@ -165,7 +166,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join), st.booleans())
 def test_no_text_escapes_as_another_error(text: str, fast: bool) -> None:
     with pytest.MonkeyPatch.context() as patched:
@@ -178,13 +179,13 @@ def test_no_text_escapes_as_another_error(text: str, fast: bool) -> None:
 
 
 def _config(path: Path) -> object:
-    from dialgauge.users.config import load_config
+    from dialgauge.users import load_config
 
     return load_config(path)
 
 
 def _dataset_profile(path: Path) -> object:
-    from dialgauge.users.profile import load_profile
+    from dialgauge.users import load_profile
 
     return load_profile(str(path))
 
@@ -202,9 +203,9 @@ def _world(path: Path) -> object:
 
 
 def _catalogue(path: Path) -> object:
-    from dialgauge.data.datasets import parse
+    from dialgauge.data import parse_catalogue
 
-    return parse(path.read_bytes(), str(path))
+    return parse_catalogue(path.read_bytes(), str(path))
 
 
 LOADERS = {loader.__name__: loader for loader in (_config, _dataset_profile, _profile, _world, _catalogue)}

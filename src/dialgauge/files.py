@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import polars
     from filelock import BaseFileLock
 
+    from dialgauge.columns import ColumnTable
+
 #: ``.NAME.PROCESS-RANDOM.part``
 _SCRATCH = re.compile(r"\..*\.(\d+)-[0-9a-f]{8}\.part", re.DOTALL)
 #: Bytes of the target's name that the scratch file's bears: a name has 255 at most.
@@ -195,7 +197,7 @@ def write_all(files: Mapping[Path, bytes]) -> None:
                 scratch.write_bytes(content)
 
 
-def parquet_bytes(frame: polars.DataFrame, **options: Any) -> bytes:
+def parquet_bytes(frame: polars.DataFrame | ColumnTable, **options: Any) -> bytes:
     """A table as the bytes of a Parquet file.
 
     Given a file instead, polars may say only ``Invalid thrift: transport error`` of a full disk.

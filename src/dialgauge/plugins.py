@@ -1,4 +1,4 @@
-"""The one loader of formats, measures, profiles, rankers and agents: our own, and those of other installed packages.
+"""The one loader of plugins (formats, measures, profiles, rankers, agents, kinds of run): ours and those of packages.
 
 Our own stand in tables of strings, ``{"name": "module:attribute"}``, so naming one imports that one and reads nothing
 else. Other packages declare entry points in the groups below; they are looked up when a name is not ours or when all
@@ -35,9 +35,13 @@ MEASURES = "dialgauge.measures"
 PROFILES = "dialgauge.profiles"
 RANKERS = "dialgauge.rankers"
 AGENTS = "dialgauge.agents"
+KINDS = "dialgauge.kinds"
 
 #: What users call a thing of each group.
-_NOUNS = {FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent"}
+_NOUNS = {
+    FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent",
+    KINDS: "kind of run",
+}  # fmt: skip
 _OURS = "dialgauge"
 #: Which extra of dialgauge brings a package that some of our own need.
 _EXTRAS = {"scipy": "templates", "torch": "neural"}
@@ -62,6 +66,13 @@ def names(group: str, built_in: BuiltIn) -> list[str]:
 def load(group: str, name: str, kind: Kind[T], built_in: BuiltIn) -> T:
     """What bears the name: an instance of ``kind``, or an error that names the plugin, its package and the reason."""
     plugin = _named(group, name, built_in)
+    content: T = _checked(plugin, _loaded(plugin, group), kind, group)
+    return content
+
+
+def load_part(group: str, name: str, target: str, kind: Kind[T], built_in: BuiltIn) -> T:
+    """Something else that what bears the name refers to, as ``module:attribute``; errors are those of :func:`load`."""
+    plugin = _named(group, name, built_in)._replace(target=target)
     content: T = _checked(plugin, _loaded(plugin, group), kind, group)
     return content
 

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 from dialgauge.agents import CallableBot, HttpBot, ModelBot, Rules, SystemContext
-from dialgauge.agents.history_bots import NO_ANSWER
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Point, Ranker, RankingTask, ScoreMatrix, Tell, silent
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import point, tiny_task
+
+NO_ANSWER = "(no answer)"
 
 GREETING = "hello what can i help you with today"
 

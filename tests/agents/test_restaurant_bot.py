@@ -15,18 +15,19 @@ from dialgauge.formats import SILENCE, load_kb
 from dialgauge.lab import conversations_with
 from dialgauge.worlds.restaurant import (
     FactDatabase,
+    Half,
     Parameters,
     Setting,
     World,
     WorldLexicon,
+    check_world,
     lexicon_of,
     lexicon_of_world,
     load_world,
     prepare,
 )
-from dialgauge.worlds.restaurant.world import Half
-from dialgauge.worlds.restaurant.world_file import check_world
 from support.babi_release import SPLITS, TASKS, released
+from support.properties import examples
 
 WORLD = load_world()
 
@@ -97,7 +98,7 @@ def worlds(draw: st.DrawFn) -> World:
     return replace(WORLD, halves=halves, prices=tuple(words[10:12]), sizes=tuple(words[12:]), ratings=tuple(ratings))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(worlds(), st.sampled_from(TASKS), st.sampled_from(["trn", "tst-OOV"]), st.integers(0, 99))
 def test_carries_conversations_in_any_world(world: World, task: int, split: str, seed: int) -> None:
     check_world(world)

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from dialgauge.agents import (
     EXPLANATION,
     MAX_EXCHANGES,
+    USER_DONE,
     USER_GAVE_UP,
     Reply,
     RestaurantUser,
     RuleBot,
     SystemContext,
     UserContext,
+    make_agent,
 )
-from dialgauge.agents.protocol import USER_DONE
-from dialgauge.agents.restaurant_user import restaurant_user
 from dialgauge.dialogue import Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import conversations_with, restaurant_scenario
@@ -135,6 +135,6 @@ def test_the_user_is_an_object_to_talk_to() -> None:
 
 
 def test_the_user_of_a_world_by_name_and_without_a_plan() -> None:
-    user = restaurant_user("bakery")
+    user = make_agent("restaurant-user", {"world": "bakery"})
     with pytest.raises(DialgaugeError, match="needs a plan of the restaurant world"):
         user.start(UserContext(dialogue_id="d", goal=Goal()))

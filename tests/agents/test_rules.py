@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 
 from dialgauge.agents import AgentReplier, Reply, RuleAgent, Rules, SystemContext
-from dialgauge.agents.dstc2_bot import ASK, WELCOME
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import move_to
-from dialgauge.rankers import LOGS, NO_RESULT, Point, RankingTask, load_ranker, save_ranker
-from dialgauge.rankers.episode import points_of
+from dialgauge.rankers import LOGS, NO_RESULT, Point, RankingTask, load_ranker, points_of, save_ranker
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import TINY, point, tiny_task
 
+WELCOME = (
+    "Hello , welcome to the Cambridge restaurant system . You can ask for restaurants by area , price range or food "
+    "type . How may I help you ?"
+)
+ASK_AREA = "What part of town do you have in mind?"
 CALLS = ("api_call british north cheap", "api_call R_cuisine R_location R_price")
 FACTS = (Fact("cote", "R_cuisine", "british"),)
 
@@ -41,8 +44,8 @@ def test_the_task_of_real_calls_has_a_bot_of_its_own() -> None:
     agent = RuleAgent()
     agent.start(SystemContext(dialogue_id="d", database=FactDatabase(FACTS), candidates=CALLS, task=6))
     replies = [agent.respond(Turn(speaker="user", text=text)).turn for text in ("<SILENCE>", "cheap", "british food")]
-    assert [turn and turn.text for turn in replies] == [WELCOME, ASK["area"], "api_call british R_location cheap"]
-    agent.overrule(Turn(speaker="system", text=ASK["area"]))
+    assert [turn and turn.text for turn in replies] == [WELCOME, ASK_AREA, "api_call british R_location cheap"]
+    agent.overrule(Turn(speaker="system", text=ASK_AREA))
     last = agent.respond(Turn(speaker="user", text="north")).turn
     assert last is not None and last.text == "api_call british north cheap"
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 from dialgauge.agents import EXPLANATION, Limits, Replay, Reply, Scenario, SystemContext, Usage, UserContext, converse
 from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import restaurant_scenario, simulate
-from dialgauge.lab.corpora import world_facts
+from dialgauge.lab import restaurant_scenario, simulate, world_facts
 from dialgauge.worlds.restaurant import (
     FactDatabase,
     KnowledgeBase,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import read
-from dialgauge.formats.babi import load_candidates
+from dialgauge.formats import load_candidates, read
 from support.commands import Outcome, dialgauge
 
 Capture = pytest.CaptureFixture[str]

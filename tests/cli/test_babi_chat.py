@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.history_bots import NOT_UNDERSTOOD
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
+
+NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import dialgauge.data as data_room
-from dialgauge.data import datasets as catalogue_module
-from dialgauge.data.datasets import Catalogue, Dataset, Remote
+from dialgauge.data import Catalogue, Dataset, Remote
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.formats import write
 from support.commands import dialgauge
@@ -107,8 +105,8 @@ class TestDatasets:
             published = Remote(url=started.url, path="known.jsonl", sha256=hashlib.sha256(started.body).hexdigest())
             files = (published, Remote(url=f"{started.url}?unpublished", path="other.jsonl"))
             toy = Dataset("toy", "A toy", "https://example.org", "MIT", "Someone: A Toy. 2026.", files)
-            for place in (catalogue_module, data_room):
-                monkeypatch.setattr(place, "catalogue", lambda: Catalogue(datasets=(toy,)))
+            for place in ("dialgauge.data.datasets.catalogue", "dialgauge.data.catalogue"):
+                monkeypatch.setattr(place, lambda: Catalogue(datasets=(toy,)))
             yield started
 
     def test_the_life_of_a_dataset(self, capsys: Capture, site: Site, tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.comparison import PairedScores, assigned, read_ratings
-from dialgauge.comparison.ratings import rating_correlations, rating_tables
+from dialgauge.comparison import PairedScores, assigned, rating_correlations, rating_tables, read_ratings
 from dialgauge.errors import DialgaugeError
 
 

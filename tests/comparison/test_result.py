@@ -6,8 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from dialgauge.comparison import Comparison, PairedScores, compare_scores
-from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, verdict
+from dialgauge.comparison import (
+    Comparison,
+    PairedScores,
+    compare_scores,
+    floor_table,
+    pair_table,
+    rank_table,
+    score_table,
+    verdict,
+)
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
 from dialgauge.stats import paired_randomisation, ratio_intervals

@@ -9,8 +9,7 @@ import numpy as np
 import polars
 import pytest
 
-from dialgauge.comparison import PairedScores, paired_scores, shared_turns
-from dialgauge.comparison.scores import on_the_same_turns
+from dialgauge.comparison import PairedScores, on_the_same_turns, paired_scores, shared_turns
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialgauge.comparison import spreads
-from dialgauge.comparison.spread import rank_agreement, swapped_pairs
+from dialgauge.comparison import rank_agreement, spreads, swapped_pairs
 from dialgauge.stats import correlation_matrix
 
 NAMES = ("jga", "sa", "f1", "rsa")

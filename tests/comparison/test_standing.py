@@ -4,9 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.comparison import Comparison, PairedScores, compare_scores, standings
-from dialgauge.comparison.standing import letters, order
-from dialgauge.comparison.tables import standing_tables
+from dialgauge.comparison import Comparison, PairedScores, compare_scores, letters, order, standing_tables, standings
 from dialgauge.measures import Score
 
 

@@ -8,9 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dialgauge.data import Folder, catalogue, listing, listing_table, verify
-from dialgauge.data.datasets import parse
-from dialgauge.data.verification import readable
+from dialgauge.data import Folder, catalogue, listing, listing_table, parse_catalogue, verify
 from dialgauge.errors import DialgaugeError
 
 NAMES = [
@@ -57,7 +55,7 @@ def test_a_misspelt_name_gets_the_nearest() -> None:
 )
 def test_a_broken_catalogue_is_a_sentence(text: bytes) -> None:
     with pytest.raises(DialgaugeError, match=r"not a catalogue of datasets|not valid YAML"):
-        parse(text, "x.yaml")
+        parse_catalogue(text, "x.yaml")
 
 
 def test_the_real_files_have_the_checksums_of_the_catalogue(shared_data: Path) -> None:
@@ -86,10 +84,3 @@ def test_the_listing_says_what_is_unknown(tmp_path: Path) -> None:
     assert items["gcdf1"].size_complete and items["gcdf1"].checksums == "known"
     assert items["babi"].here == "put there by hand" and items["sgd"].here == "no"
     assert "unknown" in listing_table(items.values(), Folder(tmp_path)).render("markdown")
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 bytes"), (999, "999 bytes"), (9_940, "9.9 kB"), (999_999, "1.0 MB"), (5 << 40, "5.5 TB")]
-)
-def test_sizes_for_people(size: int, text: str) -> None:
-    assert readable(size) == text

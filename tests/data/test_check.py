@@ -16,14 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.data import Report, check, show
-from dialgauge.data.checking.repeated_keys import repeated_keys
-from dialgauge.data.checking.report import GroupReport
-from dialgauge.data.checking.show import verdict
+from dialgauge.data.checking import GroupReport, verdict
 from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import resolve, write
+from dialgauge.formats import write
 from dialgauge.report import Table
 from support.examples import EXAMPLES
+from support.properties import examples
 
 
 def exchange(*values: str, system: bool = True) -> tuple[Turn, ...]:
@@ -125,7 +124,8 @@ def test_no_key_of_an_example_stands_twice(name: str, tmp_path: Path) -> None:
 
 def test_no_key_of_the_real_files_stands_twice(shared_data: Path) -> None:
     files = ["multiwoz21/val.json.gz", "sgd/dev_dialogues_001.json.gz", "gcdf1/conversations/dialogues_001.json.gz"]
-    assert [key for file in files for part in resolve(shared_data / file) for key in repeated_keys(part)] == []
+    report = check([shared_data / file for file in files])
+    assert not any(one.kind == "repeated key" for group in report.groups for one in group.findings)
 
 
 def test_the_same_ids_in_two_files_are_two_sets(tmp_path: Path) -> None:
@@ -220,8 +220,7 @@ class TestOntology:
         assert kinds(report) == {"slot outside ontology": 1}
 
     def test_open_slots_of_a_schema_take_any_value(self, tmp_path: Path) -> None:
-        from dialgauge.data.checking.report import Findings
-        from dialgauge.data.checking.tally import NamedOntology, SlotInventory, compare
+        from dialgauge.data.checking import Findings, NamedOntology, SlotInventory, compare
 
         slots = {"area": SlotSpec(values=("north",), categorical=True), "name": SlotSpec(values=("ritz",))}
         inventory, findings = SlotInventory(), Findings()
@@ -435,7 +434,7 @@ TURNS = st.builds(
 DIALOGUES = st.lists(st.builds(Dialogue, id=IDS, turns=st.lists(TURNS, max_size=5).map(tuple)), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(dialogues=DIALOGUES)
 def test_the_numbers_agree_with_counting_by_hand(
     dialogues: list[Dialogue], tmp_path_factory: pytest.TempPathFactory
@@ -464,7 +463,7 @@ def report(shared_data: Path) -> Report:
     return check(sorted(path for path in shared_data.iterdir() if path.name != NOT_READ_YET))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     name=st.sampled_from(sorted(EXAMPLES)),
     cut=st.floats(0, 1),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.data.fetch import Patience, fetch
+from dialgauge.data import Patience, fetch_file
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
 
@@ -38,7 +38,7 @@ def left_behind(folder: Path) -> list[str]:
 
 def test_a_whole_file_arrives_with_progress_and_its_checksum(site: Site, tmp_path: Path) -> None:
     seen: list[tuple[int | None, int]] = []
-    found = fetch(site.url, tmp_path / "f", sha256=SHA, size=len(BODY), progress=lambda t, h: seen.append((t, h)))
+    found = fetch_file(site.url, tmp_path / "f", sha256=SHA, size=len(BODY), progress=lambda t, h: seen.append((t, h)))
     assert found == SHA
     assert (tmp_path / "f").read_bytes() == BODY
     assert left_behind(tmp_path) == ["f"]
@@ -47,7 +47,7 @@ def test_a_whole_file_arrives_with_progress_and_its_checksum(site: Site, tmp_pat
 
 def test_a_broken_connection_is_resumed_where_it_broke(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=300_000), Answer(cut=200_000)]
-    fetch(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
     assert (tmp_path / "f").read_bytes() == BODY
     assert site.ranges[0] is None and len(site.ranges) == 3
     starts = [int(str(asked).removeprefix("bytes=").removesuffix("-")) for asked in site.ranges[1:]]
@@ -57,23 +57,23 @@ def test_a_broken_connection_is_resumed_where_it_broke(site: Site, tmp_path: Pat
 def test_a_later_call_resumes_what_an_interrupted_one_left(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000)] + [Answer(status=503)] * 2
     with pytest.raises(DialgaugeError, match=r"2 times in a row.*run the same command again"):
-        fetch(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience(tries=2))
+        fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience(tries=2))
     assert left_behind(tmp_path) == ["f.part", "f.part.json"]
-    fetch(site.url, tmp_path / "f", sha256=SHA)
+    fetch_file(site.url, tmp_path / "f", sha256=SHA)
     assert site.ranges[-1] is not None
     assert (tmp_path / "f").read_bytes() == BODY
 
 
 def test_a_server_that_ignores_ranges_starts_over(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000), Answer(ignore_range=True)]
-    fetch(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
     assert (tmp_path / "f").read_bytes() == BODY
 
 
 def test_a_server_without_validators_is_never_resumed(site: Site, tmp_path: Path) -> None:
     site.etag = None
     site.answers = [Answer(cut=400_000)]
-    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
     assert site.ranges == [None, None]
     assert (tmp_path / "f").read_bytes() == BODY
 
@@ -81,7 +81,7 @@ def test_a_server_without_validators_is_never_resumed(site: Site, tmp_path: Path
 def test_a_weak_etag_is_no_ground_for_resuming(site: Site, tmp_path: Path) -> None:
     site.etag = 'W/"one"'
     site.answers = [Answer(cut=400_000)]
-    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
     assert site.ranges == [None, None]
 
 
@@ -89,7 +89,7 @@ def test_a_weak_etag_is_no_ground_for_resuming(site: Site, tmp_path: Path) -> No
 def test_an_etag_that_no_request_can_carry_is_no_ground_for_resuming(site: Site, tmp_path: Path, etag: str) -> None:
     site.etag = etag
     site.answers = [Answer(cut=400_000)]
-    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
     assert site.ranges == [None, None]
 
 
@@ -97,7 +97,7 @@ def test_an_etag_that_no_request_can_carry_is_no_ground_for_resuming(site: Site,
 def test_a_damaged_note_about_a_part_starts_over(site: Site, tmp_path: Path, note: bytes) -> None:
     (tmp_path / "f.part").write_bytes(b"half")
     (tmp_path / "f.part.json").write_bytes(note)
-    fetch(site.url, tmp_path / "f", patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
     assert site.ranges == [None]
     assert left_behind(tmp_path) == ["f"]
 
@@ -108,7 +108,7 @@ def test_a_file_that_changes_between_tries_is_not_glued_together(site: Site, tmp
     def change(_: float) -> None:
         site.body, site.etag = BODY[::-1], '"two"'
 
-    fetch(site.url, tmp_path / "f", patience=Patience(tries=3, sleep=change))
+    fetch_file(site.url, tmp_path / "f", patience=Patience(tries=3, sleep=change))
     assert (tmp_path / "f").read_bytes() == BODY[::-1]
 
 
@@ -120,13 +120,13 @@ def test_a_change_hidden_behind_the_same_etag_is_found_by_the_checksum(site: Sit
         site.body = new
 
     expected = hashlib.sha256(new).hexdigest()
-    assert fetch(site.url, tmp_path / "f", sha256=expected, patience=Patience(sleep=change)) == expected
+    assert fetch_file(site.url, tmp_path / "f", sha256=expected, patience=Patience(sleep=change)) == expected
     assert (tmp_path / "f").read_bytes() == new
 
 
 def test_a_wrong_checksum_keeps_nothing(site: Site, tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=f"sha256 is {SHA}, but {'0' * 64} was expected; nothing was kept"):
-        fetch(site.url, tmp_path / "f", sha256="0" * 64)
+        fetch_file(site.url, tmp_path / "f", sha256="0" * 64)
     assert left_behind(tmp_path) == []
 
 
@@ -135,7 +135,7 @@ def test_a_promise_of_more_than_comes_is_given_up_after_some_tries(site: Site, t
     site.etag = None
     site.answers = [Answer(claim=len(BODY) + 1000)] * 10
     with pytest.raises(DialgaugeError, match="failed 3 times in a row"):
-        fetch(site.url, tmp_path / "f", patience=waits.patience())
+        fetch_file(site.url, tmp_path / "f", patience=waits.patience())
     assert not (tmp_path / "f").exists()
     assert waits == [1.0, 1.0, 2.0]
 
@@ -143,15 +143,15 @@ def test_a_promise_of_more_than_comes_is_given_up_after_some_tries(site: Site, t
 def test_a_promise_of_less_than_there_is_is_found_by_the_known_size(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(claim=1000)]
     with pytest.raises(DialgaugeError, match="has 1,000 bytes, but 1,048,576 were expected"):
-        fetch(site.url, tmp_path / "f", size=len(BODY))
+        fetch_file(site.url, tmp_path / "f", size=len(BODY))
     assert left_behind(tmp_path) == []
 
 
 def test_more_bytes_than_known_are_refused_at_once(site: Site, tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="its known size is 1,000 bytes"):
-        fetch(site.url, tmp_path / "f", size=1000)
+        fetch_file(site.url, tmp_path / "f", size=1000)
     with pytest.raises(DialgaugeError, match="the limit is 2,000 bytes"):
-        fetch(site.url, tmp_path / "f", limit=2000)
+        fetch_file(site.url, tmp_path / "f", limit=2000)
     assert left_behind(tmp_path) == []
 
 
@@ -159,7 +159,7 @@ def test_more_bytes_than_known_are_refused_at_once(site: Site, tmp_path: Path) -
 def test_a_missing_file_is_one_sentence_without_another_try(site: Site, tmp_path: Path, status: int) -> None:
     site.answers = [Answer(status=status)]
     with pytest.raises(DialgaugeError, match=f"there is no such file \\({status}\\)"):
-        fetch(site.url, tmp_path / "f")
+        fetch_file(site.url, tmp_path / "f")
     assert len(site.ranges) == 1
     assert left_behind(tmp_path) == []
 
@@ -167,13 +167,13 @@ def test_a_missing_file_is_one_sentence_without_another_try(site: Site, tmp_path
 def test_other_refusals_name_the_status(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(status=403)]
     with pytest.raises(DialgaugeError, match="refuses with status 403"):
-        fetch(site.url, tmp_path / "f")
+        fetch_file(site.url, tmp_path / "f")
 
 
 def test_a_busy_server_is_asked_again_after_the_time_it_names(site: Site, tmp_path: Path) -> None:
     waits = Waits()
     site.answers = [Answer(status=503, headers={"Retry-After": "7"}), Answer(status=429), Answer(status=500)]
-    fetch(site.url, tmp_path / "f", sha256=SHA, patience=waits.patience(tries=4))
+    fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=waits.patience(tries=4))
     assert waits == [7.0, 2.0, 4.0]
 
 
@@ -184,13 +184,13 @@ def test_waiting_is_bounded_and_dates_are_understood(site: Site, tmp_path: Path)
         Answer(status=503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
         Answer(status=503, headers={"Retry-After": "soon"}),
     ]
-    fetch(site.url, tmp_path / "f", patience=waits.patience(tries=4))
+    fetch_file(site.url, tmp_path / "f", patience=waits.patience(tries=4))
     assert waits == [60.0, 0.0, 4.0]
 
 
 def test_a_range_the_server_does_not_have_starts_over(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000), Answer(status=416)]
-    fetch(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
+    fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
     assert (tmp_path / "f").read_bytes() == BODY
 
 
@@ -199,19 +199,19 @@ def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with serving(Site(b"")) as gone:
         url = gone.url
     with pytest.raises(DialgaugeError, match="failed 2 times in a row"):
-        fetch(url, tmp_path / "f", patience=Waits().patience(tries=2))
+        fetch_file(url, tmp_path / "f", patience=Waits().patience(tries=2))
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/x", "no address", "http://host:port/x"])
 def test_what_is_not_an_address(url: str, tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="this address cannot be fetched"):
-        fetch(url, tmp_path / "f")
+        fetch_file(url, tmp_path / "f")
 
 
 def test_an_encoding_nobody_asked_for_is_refused(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(headers={"Content-Encoding": "gzip"})]
     with pytest.raises(DialgaugeError, match="encoding that was not requested"):
-        fetch(site.url, tmp_path / "f")
+        fetch_file(site.url, tmp_path / "f")
 
 
 def test_a_full_disk_is_one_sentence(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_a_full_disk_is_one_sentence(site: Site, tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(DialgaugeError, match="cannot be written \\(the disk is full\\)"):
-        fetch(site.url, tmp_path / "f")
+        fetch_file(site.url, tmp_path / "f")
     monkeypatch.undo()
     assert not (tmp_path / "f").exists()
 
@@ -237,4 +237,4 @@ def test_a_folder_without_permission_is_one_sentence(
 
     monkeypatch.setattr(Path, "mkdir", forbidden)
     with pytest.raises(DialgaugeError, match="Permission denied"):
-        fetch(site.url, tmp_path / "deeper" / "f")
+        fetch_file(site.url, tmp_path / "deeper" / "f")

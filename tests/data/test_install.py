@@ -17,10 +17,20 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from dialgauge.data import Folder, data_folder, get, offline, remove, verify
-from dialgauge.data.datasets import Dataset, Member, Remote
-from dialgauge.data.fetch import Patience
-from dialgauge.data.install import InstalledDataset, clear_leftovers
+from dialgauge.data import (
+    Dataset,
+    Folder,
+    InstalledDataset,
+    Member,
+    Patience,
+    Remote,
+    clear_leftovers,
+    data_folder,
+    get,
+    offline,
+    remove,
+    verify,
+)
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
 

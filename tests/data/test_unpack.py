@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dialgauge.data.unpack import unpack
+from dialgauge.data import unpack_archive
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from support.examples import EXAMPLES
+from support.properties import examples
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:
@@ -43,14 +44,14 @@ Packer = Callable[[Path, dict[str, bytes]], Path]
 def test_files_come_out_without_their_leading_folder_and_without_junk(pack: Packer, tmp_path: Path) -> None:
     members = {"top/a.json": b"1", "top/deep/b.json": b"2", "top/.DS_Store": b"", "__MACOSX/top/._a.json": b"x"}
     archive = pack(tmp_path / "x", members)
-    assert unpack(archive, tmp_path / "out", strip=1) == [Path("a.json"), Path("deep/b.json")]
+    assert unpack_archive(archive, tmp_path / "out", strip=1) == [Path("a.json"), Path("deep/b.json")]
     assert (tmp_path / "out/deep/b.json").read_bytes() == b"2"
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_only_what_is_wanted_comes_out(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"r/dev/a": b"1", "r/code.py": b"2", "r/LICENSE.txt": b"3"})
-    assert unpack(archive, tmp_path / "out", strip=1, only=("dev/*", "LICENSE*")) == [
+    assert unpack_archive(archive, tmp_path / "out", strip=1, only=("dev/*", "LICENSE*")) == [
         Path("LICENSE.txt"),
         Path("dev/a"),
     ]
@@ -61,7 +62,7 @@ def test_only_what_is_wanted_comes_out(pack: Packer, tmp_path: Path) -> None:
 def test_members_that_leave_the_folder_are_refused(pack: Packer, name: str, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {name: b"bad"})
     with pytest.raises(DialgaugeError, match="points outside the archive"):
-        unpack(archive, tmp_path / "deep" / "out")
+        unpack_archive(archive, tmp_path / "deep" / "out")
     assert not list(tmp_path.rglob("*escape*"))
 
 
@@ -72,7 +73,7 @@ def test_links_and_devices_in_tar_are_refused(kind: bytes, tmp_path: Path) -> No
         item.type, item.linkname = kind, "/etc/passwd"
         archive.addfile(item)
     with pytest.raises(DialgaugeError, match="is a link or a device"):
-        unpack(tmp_path / "x.tar", tmp_path / "out")
+        unpack_archive(tmp_path / "x.tar", tmp_path / "out")
 
 
 def test_links_in_zip_are_refused(tmp_path: Path) -> None:
@@ -81,22 +82,22 @@ def test_links_in_zip_are_refused(tmp_path: Path) -> None:
         item.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(item, "/etc/passwd")
     with pytest.raises(DialgaugeError, match="is a link or a device"):
-        unpack(tmp_path / "x.zip", tmp_path / "out")
+        unpack_archive(tmp_path / "x.zip", tmp_path / "out")
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_bomb_stops_at_the_limit(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"big": bytes(10_000_000)})
     with pytest.raises(DialgaugeError, match="more than 1,000,000 bytes"):
-        unpack(archive, tmp_path / "out", limit=1_000_000)
+        unpack_archive(archive, tmp_path / "out", limit=1_000_000)
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_the_limit_holds_for_all_members_together(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {f"m{number}": bytes(400) for number in range(3)})
     with pytest.raises(DialgaugeError, match="more than 1,000 bytes"):
-        unpack(archive, tmp_path / "out", limit=1_000)
-    assert unpack(archive, tmp_path / "fits", limit=1_200)
+        unpack_archive(archive, tmp_path / "out", limit=1_000)
+    assert unpack_archive(archive, tmp_path / "fits", limit=1_200)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -105,7 +106,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
         archive.writestr("a", "1")
         archive.writestr("a", "2")
     with pytest.raises(DialgaugeError, match="holds a twice"):
-        unpack(tmp_path / "x.zip", tmp_path / "out")
+        unpack_archive(tmp_path / "x.zip", tmp_path / "out")
 
 
 @pytest.mark.parametrize("pack", PACKERS)
@@ -113,19 +114,19 @@ def test_a_truncated_archive_is_damaged(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"a": bytes(range(256)) * 400})
     archive.write_bytes(archive.read_bytes()[:-30])
     with pytest.raises(DialgaugeError, match=r"damaged|neither a zip nor a tar"):
-        unpack(archive, tmp_path / "out")
+        unpack_archive(archive, tmp_path / "out")
 
 
 def test_a_page_instead_of_an_archive(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("<html>Sorry</html>")
     with pytest.raises(DialgaugeError, match="neither a zip nor a tar archive"):
-        unpack(tmp_path / "x.zip", tmp_path / "out")
+        unpack_archive(tmp_path / "x.zip", tmp_path / "out")
 
 
 def test_an_archive_without_anything_expected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "x", {"other": b""})
     with pytest.raises(DialgaugeError, match="none of the expected files"):
-        unpack(archive, tmp_path / "out", only=("dev/*",))
+        unpack_archive(archive, tmp_path / "out", only=("dev/*",))
 
 
 def with_lzma(path: Path) -> Path:
@@ -158,7 +159,7 @@ def with_an_unknown_method(path: Path) -> Path:
 def test_odd_archives_are_one_sentence_to_whoever_reads_them(make: Callable[[Path], Path], tmp_path: Path) -> None:
     archive = make(tmp_path / "x.zip")
     with pytest.raises(DialgaugeError, match=r"x\.zip"):
-        unpack(archive, tmp_path / "out")
+        unpack_archive(archive, tmp_path / "out")
     with pytest.raises(DialgaugeError, match=r"x\.zip"):
         read(archive)
 
@@ -169,13 +170,13 @@ def test_names_in_a_tar_archive_need_not_be_utf8(tmp_path: Path) -> None:
         item.size = len(EXAMPLES["native"])
         archive.addfile(item, io.BytesIO(EXAMPLES["native"]))
     assert len(read(tmp_path / "x.tar")) == 1
-    assert len(unpack(tmp_path / "x.tar", tmp_path / "out")) == 1
+    assert len(unpack_archive(tmp_path / "x.tar", tmp_path / "out")) == 1
 
 
 NAMES = st.text(st.sampled_from("ab./\\:~\x01é"), min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=NAMES, content=st.binary(max_size=40))
 def test_whatever_the_name_nothing_lands_outside(
     name: str, content: bytes, tmp_path_factory: pytest.TempPathFactory
@@ -184,7 +185,7 @@ def test_whatever_the_name_nothing_lands_outside(
     archive = tarred(folder / "x.tgz", {name: content})
     target = folder / "deep" / "out"
     try:
-        written = unpack(archive, target)
+        written = unpack_archive(archive, target)
     except DialgaugeError:
         written = []
     inside = {path.relative_to(target) for path in target.rglob("*") if path.is_file()} if target.exists() else set()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dialgauge.demo.trackers import learn_words, track
+from dialgauge.demo import learn_words, track
 from dialgauge.dialogue import Dialogue, State, Turn
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, WorkPlace, ray_cluster, ray_engine, run
-from dialgauge.engine.ray_cluster import RayConnection
+from dialgauge.engine import Done, WorkPlace, run
 from dialgauge.errors import DialgaugeError
 from engine import ray_works
 from engine.test_ends import TESTS, nobody_is_left, session, wait_until
@@ -79,7 +78,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path) -> None:
 def test_what_listens_and_is_no_ray_cluster_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes | None
 ) -> None:
-    monkeypatch.setattr(ray_cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr("dialgauge.engine.ray_cluster.PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         said = threading.Thread(target=_answer, args=(server, answer))
@@ -127,7 +126,7 @@ def test_a_cluster_that_wants_a_token_is_refused_without_ray_s_own_words(
 ) -> None:
     said = b"gcs_client.cc: Failed: Unauthenticated: RPC error: InvalidAuthToken\nFailed to connect to Ray cluster"
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1, b"", said))
-    monkeypatch.setattr(ray_cluster, "_knock", lambda *_: None)
+    monkeypatch.setattr("dialgauge.engine.ray_cluster._knock", lambda *_: None)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
         monkeypatch.delenv(name, raising=False)
@@ -146,7 +145,7 @@ def test_what_never_answers_as_ray_does_is_given_up_also_where_interrupts_are_ig
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A shell lets commands that a script starts in the background ignore Ctrl-C."""
-    monkeypatch.setattr(ray_cluster, "CONNECTING", 4.0)
+    monkeypatch.setattr("dialgauge.engine.ray_cluster.CONNECTING", 4.0)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with socket.create_server(("", 0)) as server:
@@ -193,7 +192,7 @@ def test_a_loopback_address_is_looked_for_where_ray_looks(tmp_path: Path, monkey
 def test_workers_of_another_source_are_refused(
     tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_engine, "own_source", lambda: "another")
+    monkeypatch.setattr("dialgauge.engine.ray_engine.own_source", lambda: "another")
     with pytest.raises(DialgaugeError, match="has a different dialgauge from this process"):
         list(run(Orders(tmp_path), MIXED, workers=place))
     assert begun(tmp_path) == {}
@@ -202,9 +201,11 @@ def test_workers_of_another_source_are_refused(
 def test_a_lost_head_is_one_sentence_and_what_is_finished_is_kept(
     tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_engine, "_PULSE", 0.2)
-    monkeypatch.setattr(ray_engine, "_HEADLESS", 0.5)
-    monkeypatch.setattr(RayConnection, "head_answers", lambda self: not begun(tmp_path).get("u1"))
+    monkeypatch.setattr("dialgauge.engine.ray_engine._PULSE", 0.2)
+    monkeypatch.setattr("dialgauge.engine.ray_engine._HEADLESS", 0.5)
+    monkeypatch.setattr(
+        "dialgauge.engine.ray_cluster.RayConnection.head_answers", lambda self: not begun(tmp_path).get("u1")
+    )
     stored = Folder(tmp_path / "stored")
     with pytest.raises(DialgaugeError, match=r"the head of the Ray cluster at .* is gone\. What is finished is kept"):
         list(run(Orders(tmp_path), units_of("a", "sleep 300"), workers=place, done=stored))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Unit, WorkPlace, ray_engine, run
+from dialgauge.engine import Done, Unit, WorkPlace, run
 from dialgauge.errors import DialgaugeError
 from engine import ray_works
 from engine.ray_works import NodeOrders
@@ -87,7 +87,7 @@ def test_a_poisoned_unit_fails_alone(tmp_path: Path, cluster: Machines, order: s
 def test_a_slow_node_is_helped_and_nothing_counts_twice(
     tmp_path: Path, cluster: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_engine, "_SLOW", 0.5)
+    monkeypatch.setattr("dialgauge.engine.ray_engine._SLOW", 0.5)
     units = units_of(*["slow 300"] * 4)
     stored, told = Folder(tmp_path / "stored"), list[Done]()
     place = WorkPlace("ray", address=cluster.address)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.engine import Done, Unit, WorkPlace, cores, run
-from dialgauge.engine.crash import WorkerTraceback
+from dialgauge.engine import Done, Unit, WorkerTraceback, WorkPlace, cores, run
 from dialgauge.errors import DialgaugeError
 from engine.works import Folder, Orders, begun, opened, units_of
 

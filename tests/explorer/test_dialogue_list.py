@@ -12,7 +12,7 @@ from dialgauge import Store
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import Library
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
-from dialgauge.explorer.families import pages_of
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracking_store
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SILENCE, is_silence, load_kb, recognise
-from dialgauge.formats.babi import NO_RESULT, load_candidates
+from dialgauge.formats import SILENCE, is_silence, load_candidates, load_kb, recognise
 from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes
+
+NO_RESULT = "api_call no result"
 
 DIALOG = b"""1 hi\thello
 2 cheap food\tapi_call R_cuisine R_location cheap

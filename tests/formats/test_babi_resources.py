@@ -10,8 +10,15 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes, load_kb, write_candidates, write_kb
-from dialgauge.formats.babi import BabiCandidates, BabiKnowledgeBase, load_candidates
+from dialgauge.formats import (
+    BabiCandidates,
+    BabiKnowledgeBase,
+    Notes,
+    load_candidates,
+    load_kb,
+    write_candidates,
+    write_kb,
+)
 from support.reading import part_of
 
 

@@ -21,8 +21,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, packed, read, recognise, write
-from dialgauge.formats.registry import BUILT_IN
+from dialgauge.formats import BUILT_IN, DEFAULT_LIMIT, DialogueFormat, Notes, Peek, format_named, read, recognise, write
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes
@@ -190,7 +189,7 @@ def test_a_gzip_bomb_stops_at_the_limit(name: str, tmp_path: Path) -> None:
 
 def test_what_packs_too_well_is_a_bomb_long_before_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is what data may grow to, and no data packs a hundred times."""
-    monkeypatch.setattr(packed, "_UNSUSPICIOUS", 1_000_000)
+    monkeypatch.setattr("dialgauge.formats.packed._UNSUSPICIOUS", 1_000_000)
     zeros = b"[" + b"0," * 5_000_000 + b"0]"
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(zeros))
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -203,7 +202,7 @@ def test_what_packs_too_well_is_a_bomb_long_before_the_limit(tmp_path: Path, mon
         with pytest.raises(DialgaugeError, match=r"it unpacks to more than 1,\d{3},\d{3} bytes"):
             read(tmp_path / name)
         with pytest.raises(DialgaugeError, match=r"no known format|expected shape"):  # a raised limit means it
-            read(tmp_path / name, limit=packed.DEFAULT_LIMIT + 1)
+            read(tmp_path / name, limit=DEFAULT_LIMIT + 1)
 
 
 def test_packed_data_is_in_memory_once(tmp_path: Path) -> None:

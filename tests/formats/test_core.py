@@ -15,10 +15,21 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import ALL_FIELDS, Keyed, Listed, Notes, Peek, bulk_load, read, stream, write
-from dialgauge.formats.base import first_object
-from dialgauge.formats.registry import BUILT_IN
+from dialgauge.formats import (
+    ALL_FIELDS,
+    BUILT_IN,
+    Keyed,
+    Listed,
+    Notes,
+    Peek,
+    bulk_load,
+    first_object,
+    read,
+    stream,
+    write,
+)
 from support.examples import EXAMPLES
+from support.properties import examples
 from support.reading import part_of, read_bytes, write_bytes
 
 FULL = Dialogue(
@@ -82,7 +93,7 @@ def test_json_that_was_cut_off_is_closed(text: str, expected: object) -> None:
 leaves = st.none() | st.booleans() | st.text(max_size=4)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=8))
 def test_any_beginning_of_json_is_closed_or_given_up(value: Any) -> None:
     text = json.dumps([value, "end"])

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, recognise
 from support.examples import EXAMPLES
+from support.properties import examples
 from support.reading import no_hint_excludes, part_of
 
 #: Words that readers look for, so that random JSON reaches deep into them.
@@ -94,7 +95,7 @@ def damaged(content: bytes, seed: int, times: int) -> bytes:
     return bytes(changed)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(anything)
 def test_any_json_is_recognised_or_refused(value: Any) -> None:
     recognised(json.dumps(value).encode())
@@ -102,14 +103,14 @@ def test_any_json_is_recognised_or_refused(value: Any) -> None:
     recognised(json.dumps({"MUL0001.json": value}).encode())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_recognised_or_refused(content: bytes) -> None:
     recognised(content)
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(anything)
 def test_any_json_is_read_or_refused(name: str, value: Any) -> None:
     survives(name, json.dumps(value).encode())

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes
-from dialgauge.formats.gcdf1 import Gcdf1
-from support.reading import part_of, read_bytes, read_json, write_bytes
+from support.reading import read_bytes, read_json, write_bytes
 
 
 def frame(service: str, *actions: dict[str, Any], **state: Any) -> dict[str, Any]:
@@ -171,8 +169,8 @@ def test_a_bad_dialogue_is_named_and_the_others_are_read(change: dict[str, Any],
         read_bytes("gcdf1", content)
     assert (caught.value.dialogue, caught.value.turn) == ("bad", 0)
     assert sentence in str(caught.value)
-    notes = Notes(tolerant=True)
-    assert [each.id for each in Gcdf1().read(part_of(content), notes)] == ["SNG1.json"]
+    sound, notes = read_bytes("gcdf1", content, tolerant=True)
+    assert [each.id for each in sound] == ["SNG1.json"]
     assert [error.dialogue for error in notes.refused] == ["bad"]
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes, Peek, read
-from dialgauge.formats.multiwoz import MultiWoz
+from dialgauge.formats import Notes, Peek, format_named, read
 from support.examples import EXAMPLES
 from support.reading import part_of, read_json
 
@@ -176,6 +175,6 @@ def plain_state(metadata: dict[str, Any]) -> dict[str, dict[str, tuple[str, ...]
 
 
 def test_recognised_by_its_log_alone() -> None:
-    assert MultiWoz().recognise(Peek(part_of(b'{"x": {"log": [{"text": "hi"}]}}')))
-    assert not MultiWoz().recognise(Peek(part_of(b'{"x": {"log": []}}')))
-    assert not MultiWoz().recognise(Peek(part_of(b'[{"log": [{"text": "hi"}]}]')))
+    assert format_named("multiwoz").recognise(Peek(part_of(b'{"x": {"log": [{"text": "hi"}]}}')))
+    assert not format_named("multiwoz").recognise(Peek(part_of(b'{"x": {"log": []}}')))
+    assert not format_named("multiwoz").recognise(Peek(part_of(b'[{"log": [{"text": "hi"}]}]')))

@@ -13,12 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Peek, format_named, read, recognise, resolve
-from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.registry import BUILT_IN
+from dialgauge.formats import BUILT_IN, Peek, format_named, read, recognise, resolve
 from support.examples import EXAMPLES
+from support.properties import examples
 from support.reading import part_of, read_bytes, read_json
+
+HOLE = Turn(speaker="user")
+MOST_TURNS = 10_000
 
 PREDICTIONS = [
     "flags",
@@ -179,7 +182,7 @@ def test_what_is_no_file_of_the_format_is_one_sentence(name: str, content: bytes
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_refused_but_never_crash(name: str, data: st.DataObject) -> None:
     content = bytearray(EXAMPLES[name])

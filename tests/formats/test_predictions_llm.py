@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.predictions.loose import INVALID, NO_SLOT, NO_VALUE, NULL, NUMBER, TRUTH, loose_state, object_in
+from dialgauge.formats.predictions import loose_state, object_in
 from support.commands import dialgauge as run
+from support.properties import examples
 from support.reading import read_bytes, read_json
+
+INVALID = "invalid outputs, scored as empty predictions"
+NO_SLOT = "values without a slot, kept as wrong values"
+NO_VALUE = "objects and lists in place of a value, kept as wrong values"
+NULL = "null values read as absent"
+NUMBER = "numbers read as texts"
+TRUTH = "booleans read as the texts true and false"
 
 ODD = {"hotel": {"area": None, "stars": 4, "parking": True, "name": "N/A", "people": 2.0, "type": ["hotel", 3]}}
 TAKEN: State = {
@@ -125,7 +133,7 @@ def test_the_last_object_of_an_answer_counts() -> None:
         assert object_in(text) in (None, {})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Turn
 from support.examples import EXAMPLES
+from support.properties import examples
 from support.reading import read_bytes, read_json, write_bytes
 
 WORDS = st.text(max_size=8)
@@ -46,7 +47,7 @@ def test_values_that_mean_absent_are_left_out_and_alternatives_kept() -> None:
     assert dialogue.turns[0].state == {"hotel": {"stars": ("4", "four")}}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(CORPORA)
 def test_reading_what_was_written_gives_the_same_states(corpus: list[Dialogue]) -> None:
     content, notes = write_bytes("nested", corpus)

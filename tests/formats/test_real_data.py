@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, recognise, resolve
-from dialgauge.formats.registry import BUILT_IN
+from dialgauge.formats import BUILT_IN, DialogueFormat, Notes, Peek, format_named, recognise, resolve
 
 FOLDERS = ["babi", "dst_predictions", "gcdf1", "multiwoz21", "sgd"]
 

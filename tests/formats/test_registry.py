@@ -12,6 +12,8 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
+    BUILT_IN,
+    BuiltIn,
     Notes,
     Peek,
     format_listing,
@@ -19,12 +21,9 @@ from dialgauge.formats import (
     formats,
     read,
     recognise,
-    registry,
     resolve,
     writer_named,
 )
-from dialgauge.formats.native import Native
-from dialgauge.formats.registry import BUILT_IN, BuiltIn
 from support.examples import EXAMPLES
 from support.packages import install, on_the_path, run
 from support.reading import no_hint_excludes, part_of
@@ -54,14 +53,11 @@ def test_every_format_bears_its_name() -> None:
 # -- by looking ------------------------------------------------------------------------------------------------------
 
 
-class Twin(Native):
-    name = "twin"
-
-
 def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = {name: format_named(name) for name in BUILT_IN}
     monkeypatch.setitem(BUILT_IN, "twin", BuiltIn("", "JSON lines"))
-    own = registry._own
-    monkeypatch.setattr(registry, "_own", lambda name: Twin() if name == "twin" else own(name))
+    ours["twin"] = type("Twin", (type(ours["native"]),), {"name": "twin"})()
+    monkeypatch.setattr("dialgauge.formats.registry._own", ours.__getitem__)
     with pytest.raises(
         DialgaugeError, match=r"any of these formats: native, twin; name one of them \(--help says how\)"
     ):

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Part, packed, read, resolve, system_names
+from dialgauge.formats import DEFAULT_LIMIT, Part, read, resolve, system_names
 from support.examples import EXAMPLES
 
 LINE = EXAMPLES["native"]
@@ -190,7 +190,7 @@ def test_a_tar_member_is_refused_by_the_size_it_claims(tmp_path: Path, member: s
     (tmp_path / "a.tar").write_bytes(lying_tar(member, kind=kind))
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(lying_tar(member, kind=kind)))
     start = time.process_time()
-    for limit in (packed.DEFAULT_LIMIT, 10**12):
+    for limit in (DEFAULT_LIMIT, 10**12):
         with pytest.raises(DialgaugeError, match=r"a\.tar: the archive ends early; fetch or copy the file again"):
             resolve(tmp_path / "a.tar", limit=limit)
     with pytest.raises(DialgaugeError, match=r"a\.tar\.gz: it unpacks to more than 268,435,456 bytes"):

@@ -22,6 +22,7 @@ from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
 from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 from support.commands import dialgauge as command
+from support.properties import examples
 
 EAST: State = {"hotel": {"area": ("east",)}}
 WHOLE = [
@@ -106,7 +107,7 @@ conversations = st.lists(
 
 
 @given(conversations, st.sampled_from(["turns", "dialogues"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_any_dialogues_come_back(dialogues: list[Dialogue], rows: Any) -> None:
     assert dialgauge.read(corpus(dialogues).to_polars(rows)).dialogues == dialogues
 
@@ -388,7 +389,7 @@ tables = st.integers(1, 3).flatmap(
 
 
 @given(tables, st.sampled_from(["id", "turn", "turns"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_table_is_read_or_refused_in_a_sentence(table: dict[str, list[Any]], more: str) -> None:
     """A frame of pandas holds anything in its cells."""
     pandas = pytest.importorskip("pandas")

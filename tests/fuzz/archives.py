@@ -51,11 +51,11 @@ def opened(content: bytes, folder: Path) -> None:
 
 def unpacked(content: bytes, folder: Path) -> None:
     """``dialgauge data get``: the archive of a dataset, below its folder and nowhere else."""
-    from dialgauge.data.unpack import unpack
+    from dialgauge.data import unpack_archive
 
     inside = folder / "deep" / "inside"
     try:
-        unpack(in_file(folder, content, "archive.zip"), inside, limit=50_000_000)
+        unpack_archive(in_file(folder, content, "archive.zip"), inside, limit=50_000_000)
     finally:
         strangers = {item.name for item in folder.iterdir()} - {"archive.zip", "deep"}
         strangers |= {item.name for item in (folder / "deep").iterdir()} - {"inside"} if inside.exists() else set()

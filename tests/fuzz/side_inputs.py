@@ -116,7 +116,7 @@ def _download(content: bytes, folder: Path) -> None:
     """A server that answers what it likes, twice, and what an earlier try left."""
     import httpx
 
-    from dialgauge.data.fetch import Patience, fetch
+    from dialgauge.data import Patience, fetch_file
 
     try:
         answer = {**_ANSWER, **json.loads(content)}
@@ -136,7 +136,7 @@ def _download(content: bytes, folder: Path) -> None:
     httpx.Client = partial(whole, transport=httpx.MockTransport(answered))  # type: ignore[misc, assignment]
     try:
         patience = Patience(tries=2, sleep=lambda seconds: None)
-        fetch("http://example.org/f", folder / "f", patience=patience, limit=10_000)
+        fetch_file("http://example.org/f", folder / "f", patience=patience, limit=10_000)
     finally:
         httpx.Client = whole  # type: ignore[misc]
 
@@ -180,8 +180,8 @@ def _model_manifest(content: bytes, folder: Path) -> None:
 
 def _model_arrays(content: bytes, folder: Path) -> None:
     """Arrays whose checksum was forged with them, as a model and as a checkpoint."""
-    from dialgauge.rankers import load_ranker
-    from dialgauge.rankers.model_folder import _training_of
+    from dialgauge.rankers import claim_folder, load_ranker
+    from support.tiny_world import tiny_task
 
     shutil.copytree(fitted_model(), folder, dirs_exist_ok=True)
     in_file(folder, content, "arrays.npz")
@@ -189,7 +189,10 @@ def _model_arrays(content: bytes, folder: Path) -> None:
     facts["arrays_sha256"] = hashlib.sha256(content).hexdigest()
     (folder / "ranker.json").write_text(json.dumps(facts))
     try:
-        _training_of(in_file(folder, content, "checkpoint.npz"))
+        begun = folder / "begun"
+        begun.mkdir()
+        in_file(begun, content, "checkpoint.npz")
+        claim_folder(begun, load_ranker(fitted_model()), tiny_task(1, 5))
     except DialgaugeError:
         load_ranker(folder)
 

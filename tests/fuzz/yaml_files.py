@@ -40,13 +40,13 @@ def _yaml_profile(path: Path) -> None:
 
 
 def _yaml_dataset_profile(path: Path) -> None:
-    from dialgauge.users.profile import load_profile
+    from dialgauge.users import load_profile
 
     load_profile(str(path))
 
 
 def _yaml_config(path: Path) -> None:
-    from dialgauge.users.config import load_config
+    from dialgauge.users import load_config
 
     load_config(path)
 
@@ -65,9 +65,9 @@ def _yaml_any(path: Path) -> None:
 
 
 def _catalogue(content: bytes, folder: Path) -> None:
-    from dialgauge.data.datasets import parse
+    from dialgauge.data import parse_catalogue
 
-    parse(content, "datasets.yaml")
+    parse_catalogue(content, "datasets.yaml")
 
 
 @cache

@@ -13,8 +13,10 @@ from dialgauge.agents import Level, Limits, Reply
 from dialgauge.dialogue import Act, Call, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
+    INJECTED_FAULTS,
     AgentSpec,
     ConversationBlame,
+    InjectedFault,
     LoadedTown,
     Sitting,
     blame_conversations,
@@ -23,14 +25,19 @@ from dialgauge.lab import (
     blame_tables,
     blamed_run,
     hold_conversations,
+    injected_conversations,
     open_town,
     scored_run,
     town_run,
 )
-from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
-from dialgauge.lab.blame.lost_exchanges import lost_exchanges, partly_lost_exchanges
-from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
-from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
+from dialgauge.lab.blame import (
+    CAUSES,
+    SIDE_OF,
+    TRUE_CAUSES,
+    blame_confusion,
+    fully_lost_exchanges,
+    partly_lost_exchanges,
+)
 from dialgauge.measures import card_named, parse_measure
 from dialgauge.runs import Store, new_run
 from dialgauge.tasks import judge_outcomes
@@ -203,7 +210,7 @@ def test_who_repeats_itself_is_not_to_blame_for_what_made_it_do_so(
     reply: Turn, heard: tuple[Act, ...], causes: list[tuple[int, str]]
 ) -> None:
     user = Turn(speaker="user", acts=WANTED, heard=heard)
-    assert lost_exchanges((user, reply) * 3) == causes
+    assert fully_lost_exchanges((user, reply) * 3) == causes
 
 
 _FOOD, _PRICE = _act("Restaurant-Inform", "food", "thai"), _act("Restaurant-Inform", "pricerange", "cheap")
@@ -462,7 +469,7 @@ def test_measures_are_cards_with_parts() -> None:
 
 
 def _evidence() -> Any:
-    from dialgauge.lab.blame.blame_scores import BlameEvidence
+    from dialgauge.lab.blame import BlameEvidence
 
     return BlameEvidence([])
 
@@ -478,12 +485,7 @@ def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     ]
 
 
-def test_a_run_stored_before_blame_was_is_blamed_from_its_record(town: LoadedTown) -> None:
-    run = town_run(town, SITTING, resamples=0)
-    old = new_run(kind="lab", name="old", corpus=held(town), config=run.manifest.config, signature=run.signature)
-    assert blamed_run(old, town_seed=5, resamples=0).table("blame").equals(run.table("blame"))
-    with pytest.raises(DialgaugeError, match=r"different town.*--town-seed"):
-        blamed_run(old)
+def test_other_runs_have_no_blame() -> None:
     with pytest.raises(DialgaugeError, match="of kind tracking"):
         blamed_run(new_run(kind="tracking", name="x"))
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SILENCE, load_kb, read
-from dialgauge.formats.babi import load_candidates
-from dialgauge.lab import dialog_file, simulate, splits_of, write_release
-from dialgauge.lab.corpora import Written
+from dialgauge.formats import SILENCE, load_candidates, load_kb, read
+from dialgauge.lab import Written, dialog_file, simulate, splits_of, write_release
 from dialgauge.worlds.restaurant import SPLITS, TASKS, Parameters, load_world
+from support.properties import examples
 from support.reading import read_bytes, write_bytes
 
 WORLD = load_world()
@@ -122,7 +121,7 @@ def test_the_goal_of_task_4_is_the_restaurant() -> None:
     assert dialogue.turns[2].state == {"restaurant": {"name": (name,)}}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     task=st.sampled_from(TASKS),

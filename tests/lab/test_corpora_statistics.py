@@ -19,9 +19,7 @@ from scipy.stats import chi2_contingency, chisquare
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import load_kb
 from dialgauge.lab import simulate
-from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, load_world
-from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
-from dialgauge.worlds.restaurant.world import Request
+from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, Request, knowledge_base_of, load_world
 from support.babi_features import features, first_request
 from support.babi_release import TASKS, released
 

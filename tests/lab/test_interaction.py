@@ -13,8 +13,7 @@ from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import failures, interact, interaction_table, move_to
 from dialgauge.measures import Signature, cards
-from dialgauge.rankers import fit_model
-from dialgauge.rankers.nearest import NearestNeighbour
+from dialgauge.rankers import NearestNeighbour, fit_model
 from dialgauge.runs import Run, Store
 from dialgauge.worlds.restaurant import FactDatabase, Parameters
 from runs.contract import assert_run_contract

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
+from dialgauge.lab import auc, auc_within, line_error, predictors, rank_agreement
 
 outcomes = hnp.arrays(float, (3, 6), elements=st.sampled_from([0.0, 1.0]))
 scores = hnp.arrays(float, (3, 6), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, math.nan]))

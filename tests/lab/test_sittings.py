@@ -26,6 +26,7 @@ from dialgauge.lab import (
     Sitting,
     channel_conditions,
     hold_conversations,
+    lab_signature,
     open_town,
     scored_run,
     study_figure,
@@ -33,7 +34,6 @@ from dialgauge.lab import (
     study_tables,
     town_run,
 )
-from dialgauge.lab.lab_run import lab_signature
 from dialgauge.report import drawn as rendered
 from dialgauge.runs import Store
 from dialgauge.stats import ratio_intervals

@@ -4,13 +4,17 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, SILENCE, Line
-from dialgauge.rankers.episode import episode
-from dialgauge.responses.evaluation import reply_classes
+from dialgauge.rankers import NO_RESULT, SILENCE, Episode, Line, episodes
+from dialgauge.responses import reply_classes
 
 
 def dialogue(*turns: Turn) -> Dialogue:
     return Dialogue(id="one", turns=turns)
+
+
+def episode(dialogue: Dialogue) -> Episode:
+    (only,) = episodes([dialogue])
+    return only
 
 
 def user(text: str, results: tuple[Fact, ...] | None = None) -> Turn:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers import Point, tokens
-from dialgauge.rankers.features import TypedEntities, Vocabulary, history_bags, matches, utterance_bags
+from dialgauge.rankers import Point, TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
 from support.tiny_world import point
 
 WORDS = st.sampled_from(["a", "B", "c", "option:", "i'm", "_x_", "unknown"])

@@ -24,16 +24,18 @@ from dialgauge.rankers import (
     fitted_on,
     load_ranker,
     options_by_model,
+    points_of,
     ranker_class,
     ranker_listing,
     ranker_names,
     save_ranker,
     silent,
 )
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.model_folder import ARRAYS, MANIFEST
 from support.packages import install, on_the_path
 from support.tiny_world import tiny_task
+
+ARRAYS = "arrays.npz"
+MANIFEST = "ranker.json"
 
 QUICK = {"epochs": "2", "dim": "8", "hops": "2"}
 

@@ -11,10 +11,22 @@ import pytest
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import move_to
-from dialgauge.rankers import NO_RESULT, Episode, Line, Point, Ranker, RankingTask, checked_scores, tokens
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
+from dialgauge.rankers import (
+    NO_RESULT,
+    Episode,
+    Line,
+    NearestNeighbour,
+    Point,
+    Ranker,
+    RankingTask,
+    TfIdf,
+    TfIdfChosen,
+    TfIdfTypes,
+    TfIdfTypesChosen,
+    checked_scores,
+    points_of,
+    tokens,
+)
 from dialgauge.responses import evaluate
 from support.tiny_world import TINY, point, tiny_task
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.rankers import sparse_rows
-from dialgauge.rankers.sparse_rows import SparseRows
+from dialgauge.rankers import SparseRows
 
 
 @st.composite
@@ -58,8 +57,8 @@ def test_cells_named_several_times_are_summed() -> None:
 def test_the_size_of_blocks_does_not_matter(terms: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(0)
     first, second = (chance.integers(0, 3, shape).astype(np.float64) for shape in ((9, 6), (6, 4)))
-    monkeypatch.setattr(sparse_rows, "_TERMS", terms)
-    monkeypatch.setattr(sparse_rows, "_ROWS", rows)
+    monkeypatch.setattr("dialgauge.rankers.sparse_rows._TERMS", terms)
+    monkeypatch.setattr("dialgauge.rankers.sparse_rows._ROWS", rows)
     assert sparse(first).times(sparse(second)).tolist() == (first @ second).tolist()
 
 

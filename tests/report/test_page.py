@@ -3,8 +3,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from dialgauge.report import Cell, Column, Figure, Section, Table, write_page
-from dialgauge.report.render import render_html
+from dialgauge.report import Cell, Column, Figure, Section, Table, render_html, write_page
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 

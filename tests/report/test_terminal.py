@@ -14,7 +14,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dialgauge.report import INTERVALS, Cell, Column, Table, plain
-from dialgauge.report.fitting import NARROW, places
 
 ODD = [
     "日本語 ",
@@ -71,7 +70,7 @@ def test_any_table_in_any_width(table: Table, width: int) -> None:
     bare = Table("", table.columns, [[structs.replace(cell) for cell in row] for row in table.cells])
     shown = bare.render("terminal").fitted(width).text()
     grid = [line for line in shown.splitlines() if not line.startswith(("Left out to fit", "Some names are shortened"))]
-    assert all(places(line) <= width for line in grid)
+    assert all(cell_len(line) <= width for line in grid)
     whole = words(bare.render("terminal").fitted(None).text())
     for word in words("\n".join(grid)) - whole:
         parts = re.compile(".*".join(map(re.escape, word.split("…"))))
@@ -255,12 +254,12 @@ def test_the_bytes() -> None:
     )
 
 
-def test_narrow_characters_take_one_place() -> None:
+def test_every_character_takes_the_places_that_rich_gives_it() -> None:
     characters = [chr(code) for code in range(0x20, 0x3000) if plain(chr(code)) == chr(code)]
-    narrow = [character for character in characters if NARROW.fullmatch(character)]
-    assert len(narrow) > 1000
-    assert all(cell_len(character) == 1 for character in narrow)
-    assert [places(character) for character in characters] == [cell_len(character) for character in characters]
+    shown = Table("", ["c", "x"], [[f"a{one}b", "|"] for one in characters]).render("terminal").fitted(None).text()
+    rows = [line for line in shown.splitlines() if line.endswith("|")]
+    assert len(rows) == len(characters) > 1000
+    assert {cell_len(row) for row in rows} == {cell_len(rows[0])}
 
 
 def test_a_long_part_of_a_signature_costs_no_column() -> None:

@@ -10,9 +10,7 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import MEMORY_SIZES, Ranker, load_task, ranker_class
 from dialgauge.reproduce import IMPOSSIBLE, Fresh, Reproduction, as_json, as_markdown, write_html
-from dialgauge.reproduce import babi as babi_fresh
-from dialgauge.reproduce.babi import reproduce
-from dialgauge.reproduce.babi_attention import (
+from dialgauge.reproduce.babi import (
     CLAIMS,
     AttentionPlace,
     AttentionSample,
@@ -21,12 +19,19 @@ from dialgauge.reproduce.babi_attention import (
     attention_tables,
     digest,
     printed,
+    reproduce,
     stored_attention,
+    trained_attention,
+    trained_cells,
     write_attention,
 )
-from dialgauge.reproduce.reproduction import COMPUTED, DIFFERS, EXACT, HOLDS
 from support.commands import dialgauge
 from support.tiny_world import tiny_release, tiny_task
+
+COMPUTED = "computed"
+DIFFERS = "differs"
+EXACT = "exact"
+HOLDS = "holds"
 
 PARTS = ("Table 3", "Table 4", "Table 5", "Table 6")
 #: Lines before the reply of each table.
@@ -190,14 +195,14 @@ def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) 
 
 def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tiny_release(tmp_path / "babi", (1,))
-    monkeypatch.setattr(babi_fresh, "TASKS", (1,))
+    monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1,))
     few = msgspec.structs.replace(printed(), tables=[], nearest_to_concierge=AttentionPlace(1, "tst", 1, 2))
-    monkeypatch.setattr(babi_fresh, "printed", lambda: few)
+    monkeypatch.setattr("dialgauge.reproduce.babi.tables.printed", lambda: few)
     told: list[str] = []
     fresh = Fresh(seeds=2, store=tmp_path / "runs", tell=told.append)
-    cells = babi_fresh.trained_cells(data, ("memn2n",), fresh)
+    cells = trained_cells(data, ("memn2n",), fresh)
     assert [(cell.split, cell.seed) for cell in cells] == [("tst", 0), ("tst-OOV", 0), ("tst", 1), ("tst-OOV", 1)]
-    (seen,) = babi_fresh.trained_attention([load_task(data, 1)], fresh)
+    (seen,) = trained_attention([load_task(data, 1)], fresh)
     assert seen.place == AttentionPlace(1, "tst", 1, 2)
     assert told == [
         "1 of 2: memn2n, task 1, seed 0",

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce import IMPOSSIBLE, Reproduction, as_json
+from dialgauge.reproduce import IMPOSSIBLE, Reproduction, as_json, summary, tables_by_part
 from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, nearness, reproduce, why_untrained
-from dialgauge.reproduce.reproduction import DIFFERS, EXACT, summary, tables_by_part
 from dialgauge.responses import published
 from support.tiny_world import tiny_release
+
+DIFFERS = "differs"
+EXACT = "exact"
 
 
 def test_without_data_everything_measured_is_said_to_be_missing() -> None:
@@ -53,7 +55,7 @@ def test_all_cells_are_asked_how_near_they_are() -> None:
 
 
 def test_dialogs_of_the_same_names_are_not_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.reproduce.babi.TASKS", (1,))
+    monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1,))
     tiny_release(tmp_path / "babi")
     record = reproduce(tmp_path)
     assert any("the dialogs or candidates of task 1" in line for line in record.missing)
@@ -93,7 +95,7 @@ def test_which_rankers_stand_beside_the_same_row_is_said_below_table_2() -> None
 
 
 def test_what_differs_in_table_1_has_its_reason(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.reproduce.babi.UNTRAINED", {})
+    monkeypatch.setattr("dialgauge.reproduce.babi.tables.UNTRAINED", {})
     items = [item for item in reproduce(shared_data).items if item.part == "Table 1"]
     assert {item.what for item in items if item.note} == {item.what for item in items if item.verdict == DIFFERS}
     for item in items:
@@ -108,8 +110,10 @@ def test_reasons_are_about_columns_of_the_paper(model: str) -> None:
 
 
 def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.reproduce.babi.TASKS", (1, 6))
-    monkeypatch.setattr("dialgauge.reproduce.babi.UNTRAINED", {name: UNTRAINED[name] for name in ("tfidf", "nearest")})
+    monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1, 6))
+    monkeypatch.setattr(
+        "dialgauge.reproduce.babi.tables.UNTRAINED", {name: UNTRAINED[name] for name in ("tfidf", "nearest")}
+    )
     record = reproduce(shared_data)
     verdicts = {item.what: (item.verdict, item.ours) for item in record.items}
     assert verdicts["tfidf, T1: per-response"] == (EXACT, 331 / 5936)

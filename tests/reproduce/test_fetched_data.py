@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from dialgauge.data import install
-from dialgauge.data.multiwoz_layout import arrange
 from dialgauge.formats import read
 from support.commands import dialgauge
 from support.town import ROWS, gold_file, responses
@@ -29,6 +27,10 @@ def multiwoz_archive() -> bytes:
         "valListFile.txt": "PMUL0003.json\n",
         "ontology.json": "{}",
     } | {f"{domain}_db.json": json.dumps(rows) for domain, rows in ROWS.items()}
+    return zipped(files)
+
+
+def zipped(files: dict[str, str]) -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as packed:
         for name, content in files.items():
@@ -57,7 +59,7 @@ def mirror(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         else:
             target.write_text(json.dumps(responses()))
 
-    monkeypatch.setattr(install, "fetch", fetch)
+    monkeypatch.setattr("dialgauge.data.install.fetch_file", fetch)
     monkeypatch.delenv("DIALGAUGE_OFFLINE", raising=False)
     monkeypatch.setenv("DIALGAUGE_DATA", str(tmp_path))
     return tmp_path
@@ -74,11 +76,15 @@ def test_multiwoz_comes_in_splits_with_its_database_beside_them(mirror: Path, ca
     assert dialgauge(capsys, "data", "verify", "multiwoz-2.1").code == 0
 
 
-def test_an_archive_without_lists_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_text("{}")
-    (tmp_path / "testListFile.txt").write_text("a")
-    arrange(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "testListFile.txt"]
+def test_an_archive_without_lists_is_left_as_it_is(
+    mirror: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"data.json": json.dumps(gold_file()), "testListFile.txt": "MUL0001.json"}
+    monkeypatch.setattr(f"{__name__}.multiwoz_archive", lambda: zipped(files))
+    assert dialgauge(capsys, "data", "get", "multiwoz-2.1").code == 0
+    folder = mirror / "multiwoz-2.1"
+    assert {name: (folder / name).read_text() for name in files} == files
+    assert not (folder / "test.json").exists()
 
 
 def test_reproduce_says_what_to_get_and_finds_what_was_got(mirror: Path, capsys: Capture) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.reproduce import Reproduction, reproduce
-from dialgauge.reproduce.papers import published
+from dialgauge.reproduce import Reproduction, published, reproduce
 
 
 @pytest.fixture(scope="module")

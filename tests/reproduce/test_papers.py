@@ -8,10 +8,10 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.reproduce import Comparand, Reproduction, reproduce
-from dialgauge.reproduce.fga import RATED
-from dialgauge.reproduce.papers import published
+from dialgauge.reproduce import Comparand, Reproduction, published, reproduce
 from support.commands import dialgauge
+
+RATED = "dialgauge compare GOLD PRED OTHER --ratings FILE --rated PRED"
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,18 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Attention, attend
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.neural.memn2n import MemN2N
-from dialgauge.rankers.tfidf import TfIdf
+from dialgauge.rankers import Attention, TfIdf, attend, points_of
+from dialgauge.rankers.neural import MemN2N
 from dialgauge.report import save
-from dialgauge.responses import CellKey, attention_figure, attention_of, attention_run, attention_table, evaluation_run
-from dialgauge.responses.memories import attention_frame
+from dialgauge.responses import (
+    CellKey,
+    attention_figure,
+    attention_frame,
+    attention_of,
+    attention_run,
+    attention_table,
+    evaluation_run,
+)
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.tiny_world import point, tiny_task

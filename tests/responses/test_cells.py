@@ -27,6 +27,7 @@ from dialgauge.responses import (
     CellKey,
     class_table,
     evaluation_run,
+    job_cells,
     jobs_of,
     results_table,
     run_jobs,
@@ -37,8 +38,6 @@ from dialgauge.responses import (
     training_is_released,
     training_run,
 )
-from dialgauge.responses import cells as plan
-from dialgauge.responses.cells import EVALUATION_VERSION, cells
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
@@ -95,7 +94,7 @@ def test_an_interrupted_table_goes_on_where_it_stopped(
     def until(last: int) -> None:
         """Break down after that many cells of all jobs."""
         done = 0
-        whole = cells
+        whole = job_cells
 
         def counted(ranker: Ranker, task: RankingTask, *rest: object) -> Iterator[Run]:
             nonlocal done
@@ -106,14 +105,14 @@ def test_an_interrupted_table_goes_on_where_it_stopped(
                 if done == last:
                     raise KeyboardInterrupt
 
-        monkeypatch.setattr(plan, "cells", counted)
+        monkeypatch.setattr("dialgauge.responses.cells.job_cells", counted)
 
     until(4)
     with pytest.raises(KeyboardInterrupt):
         table(data, tmp_path, "rules", "nearest", "tfidf")
     kept = runs(tmp_path)
     assert len(kept) == 4
-    monkeypatch.setattr(plan, "cells", cells)
+    monkeypatch.setattr("dialgauge.responses.cells.job_cells", job_cells)
     found = table(data, tmp_path, "rules", "nearest", "tfidf")
     assert len(found) == 9
     assert set(kept) < set(ids(found))
@@ -215,9 +214,14 @@ def test_cells_of_an_older_evaluation_are_not_used(data: Path, tmp_path: Path, m
 
 
 def test_a_damaged_cell_counts_as_not_kept(data: Path, tmp_path: Path) -> None:
-    table(data, tmp_path, "rules")
+    sound = table(data, tmp_path, "rules")[0]
     with Store(tmp_path).create(
-        kind="responses", name="odd", config={"evaluation": EVALUATION_VERSION}, inputs=[], seed=0, signature=""
+        kind="responses",
+        name="odd",
+        config={"evaluation": sound.manifest.config["evaluation"]},
+        inputs=[],
+        seed=0,
+        signature="",
     ) as run:
         run.details["by_class"] = {}
     assert len(stored_cells(Store(tmp_path))) == 3
@@ -237,7 +241,7 @@ def test_keys_name_everything_that_matters(data: Path) -> None:
         "fitted": task.training_digest(),
         "code": code_of(ranker),
         "released": False,
-        "evaluation": EVALUATION_VERSION,
+        "evaluation": 4,
     }
 
 

@@ -47,7 +47,7 @@ def killed(*command: object) -> None:
 
 def noted_epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that are trained from now on."""
-    from dialgauge.rankers.neural.training import Epoch, Training
+    from dialgauge.rankers.neural import Epoch, Training
 
     whole, seen = Training._note, list[int]()
 

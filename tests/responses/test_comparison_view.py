@@ -6,8 +6,7 @@ import pytest
 
 from dialgauge.comparison import compare_runs, view_of
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.rankers import Point, RankingTask, task_of_dialogues
-from dialgauge.rankers.episode import points_of
+from dialgauge.rankers import Point, RankingTask, points_of, task_of_dialogues
 from dialgauge.responses import CellKey, evaluation_run
 from dialgauge.runs import Run, Store
 

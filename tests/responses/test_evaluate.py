@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Episode, Line, Point, Ranker, RankingTask, ScoreMatrix, Tell, silent
-from dialgauge.responses import RankingResult, evaluate, score_replies
-from dialgauge.responses.evaluation import ranked
-from dialgauge.responses.measures import DEFAULT
+from dialgauge.responses import RankingResult, evaluate, ranked, score_replies
+
+DEFAULT = ("per-response", "per-dialog", "hits@2", "hits@5", "hits@10", "MRR")
 
 CANDIDATES = ("a", "b", "c", "d")
 
@@ -171,7 +171,7 @@ def test_batches_never_change_a_rank(rows: list[list[int]], gold: list[int], siz
 
 def only(classes: set[str], dialogs: Sequence[Episode]) -> RankingResult:
     """A bot that gets the replies of some classes right and nothing else."""
-    from dialgauge.responses.evaluation import collect, reply_classes
+    from dialgauge.responses import collect, reply_classes
 
     names = [name for one in dialogs for name in reply_classes(one)]
     return collect(((0, 0, 1 if name in classes else 2, False) for name in names), dialogs)

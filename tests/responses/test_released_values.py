@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.agents import Rules
-from dialgauge.rankers import EVALUATED, RankingTask, load_task
-from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.tfidf import TfIdf, TfIdfTypes
-from dialgauge.responses import column_of, evaluate, published, statistics_table
-from dialgauge.responses.evaluation import reply_classes
+from dialgauge.rankers import EVALUATED, NearestNeighbour, RankingTask, TfIdf, TfIdfTypes, load_task
+from dialgauge.responses import column_of, evaluate, published, reply_classes, statistics_table
 
 #: Per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {

@@ -11,12 +11,12 @@ from hypothesis.extra.numpy import arrays
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.rankers import RankingTask, ReplyModel, fit_model, load_task, ranker_class, task_of_dialogues
-from dialgauge.responses import CellKey, RankingResult, evaluation_run
-from dialgauge.responses.evaluation import ranked
-from dialgauge.responses.shortlist import KEPT, candidates_frame, shortlists
+from dialgauge.responses import CellKey, RankingResult, candidates_frame, evaluation_run, ranked, shortlists
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
 from support.tiny_world import tiny_task
+
+KEPT = 5
 
 COLUMNS = {
     "dialogue": polars.String(),

@@ -24,12 +24,19 @@ from msgspec import convert
 
 from dialgauge.agents import Rules
 from dialgauge.lab import simulate
-from dialgauge.rankers import Point, Ranker, RankingTask, ReplyModel, ScoreMatrix, episodes, load_task
-from dialgauge.rankers.nearest import NearestNeighbour
-from dialgauge.rankers.tfidf import TfIdf
+from dialgauge.rankers import (
+    NearestNeighbour,
+    Point,
+    Ranker,
+    RankingTask,
+    ReplyModel,
+    ScoreMatrix,
+    TfIdf,
+    episodes,
+    load_task,
+)
 from dialgauge.responses import MRR, PER_RESPONSE, RankingResult, evaluate, score_replies
-from dialgauge.worlds.restaurant import Parameters, load_world
-from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
+from dialgauge.worlds.restaurant import Parameters, knowledge_base_of, load_world
 
 Model = TypeVar("Model", bound=ReplyModel)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import fleiss_kappa, krippendorff_alpha
+from support.properties import examples
 
 NAN = math.nan
 
@@ -49,7 +50,7 @@ def alpha_by_pairs(ratings: list[list[int]]) -> float | None:
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_interval_alpha_equals_the_definition(ratings: list[list[int]]) -> None:
     filled = [[*row, *[NAN] * (4 - len(row))] for row in ratings]
     ours, theirs = krippendorff_alpha(filled, "interval"), alpha_by_pairs(ratings)

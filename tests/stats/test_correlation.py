@@ -12,6 +12,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+from support.properties import examples
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
 
@@ -24,7 +25,7 @@ def tau_b(x: list[int], y: list[int]) -> float:
 
 
 @given(numbers)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_they_agree_with_scipy_and_the_definition(pairs: list[tuple[int, int]]) -> None:
     x, y = [a for a, _ in pairs], [b for _, b in pairs]
     if len(set(x)) == 1 or len(set(y)) == 1:
@@ -57,7 +58,7 @@ def test_they_equal_scipy_to_the_last_digits(name: str, distinct: int | None, si
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=60))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_kendall_equals_scipy_bit_for_bit(pairs: list[tuple[int, int]]) -> None:
     x, y = [a for a, _ in pairs], [b for _, b in pairs]
     if len(set(x)) > 1 and len(set(y)) > 1:

@@ -8,6 +8,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import INTERVAL_METHODS, bootstrap_weights, group_mean_interval, quantiles, ratio_intervals
+from support.properties import examples
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -139,7 +140,7 @@ def test_an_unknown_method_is_a_sentence() -> None:
 
 
 @given(st.integers(1, 1100), st.sampled_from([0.5, 0.9, 0.95, 0.99, 1 / 3]), st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_quantiles_are_those_of_numpy_to_the_bit(rows: int, level: float, seed: int) -> None:
     random = np.random.default_rng(seed)
     samples = random.integers(0, 9, (rows, 3)) / random.integers(1, 7, (rows, 3))
@@ -198,7 +199,7 @@ def test_one_dialogue_has_no_interval() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), st.integers(0, 5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_intervals_of_a_share_stay_between_0_and_1(pairs: list[tuple[int, int]], seed: int) -> None:
     num = np.array([[float(right) for right, _ in pairs]])
     den = np.array([[float(right + wrong) for right, wrong in pairs]])

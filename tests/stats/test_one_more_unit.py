@@ -18,6 +18,7 @@ from dialgauge.stats import (
     share_difference_interval,
     share_mean_interval,
 )
+from support.properties import examples
 
 TEN = (0, 1, 1, 2, 2, 2, 3, 3, 4, 4)
 AIRLINE = (*[0] * 14, *[1] * 12, *[2] * 10, *[3] * 4, *[4] * 10)
@@ -76,7 +77,7 @@ SHARES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, m
 
 
 @given(SHARES, st.randoms(use_true_random=False), st.sampled_from([0.8, 0.95, 0.99]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_laws_of_shares(units: list[tuple[int, int]], random: st.DataObject, level: float) -> None:
     """Inside the bounds, around the estimate, the same in any order, and turned round for failures."""
     num, den = np.array([(right, right + wrong) for right, wrong in units], float).T
@@ -91,7 +92,7 @@ def test_laws_of_shares(units: list[tuple[int, int]], random: st.DataObject, lev
 
 
 @given(st.lists(st.floats(0.01, 1000), min_size=2, max_size=20), st.floats(0.001, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_laws_of_amounts(values: list[float], scale: float) -> None:
     """Not below 0, around the mean, and in whatever unit they are counted."""
     amounts = np.array(values)
@@ -105,7 +106,7 @@ def test_laws_of_amounts(values: list[float], scale: float) -> None:
 
 
 @given(st.lists(st.integers(-50, 90), min_size=6, max_size=20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_p_value_of_amounts_agrees_with_their_interval(differences: list[int]) -> None:
     p = amount_difference_p(differences)
     if np.ptp(differences) == 0:

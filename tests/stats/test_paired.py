@@ -9,6 +9,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import bootstrap_weights, paired_bootstrap, paired_randomisation, swap_masks
+from support.properties import examples
 
 Array = NDArray[np.float64]
 
@@ -115,7 +116,7 @@ scores = st.lists(
 
 
 @given(scores, st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_properties(rows: list[tuple[int, int, int, int]], seed: int) -> None:
     right = np.array(rows, dtype=float).T
     num = right[[0, 2]][:, None, :]

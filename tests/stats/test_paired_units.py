@@ -17,6 +17,7 @@ from dialgauge.stats import (
     share_difference_interval,
     unit_differences,
 )
+from support.properties import examples
 
 
 def randomised(values: np.ndarray, seed: int = 0) -> PairedRandomisation:
@@ -48,7 +49,7 @@ def test_a_clear_difference_of_amounts_is_found() -> None:
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 3, 4]), st.sampled_from([0.0, 0.8]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_intervals_and_verdicts_agree(seed: int, systems: int, apart: float) -> None:
     """Of amounts and of shares: 0 is outside exactly where a difference is significant, the difference inside."""
     random = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialgauge.stats import PairedRandomisation, detectable, holm, paired_randomisation, swap_masks
+from support.properties import examples
 
 Array = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ systems_scores = st.integers(2, 6).flatmap(
 
 
 @given(systems_scores, st.sampled_from([0.8, 0.9, 0.95]), st.integers(30, 120), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_an_interval_excludes_0_exactly_where_the_verdict_does(
     rows: list[list[tuple[int, int]]], level: float, resamples: int, same_sizes: bool
 ) -> None:

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.worlds.restaurant import FIELDS, load_world
-from dialgauge.worlds.restaurant.world import Request
+from dialgauge.worlds.restaurant import FIELDS, Request, load_world
 
 PHRASES = load_world().phrases
 USER = PHRASES.user

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dialgauge.agents import Reply, SystemContext
-from dialgauge.agents.town.pipeline import rule_system
+from dialgauge.agents import Reply, SystemContext, make_agent
 from dialgauge.dialogue import Turn
 from dialgauge.worlds.town import act
 
@@ -59,7 +58,7 @@ class FailingSystem:
     name = "failing"
 
     def __init__(self, *, how: str, at: str) -> None:
-        self._how, self._at, self._rules = how, at, rule_system()
+        self._how, self._at, self._rules = how, at, make_agent("rule-system")
 
     def start(self, context: SystemContext) -> None:
         self._turns, self._bad = 0, context.dialogue_id == self._at

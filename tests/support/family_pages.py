@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dialgauge.explorer import Library
-from dialgauge.explorer.families import DialogueView, pages_of
 from dialgauge.explorer.templating import PageLinks, templates
+from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, new_run
 from support import pages
 

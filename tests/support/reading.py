@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats import DialogueFormat, Notes, Part, Peek, format_named
-from dialgauge.formats.registry import BUILT_IN
+from dialgauge.formats import BUILT_IN, DialogueFormat, Notes, Part, Peek, format_named
 
 
 def part_of(content: bytes, name: str = "file.json") -> Part:
@@ -17,9 +16,11 @@ def part_of(content: bytes, name: str = "file.json") -> Part:
     return Part(name, partial(io.BytesIO, content), 1 << 30)
 
 
-def read_bytes(format: str, content: bytes, name: str = "file.json") -> tuple[list[Dialogue], Notes]:
+def read_bytes(
+    format: str, content: bytes, name: str = "file.json", *, tolerant: bool = False
+) -> tuple[list[Dialogue], Notes]:
     """The dialogues the content holds in that format, and what the reader noted."""
-    reader, notes = format_named(format), Notes()
+    reader, notes = format_named(format), Notes(tolerant=tolerant)
     assert isinstance(reader, DialogueFormat)
     return list(reader.read(part_of(content, name), notes)), notes
 

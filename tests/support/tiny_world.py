@@ -7,11 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from dialgauge.lab import simulate, write_release
-from dialgauge.lab.corpora import world_facts
+from dialgauge.lab import simulate, world_facts, write_release
 from dialgauge.rankers import SPLITS, AnsweredPoint, Line, RankingTask, episodes
-from dialgauge.worlds.restaurant import Parameters, World, load_world, world_candidates
-from dialgauge.worlds.restaurant.world import Half
+from dialgauge.worlds.restaurant import Half, Parameters, World, load_world, world_candidates
 
 TINY: World = replace(
     load_world(),

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.tasks import GoldTasks, read_gold
-from dialgauge.worlds.town import TownDatabase
-from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
+from dialgauge.worlds.town import SHOWN_COLUMNS, TownDatabase
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "restaurant": [

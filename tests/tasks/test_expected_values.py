@@ -11,20 +11,24 @@ import pytest
 
 from dialgauge.dialogue import Goal
 from dialgauge.tasks import (
+    RULES,
+    DomainGoal,
     GoldTask,
     TaskEvaluation,
     TaskPredictions,
     TaskScores,
     TaskTurn,
+    active_domains,
     cleaned,
+    estimated_domains,
+    fitting_rows,
     human_responses,
+    judge_grounded,
+    judge_mwzeval,
     predictions_from,
     read_predictions,
+    words,
 )
-from dialgauge.tasks.gold import DomainGoal
-from dialgauge.tasks.predictions import active_domains, estimated_domains
-from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval
-from dialgauge.tasks.texts import words
 from tasks.conftest import SYSTEMS
 
 RICHNESS = {

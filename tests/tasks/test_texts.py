@@ -14,9 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tasks import GoldTasks, References, TaskEvaluation, TaskOptions, cleaned, predictions_from, richness
-from dialgauge.tasks.delexical import CLASSES, _joined, _tokens, classed, surface
-from dialgauge.tasks.texts import _Tokeniser, bleu_of, bleu_signature, words
+from dialgauge.tasks import (
+    CLASSES,
+    GoldTasks,
+    References,
+    TaskEvaluation,
+    TaskOptions,
+    bleu_of,
+    bleu_signature,
+    classed,
+    cleaned,
+    predictions_from,
+    richness,
+    surface,
+    words,
+)
+from dialgauge.tasks.delexical import _joined, _tokens
+from dialgauge.tasks.texts import _Tokeniser
 from support.town import responses, town
 
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import Study
-from dialgauge.tracking.align import Policy
+from dialgauge.tracking import Policy, Study
 from dialgauge.values import Profile, profile_named
+from support.properties import examples
 from tracking.corpora import corpora
 from tracking.oracle import Oracle, aligned
 
@@ -37,7 +37,7 @@ def compare(gold: list[Dialogue], predicted: list[Dialogue], profile: Profile, p
         assert found == pytest.approx(expected, abs=1e-12) or (math.isnan(found) and math.isnan(expected)), name
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(corpora(), st.sampled_from(PROFILES), st.sampled_from(["intersection", "empty"]))
 def test_every_measure_equals_the_formula(
     data: tuple[list[Dialogue], list[Dialogue]], profile: str, policy: Policy
@@ -45,21 +45,17 @@ def test_every_measure_equals_the_formula(
     compare(*data, profile_named(profile), policy)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(corpora())
 def test_several_predicted_values_and_first_gold_value(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
     compare(*data, replace(profile_named("canon"), name="either", predicted_values="any"))
     compare(*data, replace(profile_named("canon"), name="strict", gold_values="first"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(corpora())
 def test_small_stretches_change_nothing(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
-    from dialgauge.tracking import states as module
-
-    before = module._CELLS, module._COMPACT
-    module._CELLS, module._COMPACT = 1, 0
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("dialgauge.tracking.states._CELLS", 1)
+        patched.setattr("dialgauge.tracking.states._COMPACT", 0)
         compare(*data, profile_named("canon"))
-    finally:
-        module._CELLS, module._COMPACT = before

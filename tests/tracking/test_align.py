@@ -56,9 +56,8 @@ def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
     study = Study([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
     counts = study.comparison("it", profile_named("plain")).counts
     assert counts.turn.tolist() == [0, 2]
-    from dialgauge.tracking.fga import weights
-
-    assert weights(counts, 1.0, "code").tolist() == pytest.approx([0.0, 0.8646647167633873])
+    weights, _ = parse_measure("FGA@1(rule=code)").rows(counts)
+    assert weights.tolist() == pytest.approx([0.0, 0.8646647167633873])
 
 
 def test_missing_dialogues_under_both_policies() -> None:

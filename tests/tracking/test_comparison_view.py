@@ -16,12 +16,12 @@ from dialgauge.comparison import (
     comparison_json,
     comparison_tables,
     divergences,
+    view_of,
 )
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
-from dialgauge.tracking import compare, present, sweep_counts
-from dialgauge.tracking.comparison_view import VIEW
+from dialgauge.tracking import TrackingRuns, compare, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -78,7 +78,7 @@ def test_stored_runs_compare_as_those_in_memory(compared: Comparison, tmp_path: 
 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
-    systems = present(compared.runs.values())
+    systems = TrackingRuns(compared.runs.values()).systems
     sweep = sweep_counts({system.name: system.counts for system in systems}, [0.0, 0.5])
     for system in systems:
         assert sweep.scores[system.name] == pytest.approx([system["JGA"], system["FGA@0.5"]])
@@ -122,7 +122,7 @@ def test_right_in_other_words_is_a_difference() -> None:
     }
     compared = compare(gold, systems, measures="JGA", resamples=20)
     assert compared.values.tolist() == [[1.0], [1.0]]
-    turn = VIEW.divergence(compared.runs["a"], compared.runs["b"], "D1")
+    turn = view_of("tracking").divergence(compared.runs["a"], compared.runs["b"], "D1")
     assert turn is not None
     assert [(one.item, one.gold, one.first, one.second) for one in turn.items] == [("hotel-name", "a | b", "a", "b")]
 

@@ -9,11 +9,15 @@ import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
-from dialgauge.tracking.counts import SlotTally, TurnCounts, count
-from dialgauge.tracking.encode import Codes, Flags, Items, encode
-from dialgauge.tracking.shard_sums import _hashed, _keys
+from dialgauge.tracking import SlotTally, Study, TurnCounts, dialogue_keys, key_hashes, turn_counts
+from dialgauge.values import profile_named
+from support.properties import examples
+
+Codes = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 
 KINDS = [np.int8, np.uint16, np.int32, np.int64]
 
@@ -30,7 +34,7 @@ def tallied(gold: Sequence[Codes], predicted: Sequence[Codes], first: Flags) -> 
     return tally.counts()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_slot_by_slot_is_all_at_once(data: st.DataObject) -> None:
     turns, slots = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 5))
@@ -44,7 +48,7 @@ def test_slot_by_slot_is_all_at_once(data: st.DataObject) -> None:
             [row.astype(kind) for row, kind in zip(predicted, kinds[slots:], strict=True)],
             first,
         ),
-        count(gold.astype(np.int32), predicted.astype(np.int32), first),
+        turn_counts(gold.astype(np.int32), predicted.astype(np.int32), first),
     )
 
 
@@ -52,7 +56,7 @@ def test_more_slots_than_a_byte_can_count() -> None:
     gold, predicted = np.ones((300, 4), np.int32), np.full((300, 4), 2, np.int32)
     first = np.array([True, False, True, False])
     found = tallied(list(gold), list(predicted), first)
-    require_equal(found, count(gold, predicted, first))
+    require_equal(found, turn_counts(gold, predicted, first))
     assert found.wrong.tolist() == [300] * 4
 
 
@@ -61,28 +65,27 @@ TEXTS = st.text(alphabet="abAB0 .jsonJSON\téß漢", min_size=1, max_size=90)
 
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_keys_are_those_of_single_ids(ids: list[str]) -> None:
-    assert _keys(polars.Series(ids, dtype=polars.String)).to_list() == [dialogue_key(one) for one in ids]
+    assert dialogue_keys(polars.Series(ids, dtype=polars.String)).to_list() == [dialogue_key(one) for one in ids]
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_a_key_has_the_same_hash_in_every_file(texts: list[str]) -> None:
-    together = np.frombuffer(_hashed(polars.Series(texts, dtype=polars.String)), np.uint64)
-    alone = [np.frombuffer(_hashed(polars.Series([one], dtype=polars.String)), np.uint64)[0] for one in texts]
+    together = np.frombuffer(key_hashes(polars.Series(texts, dtype=polars.String)), np.uint64)
+    alone = [np.frombuffer(key_hashes(polars.Series([one], dtype=polars.String)), np.uint64)[0] for one in texts]
     assert together.tolist() == [int(one) for one in alone]
 
 
 @pytest.mark.parametrize("form", ["{}", "MUL{:04}", "dialogue-{}", "{:020}x"])
 def test_different_keys_have_different_hashes(form: str) -> None:
     keys = polars.Series([form.format(number) for number in range(200_000)])
-    assert len(np.unique(np.frombuffer(_hashed(keys), np.uint64))) == len(keys)
+    assert len(np.unique(np.frombuffer(key_hashes(keys), np.uint64))) == len(keys)
 
 
 def test_domains_that_share_their_slots_stay_apart() -> None:
     """Readers share the slots of equal texts, whatever domain they are of."""
     slots: dict[str, tuple[str, ...]] = {"area": ("north",)}
-    turn = Turn(speaker="user", state={"hotel": slots, "restaurant": slots})
-    items = Items()
-    encoded = encode([Dialogue(id=name, turns=(turn, turn)) for name in ("a", "b")], "state", items)
-    assert items.listed(0, len(items)) == [("hotel", "area", ("north",)), ("restaurant", "area", ("north",))]
-    assert encoded.cell_item.tolist() == [0, 1] * 4
-    assert encoded.cell_row.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    gold = Turn(speaker="user", state={"hotel": slots, "restaurant": slots})
+    predicted = Turn(speaker="user", predicted={"hotel": slots})
+    dialogues, systems = ([Dialogue(id=name, turns=(turn, turn)) for name in ("a", "b")] for turn in (gold, predicted))
+    comparison = Study(dialogues, {"it": systems}).comparison("it", profile_named("plain"))
+    assert comparison.counts.turns.correct.tolist() == comparison.counts.turns.missed.tolist() == [1] * 4

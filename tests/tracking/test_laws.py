@@ -12,6 +12,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import ALL_MEASURES, Counts, Study, score_study
 from dialgauge.values import profile_named
+from support.properties import examples
 from tracking.corpora import corpora
 
 Corpora = tuple[list[Dialogue], list[Dialogue]]
@@ -40,7 +41,7 @@ def value(counts: Counts, name: str) -> float:
     return parse_measure(name).value(counts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(corpora(), st.floats(0.01, 20), st.floats(0.01, 20))
 def test_fga_grows_from_jga_to_turn_match(data: Corpora, first: float, second: float) -> None:
     counts = counts_of(data)
@@ -53,7 +54,7 @@ def test_fga_grows_from_jga_to_turn_match(data: Corpora, first: float, second: f
     assert jga - 1e-12 <= weighted[0] <= weighted[1] + 1e-12 <= match + 2e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(corpora())
 def test_rules_are_ordered(data: Corpora) -> None:
     """The paper's rule forgives at least as much as the authors' code."""
@@ -61,7 +62,7 @@ def test_rules_are_ordered(data: Corpora) -> None:
     assert value(counts, "FGA@0.5(rule=code)") <= value(counts, "FGA@0.5(rule=paper)") + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(corpora())
 def test_three_forms_of_slot_accuracy_are_one(data: Corpora) -> None:
     """FGA eq. 1 on triples, RSA eq. 2 and TRADE's counting: T minus V, D and W over T."""
@@ -75,7 +76,7 @@ def test_three_forms_of_slot_accuracy_are_one(data: Corpora) -> None:
     assert (rsa_form == above).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(corpora())
 def test_orders_between_measures(data: Corpora) -> None:
     counts = counts_of(data)
@@ -89,7 +90,7 @@ def test_orders_between_measures(data: Corpora) -> None:
             assert not found < 0 and not found > 1 + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(corpora(), st.integers(0, 2**32))
 def test_order_of_dialogues_and_slots_does_not_matter(data: Corpora, seed: int) -> None:
     study = study_of(data)
@@ -129,13 +130,13 @@ def _shuffled(dialogues: list[Dialogue], seed: int) -> list[Dialogue]:
     return result
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(corpora())
 def test_parts_add_up_to_the_whole(data: Corpora) -> None:
     """Numerators and denominators by dialogue and by turn number sum to the corpus value."""
     study = study_of(data)
     measures = [parse_measure(name, "tracking") for name in ("JGA", "FGA@0.5", "RSA")]
-    system = score_study(study, measures, [profile_named("canon")], resampling=None)[0]
+    system = score_study(study, measures, [profile_named("canon")], resampling=None).systems[0]
     counts = study.comparison("it", profile_named("canon")).counts
     by_turn = system.by("turn")
     total = sum(group["turns"] for group in by_turn.values())

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Card, Measure
+from dialgauge.measures import Card, Measure, cards
 from dialgauge.measures import parse_measure as parse_any
-from dialgauge.reproduce.papers import published
+from dialgauge.reproduce import published
 from dialgauge.tracking import ALL_MEASURES, DEFAULT_MEASURES, chosen_measures
-from dialgauge.tracking.measures import CARDS
 
 
 def parse_measure(text: str) -> Measure[Any]:
@@ -28,9 +27,8 @@ def test_names_of_the_defaults() -> None:
 
 
 def test_cards_cite_papers_as_reproductions_do() -> None:
-    cards = {card.name: card for card in CARDS}
-    assert published("rsa")["citation"].lower() in cards["RSA"].source.lower()
-    assert "Table 1 (average=turn" in cards["F1"].source
+    assert published("rsa")["citation"].lower() in cards("tracking")["RSA"].source.lower()
+    assert "Table 1 (average=turn" in cards("tracking")["F1"].source
 
 
 @pytest.mark.parametrize("name", ALL_MEASURES)
@@ -103,7 +101,7 @@ def test_lists() -> None:
         chosen_measures([" , "])
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+@pytest.mark.parametrize("card", cards("tracking").values(), ids=lambda card: card.name)
 def test_every_card_is_complete(card: Card[Any]) -> None:
     assert card.title and card.summary and card.formula and card.source
     assert card.lower < card.upper

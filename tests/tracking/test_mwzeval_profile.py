@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.tracking import SystemScores
+from dialgauge.tracking import TrackedSystem
+from support.properties import examples
 from support.reading import read_json
 from tracking.mwzeval_oracle import Tally, Written, tracking_mode
 
@@ -41,9 +42,9 @@ def gold_dialogues(gold: Gold) -> list[Dialogue]:
     ]
 
 
-def scored(gold: Sequence[Dialogue], predictions: Predictions) -> SystemScores:
+def scored(gold: Sequence[Dialogue], predictions: Predictions) -> TrackedSystem:
     theirs, _ = read_json("mwzeval", predictions)
-    return dialgauge.score(gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False)[0]
+    return dialgauge.score(gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False).systems[0]
 
 
 def require_same(gold: Gold, predictions: Predictions) -> None:
@@ -161,7 +162,7 @@ def _first_values(state: Written) -> dict[str, dict[str, str]]:
     }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(conversations())
 def test_any_states(both: tuple[Gold, Predictions]) -> None:
     require_same(*both)
@@ -240,7 +241,7 @@ def test_blank_values_are_told_of() -> None:
     theirs, _ = read_json("mwzeval", one_turn({"hotel": {"area": "north", "name": "none"}}))
     results = dialgauge.score(gold, {"mine": theirs}, measures="JGA", profile=["canon", "mwzeval", "verbatim"],
                               intervals=False)  # fmt: skip
-    assert [one["JGA"] for one in results] == [1.0, 0.0, 1.0]
+    assert [float(one["JGA"]) for one in results.runs] == [1.0, 0.0, 1.0]
 
 
 def test_another_dataset_is_refused() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import Study, forgetting_rate
-from dialgauge.tracking.fga import error_types, turns_since_error, weights
+from dialgauge.tracking import Study, error_types, forgetting_rate, turns_since_error
 from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 
@@ -69,7 +68,8 @@ def test_worked_example(tables: Any, path: tuple[str, str, str]) -> None:
         if wanted["fga_x"] is not None:
             assert since[place] == wanted["fga_x"]
         for rate, weight in wanted["fga"].items():
-            assert weights(counts, float(rate), "code")[place] == pytest.approx(weight, abs=1e-9)
+            weights, _ = parse_measure(f"FGA@{rate}(rule=code)").rows(counts)
+            assert weights[place] == pytest.approx(weight, abs=1e-9)
         for key, measure in (
             ("jga", "JGA"),
             ("sa", "SA"),
@@ -89,7 +89,8 @@ def test_printed_numbers_of_figure_1(tables: Any) -> None:
     gold, predicted = pair_of_dialogues([(t["gold"], t["pred"]) for t in figure["example"]["turns"]])
     counts = Study([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
     printed = figure["printed"]
-    assert np.round(weights(counts, 0.5, "code"), 2).tolist() == printed["fga_0.5_turns"]
+    weights, _ = parse_measure("FGA@0.5(rule=code)").rows(counts)
+    assert np.round(weights, 2).tolist() == printed["fga_0.5_turns"]
     assert counts.exact.astype(int).tolist() == printed["exact_match"]
     assert (error_types(counts, "code") != 1).astype(int).tolist() == printed["turn_match"]
     assert round(100 * parse_measure("JGA").value(counts), 2) == printed["jga_pct"]

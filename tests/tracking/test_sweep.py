@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.tracking import Sweep
-from dialgauge.tracking.comparison_view import Swap, sweep_table
+from dialgauge.tracking import Swap, Sweep, sweep_table
 
 
 def test_crossings_are_interpolated() -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from dialgauge.runs import Run
-from dialgauge.users import UserOptions
-from dialgauge.users.results import users_run
-from dialgauge.users.scoring import ScoredConversations, score_conversations
+from dialgauge.users import ScoredConversations, UserOptions, score_conversations, users_run
 
 
 def load_json(path: Path) -> Any:

@@ -10,10 +10,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import UserOptions
-from dialgauge.users.config import GcdfConfig
-from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scoring import score_conversations
+from dialgauge.users import Failure, GcdfConfig, Scorer, UserOptions, score_conversations
 from dialgauge.values import CanonicalMap
 from support.talks import talk
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import GcdfConfig, load_config, with_overrides
+from dialgauge.users import GcdfConfig, load_config, with_overrides
 
 
 def test_defaults_are_the_reference_s() -> None:

@@ -10,12 +10,20 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import Query, find, reference_report
-from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
-from dialgauge.users.profile import load_profile
-from dialgauge.users.results import users_run
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations, score_conversations
+from dialgauge.users import (
+    Query,
+    ScoredConversations,
+    Scorer,
+    VenueDatabase,
+    derived_goal,
+    derived_map,
+    find,
+    load_database,
+    load_profile,
+    reference_report,
+    score_conversations,
+    users_run,
+)
 from support.verdicts import assert_verdicts_add_up
 
 SERVICE = "Restaurants_1"

@@ -8,8 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
-from dialgauge.users import Query, find
-from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users import Query, ScoredConversations, find
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.config import GcdfConfig
-from dialgauge.users.profile import load_profile
-from dialgauge.users.schemas import load_schema
-from dialgauge.users.scorer import Failure, Scorer
+from dialgauge.users import Failure, GcdfConfig, Scorer, load_profile, load_schema
 from support.talks import talk
 
 GOAL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}

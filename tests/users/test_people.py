@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.users import UserOptions
-from dialgauge.users.results import users_run
-from dialgauge.users.scoring import ScoredConversations, score_conversations
+from dialgauge.users import ScoredConversations, UserOptions, score_conversations, users_run
 from support.verdicts import assert_verdicts_add_up
 
 

@@ -10,11 +10,19 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.runs import Run
-from dialgauge.users import FAULTS, LABELS, MEASURES, REASONS, explanation, explanation_record
-from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.records import MentionVerdict
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users import (
+    FAULTS,
+    LABELS,
+    MEASURES,
+    REASONS,
+    GcdfConfig,
+    MentionVerdict,
+    ScoredConversations,
+    Scorer,
+    explanation,
+    explanation_record,
+    with_overrides,
+)
 from support.talks import mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
@@ -193,7 +201,7 @@ def test_a_booking_that_nobody_made_prompts_the_user_to_decline_it() -> None:
 
 
 def test_doubtful_points_of_real_conversations(convlab: ScoredConversations) -> None:
-    """docs/decisions/users-faults.md says why."""
+    """docs/decisions/gcdf1.md says why."""
     points = {
         score.id: {(each.item, each.cause) for each in score.verdicts if each.fp or each.fn}
         for score in convlab.results

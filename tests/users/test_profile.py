@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.profile import load_profile, shipped
-from dialgauge.users.scorer import Scorer
+from dialgauge.users import Scorer, load_profile
 from support.talks import talk
 
 OWN = """
@@ -24,7 +24,10 @@ domains:
 
 
 def test_shipped_profiles_load() -> None:
-    assert shipped() == ["multiwoz21", "multiwoz21-people", "sgd"]
+    names = ["multiwoz21", "multiwoz21-people", "sgd"]
+    files = (resources.files("dialgauge.users") / "profiles").iterdir()
+    assert {file.name for file in files} == {f"{name}.yaml" for name in names}
+    assert [load_profile(name).name for name in names] == names
     assert load_profile("multiwoz21").domain("train") is not None
     sgd = load_profile("sgd").domain("Restaurants_2")
     assert sgd is not None

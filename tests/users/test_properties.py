@@ -9,13 +9,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
-from dialgauge.users import MEASURES, UserOptions, explanation
-from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.records import score
-from dialgauge.users.results import users_run
-from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scorer_settings import ScorerSettings
-from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users import (
+    MEASURES,
+    Failure,
+    GcdfConfig,
+    ScoredConversations,
+    Scorer,
+    ScorerSettings,
+    UserOptions,
+    explanation,
+    prf_score,
+    users_run,
+    with_overrides,
+)
+from support.properties import examples
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 
@@ -147,7 +154,7 @@ def test_the_order_of_acts_of_different_services_does_not_matter(dialogue: Dialo
     assert Counter(shuffled.behaviours) == Counter(plain.behaviours)
 
 
-@settings(UNTIMED, max_examples=20)
+@settings(UNTIMED, max_examples=examples(20))
 @given(st.lists(talks(), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_the_order_of_dialogues_does_not_matter(dialogues: list[Dialogue], random: object) -> None:
     named = [msgspec.structs.replace(each, id=f"d{place}") for place, each in enumerate(dialogues)]
@@ -162,7 +169,7 @@ items = st.lists(st.sampled_from("abcd"), max_size=6).map(Counter)
 
 @given(items, items)
 def test_the_f_score_is_that_of_the_definition(truth: Counter[str], said: Counter[str]) -> None:
-    found = score(truth, said)
+    found = prf_score(truth, said)
     if not truth and not said:
         assert found is None
         return

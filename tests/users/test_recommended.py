@@ -10,11 +10,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import UserOptions
-from dialgauge.users.config import GcdfConfig
-from dialgauge.users.normalise import same_time
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations, score_conversations
+from dialgauge.users import GcdfConfig, ScoredConversations, Scorer, UserOptions, score_conversations
 from dialgauge.values import CanonicalMap
 from support.talks import from_record, talk
 from support.verdicts import assert_verdicts_add_up
@@ -149,9 +145,10 @@ def test_the_goal_s_own_value_wins_over_the_file_s_first() -> None:
 
 
 def test_times_are_not_matched_by_their_digits() -> None:
-    assert same_time("15 : 09", ["09:15"]) == "15:09"
-    assert same_time("3:09 pm", ["15:09"]) == "15:09"
-    assert same_time("25:70", ["09:15"]) is None
+    values = {"leaveat": {"taxi": table(**{"09:15": ["09:15"], "15:09": ["15:09"]})}}
+    for said, wanted, f1 in (("15 : 09", "09:15", 0.0), ("3:09 pm", "15:09", 1.0), ("25:70", "09:15", 0.0)):
+        dialogue = talk({"taxi": Task(info={"leaveAt": wanted})}, (f"taxi inform leaveAt={said}",), ())
+        assert scored(dialogue, values).scores["I-GCDF1"]["taxi"].f1 == f1, said
 
 
 def test_stale_failures_are_pruned_only_with_a_database(shared_data: Path, options: UserOptions) -> None:

@@ -14,23 +14,27 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
 from dialgauge.users import (
     MEASURES,
+    SECTIONS,
     DialogueScore,
+    GcdfConfig,
     MeasureName,
+    ScoredConversations,
+    Scorer,
     UserOptions,
+    behaviour_tree,
     constraint_counts,
     goals_per_domain_set,
     paper_figures,
     reference_report,
+    score_conversations,
     score_name,
+    with_overrides,
 )
-from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.presentation import SCORED
-from dialgauge.users.reference import SECTIONS, behaviour_tree
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations, score_conversations
 from dialgauge.values import CanonicalMap
 from support.talks import from_record
 from support.verdicts import assert_verdicts_add_up
+
+SCORED = "scored_dialogues"
 
 SHORT: dict[MeasureName, str] = {"I-GCDF1": "igcd", "R-GCDF1": "rgcd"}
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import DialogueScore
-from dialgauge.users.config import GcdfConfig, with_overrides
-from dialgauge.users.scorer import Scorer
+from dialgauge.users import DialogueScore, GcdfConfig, Scorer, with_overrides
 from dialgauge.values import CanonicalMap
 from support.talks import mishear, talk
 

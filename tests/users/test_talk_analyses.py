@@ -7,10 +7,7 @@ from collections import Counter
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import because, misheard
-from dialgauge.users.analyses import Confusion, Loop, expression_pattern
-from dialgauge.users.scorer import Scorer
-from dialgauge.users.scoring import ScoredConversations
+from dialgauge.users import Confusion, Loop, ScoredConversations, Scorer, because, expression_pattern, misheard
 from dialgauge.users.turns import OncePerObject
 from support.talks import act, mishear, talk
 

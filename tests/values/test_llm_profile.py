@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.formats import Notes, resolve
-from dialgauge.formats.multiwoz_resources import MultiWozDatabase
+from dialgauge.formats import Notes, ResourceFormat, format_named, resolve
 from dialgauge.values import profile_named
 
 MEANT = {
@@ -58,7 +57,9 @@ def test_no_two_places_of_the_database_become_one(shared_data: Path) -> None:
     kept: dict[tuple[str, str], set[str]] = defaultdict(set)
     for kind in ("hotel", "restaurant", "attraction"):
         [part] = resolve(next((shared_data / "multiwoz21/db").glob(f"{kind}_db*")))
-        facts = MultiWozDatabase().load(part, Notes()).facts
+        reader = format_named("multiwoz-database")
+        assert isinstance(reader, ResourceFormat)
+        facts = reader.load(part, Notes()).facts
         for name in {fact.value for fact in facts if fact.relation == "name"}:
             before = canon.normalise((kind, "name"), (name,), "gold")
             kept[kind, profile.normalise((kind, "name"), (name,), "gold")[0]].update(before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.values import matcher_named
-from dialgauge.values.match import equal, fuzzywuzzy_95, substring_or_15_minutes
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,7 @@ from dialgauge.values.match import equal, fuzzywuzzy_95, substring_or_15_minutes
     ],
 )
 def test_fuzzywuzzy_95(gold: str, predicted: str, same: bool) -> None:
-    assert fuzzywuzzy_95(gold, predicted) is same
+    assert matcher_named("fuzzywuzzy-95")(gold, predicted) is same
 
 
 @pytest.mark.parametrize(
@@ -34,10 +33,10 @@ def test_fuzzywuzzy_95(gold: str, predicted: str, same: bool) -> None:
     ],
 )
 def test_substring_or_15_minutes(gold: str, predicted: str, same: bool) -> None:
-    assert substring_or_15_minutes(gold, predicted) is same
+    assert matcher_named("substring-or-15-minutes")(gold, predicted) is same
 
 
 def test_equal_is_identity() -> None:
-    assert matcher_named("equal") is equal
+    equal = matcher_named("equal")
     assert equal("a", "a")
     assert not equal("a", "A")

@@ -11,18 +11,17 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SILENCE, load_kb
-from dialgauge.formats.babi import load_candidates
+from dialgauge.formats import SILENCE, load_candidates, load_kb
 from dialgauge.worlds.restaurant import (
     Dstc2Ontology,
     Lexicon,
     convert,
     read_ontology,
     read_sessions,
+    system_text,
     venues_mentioned,
     venues_of,
 )
-from dialgauge.worlds.restaurant.dstc2 import one_word, system_text
 from support.babi_release import released
 from support.dstc2_logs import Unconverter, ontology_of, write_logs
 from support.reading import read_bytes, write_bytes
@@ -205,7 +204,9 @@ def test_joining_entities() -> None:
     assert joined("two river bars in moderneuropean") == "two river_bars in moderneuropean"
     assert joined("pizza express Fen Ditton") == "pizza_express Fen Ditton"
     assert joined("one two three four five six") == "one two three four five six"
-    assert one_word("darry's cookhouse & wine shop") == "darry_s_cookhouse_wine_shop"
+    assert lexicon(name=["darry's cookhouse & wine shop"]).joined("darry's cookhouse & wine shop") == (
+        "darry_s_cookhouse_wine_shop"
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,16 @@ from scipy.stats import chisquare
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import load_kb
-from dialgauge.formats.babi import load_candidates
-from dialgauge.lab.corpora import world_facts
-from dialgauge.worlds.restaurant import draw_knowledge_base, lexicon_of, lexicon_of_world, load_world, world_candidates
-from dialgauge.worlds.restaurant.knowledge import knowledge_base_of
+from dialgauge.formats import load_candidates, load_kb
+from dialgauge.lab import world_facts
+from dialgauge.worlds.restaurant import (
+    draw_knowledge_base,
+    knowledge_base_of,
+    lexicon_of,
+    lexicon_of_world,
+    load_world,
+    world_candidates,
+)
 from support.babi_release import released
 
 WORLD = load_world()

@@ -14,12 +14,22 @@ if TYPE_CHECKING:
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
-    from dialgauge.comparison.ratings import assigned, read_ratings
+    from dialgauge.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
     from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
     from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures
-    from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
-    from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
-    from dialgauge.comparison.standing import Standing, standings
+    from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores, shared_turns
+    from dialgauge.comparison.spread import (
+        rank_agreement,
+        read_system_table,
+        spread_figure,
+        spreads,
+        swapped_pairs,
+        system_table_json,
+        system_tables,
+        turn_correlations,
+    )
+    from dialgauge.comparison.standing import Standing, letters, order, standings
+    from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, standing_tables, verdict
     from dialgauge.comparison.views import (
         ComparisonView,
         ItemDifference,
@@ -52,19 +62,33 @@ __all__ = [
     "divergence_sizes",
     "divergences",
     "figure_label",
+    "floor_table",
+    "letters",
     "missing_policy",
     "missing_sentences",
+    "on_the_same_turns",
+    "order",
+    "pair_table",
     "paired_measures",
     "paired_scores",
+    "rank_agreement",
+    "rank_table",
+    "rating_correlations",
+    "rating_tables",
     "read_ratings",
     "read_system_table",
+    "score_table",
     "screen_tables",
     "shared_turns",
     "spread_figure",
     "spreads",
+    "standing_tables",
     "standings",
+    "swapped_pairs",
     "system_table_json",
     "system_tables",
+    "turn_correlations",
+    "verdict",
     "view_of",
 ]
 

@@ -110,7 +110,7 @@ class Catalogue(Struct, frozen=True, forbid_unknown_fields=True):
         raise DialgaugeError(f"there is no dataset named '{name}'.{nearest(name, self.names())}")
 
 
-def parse(content: bytes, name: str) -> Catalogue:
+def parse_catalogue(content: bytes, name: str) -> Catalogue:
     """A catalogue from YAML; unknown keys and wrong types are errors."""
     return parse_yaml(content, name).as_record(Catalogue, "a catalogue of datasets")
 
@@ -118,4 +118,4 @@ def parse(content: bytes, name: str) -> Catalogue:
 @cache
 def catalogue() -> Catalogue:
     """The catalogue that comes with dialgauge."""
-    return parse(resources.files("dialgauge.data").joinpath("datasets.yaml").read_bytes(), "datasets.yaml")
+    return parse_catalogue(resources.files("dialgauge.data").joinpath("datasets.yaml").read_bytes(), "datasets.yaml")

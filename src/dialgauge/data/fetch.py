@@ -45,7 +45,7 @@ class Patience(Struct, frozen=True):
     sleep: Callable[[float], None] = time.sleep
 
 
-def fetch(
+def fetch_file(
     url: str,
     target: Path,
     *,

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.data.datasets import Dataset, Remote
-from dialgauge.data.fetch import Patience, TransferProgress, fetch
+from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
 from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt, sha256_of
 from dialgauge.data.multiwoz_layout import arrange
-from dialgauge.data.unpack import unpack
+from dialgauge.data.unpack import unpack_archive
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import locked, try_lock, writing
@@ -167,7 +167,7 @@ class _Installation:
     def _fetch(self, remote: Remote, target: Path, expected: str | None) -> None:
         progress = self.watcher(remote.path or remote.file_name) if self.watcher else None
         try:
-            fetch(remote.url, target, sha256=expected, size=remote.size, progress=progress, patience=self.patience)
+            fetch_file(remote.url, target, sha256=expected, size=remote.size, progress=progress, patience=self.patience)
         except DialgaugeError as error:
             changed = " (it has changed since its first download: --accept-change takes the new one)"
             unpublished = "sha256" in error.message and remote.sha256 is None
@@ -177,7 +177,7 @@ class _Installation:
     def _place(self, remote: Remote, archive: Path, content: Path) -> None:
         if remote.unpack:
             try:
-                unpack(archive, content / remote.path, strip=remote.strip, only=remote.only)
+                unpack_archive(archive, content / remote.path, strip=remote.strip, only=remote.only)
             except DialgaugeError:
                 archive.unlink(missing_ok=True)
                 raise

@@ -41,7 +41,7 @@ _BROKEN = (
 )
 
 
-def unpack(
+def unpack_archive(
     archive: Path,
     into: Path,
     *,

@@ -163,6 +163,8 @@ def readable(size: int | None, complete: bool = True) -> str:
 
     >>> readable(276_797_805), readable(1_500, complete=False), readable(None)
     ('277 MB', 'over 1.5 kB', 'unknown')
+    >>> [readable(size) for size in (0, 999, 9_940, 999_999, 5 << 40)]
+    ['0 bytes', '999 bytes', '9.9 kB', '1.0 MB', '5.5 TB']
     """
     if size is None:
         return "unknown"

@@ -6,16 +6,21 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.engine.crash import WorkerTraceback
     from dialgauge.engine.execute import ENGINES, checked_place, run
+    from dialgauge.engine.progress import SILENT, Progress
     from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
 
 __all__ = [
     "ENGINES",
+    "SILENT",
     "Done",
     "Engine",
+    "Progress",
     "Unit",
     "Work",
     "WorkPlace",
+    "WorkerTraceback",
     "Workers",
     "checked_place",
     "cores",

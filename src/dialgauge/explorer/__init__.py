@@ -6,11 +6,12 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.explorer.answers import comparison_sentences, markdown_summary, run_sentences
     from dialgauge.explorer.leaderboard import write_leaderboard
     from dialgauge.explorer.library import Library
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
+    from dialgauge.explorer.sentences import comparison_sentences, run_sentences
     from dialgauge.explorer.serving import serve, served
+    from dialgauge.explorer.summary import markdown_summary
     from dialgauge.explorer.templating import page_address
 
 __all__ = [

@@ -14,7 +14,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.formats.babi import SILENCE, is_silence, load_kb, write_candidates, write_kb
+    from dialgauge.formats.babi import (
+        SILENCE,
+        BabiCandidates,
+        BabiKnowledgeBase,
+        is_silence,
+        load_candidates,
+        load_kb,
+        write_candidates,
+        write_kb,
+    )
     from dialgauge.formats.base import (
         ALL_FIELDS,
         AnyFormat,
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
         Resource,
         ResourceFormat,
         decode,
+        first_object,
     )
     from dialgauge.formats.canonical_map import SPECIAL, CanonicalMapFile
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
@@ -32,7 +42,15 @@ if TYPE_CHECKING:
     from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
-    from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
+    from dialgauge.formats.registry import (
+        BUILT_IN,
+        BuiltIn,
+        format_listing,
+        format_named,
+        formats,
+        recognise,
+        writer_named,
+    )
     from dialgauge.formats.remote import is_url, open_url
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
     from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name, system_names
@@ -40,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL_FIELDS",
+    "BUILT_IN",
     "DEFAULT_LIMIT",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",
@@ -47,6 +66,9 @@ __all__ = [
     "STANDARD_OUTPUT",
     "AnyFormat",
     "AnyFrame",
+    "BabiCandidates",
+    "BabiKnowledgeBase",
+    "BuiltIn",
     "CanonicalMapFile",
     "Corpus",
     "DialogueFormat",
@@ -61,6 +83,7 @@ __all__ = [
     "bulk_load",
     "decode",
     "expand",
+    "first_object",
     "format_listing",
     "format_named",
     "formats",
@@ -69,6 +92,7 @@ __all__ = [
     "is_silence",
     "is_url",
     "list_shards",
+    "load_candidates",
     "load_kb",
     "on_this_machine",
     "open_url",

@@ -7,15 +7,16 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables
+    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
-    from dialgauge.lab.blame.stored_blame import blamed_run
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
-    from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
+    from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
+    from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
-    from dialgauge.lab.lab_run import LAB_KIND, lab_tables, scored_run, town_run, write_conversations
+    from dialgauge.lab.lab_run import LAB_KIND, lab_signature, lab_tables, scored_run, town_run, write_conversations
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
+    from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
     from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, town_scenario
     from dialgauge.lab.study import (
         ERRORS,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CAUSE_WORDS",
     "ERRORS",
+    "INJECTED_FAULTS",
     "LAB_KIND",
     "LAB_LIMITS",
     "RATES",
@@ -41,9 +43,13 @@ __all__ = [
     "Condition",
     "ConversationBlame",
     "Form",
+    "InjectedFault",
     "LoadedTown",
     "Sitting",
     "Tracked",
+    "Written",
+    "auc",
+    "auc_within",
     "blame_conversations",
     "blame_document",
     "blame_explanation",
@@ -58,12 +64,17 @@ __all__ = [
     "goal_named",
     "goal_tables",
     "hold_conversations",
+    "injected_conversations",
     "interact",
     "interaction_table",
+    "lab_signature",
     "lab_tables",
+    "line_error",
     "move_to",
     "one_goal_table",
     "open_town",
+    "predictors",
+    "rank_agreement",
     "restaurant_scenario",
     "score_conversations",
     "scored_run",
@@ -75,6 +86,7 @@ __all__ = [
     "town_run",
     "town_scenario",
     "track_corpus",
+    "world_facts",
     "world_task",
     "write_conversations",
     "write_release",

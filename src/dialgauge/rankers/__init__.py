@@ -7,8 +7,8 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.rankers.attention import Attention, Attentive, attend
-    from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes
-    from dialgauge.rankers.features import tokens
+    from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes, points_of
+    from dialgauge.rankers.features import TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
     from dialgauge.rankers.identity import code_of, files_named
     from dialgauge.rankers.model_folder import (
         CHECKPOINT,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         save_ranker,
         seed_of,
     )
+    from dialgauge.rankers.nearest import NearestNeighbour
     from dialgauge.rankers.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
     from dialgauge.rankers.ranker import (
         BUILT_IN,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         ranker_names,
         silent,
     )
+    from dialgauge.rankers.sparse_rows import SparseRows
     from dialgauge.rankers.task import (
         EVALUATED,
         LOGS,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         place_of,
         task_of_dialogues,
     )
+    from dialgauge.rankers.tfidf import TfIdf, TfIdfChosen, TfIdfTypes, TfIdfTypesChosen
 
 __all__ = [
     "BUILT_IN",
@@ -67,13 +70,21 @@ __all__ = [
     "Attentive",
     "Episode",
     "Line",
+    "NearestNeighbour",
     "Point",
     "Provenance",
     "Ranker",
     "RankingTask",
     "ReplyModel",
     "ScoreMatrix",
+    "SparseRows",
     "Tell",
+    "TfIdf",
+    "TfIdfChosen",
+    "TfIdfTypes",
+    "TfIdfTypesChosen",
+    "TypedEntities",
+    "Vocabulary",
     "attend",
     "check_task",
     "checked_scores",
@@ -83,13 +94,16 @@ __all__ = [
     "files_named",
     "fit_model",
     "fitted_on",
+    "history_bags",
     "joined_messages",
     "load_ranker",
     "load_task",
     "log_task",
+    "matches",
     "operator_candidates",
     "options_by_model",
     "place_of",
+    "points_of",
     "ranker_class",
     "ranker_listing",
     "ranker_names",
@@ -98,6 +112,7 @@ __all__ = [
     "silent",
     "task_of_dialogues",
     "tokens",
+    "utterance_bags",
 ]
 
 if not TYPE_CHECKING:

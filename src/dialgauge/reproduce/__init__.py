@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, reproduce
+    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, published, reproduce
     from dialgauge.reproduce.reproduction import (
         IMPOSSIBLE,
         Comparand,
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         as_markdown,
         item_tables,
         missing_table,
+        summary,
+        tables_by_part,
         write_html,
     )
 
@@ -33,7 +35,10 @@ __all__ = [
     "how_to_get",
     "item_tables",
     "missing_table",
+    "published",
     "reproduce",
+    "summary",
+    "tables_by_part",
     "write_html",
 ]
 

@@ -16,7 +16,8 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
-from dialgauge.tracking import SystemScores, score
+from dialgauge.runs import Run
+from dialgauge.tracking import score
 from dialgauge.yaml_file import shipped_yaml
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
@@ -155,7 +156,7 @@ def published(paper: str) -> dict[str, Any]:
     return shipped_yaml("dialgauge.reproduce", "published", f"{paper}.yaml").as_mapping("what a paper prints")
 
 
-def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:
+def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> Run:
     """Scores of one dialogue given as gold and predicted states; keys are ``domain-slot``."""
     states = [Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"])) for turn in turns]
     dialogue = Dialogue(id="example", turns=tuple(states))

@@ -229,7 +229,7 @@ def _is_cell(manifest: Manifest) -> bool:
     return set(DEFAULT) <= set(manifest.scores) and {BY_CLASS, TIES, UNANSWERED} <= set(manifest.details)
 
 
-def cells(
+def job_cells(
     model: ReplyModel,
     task: RankingTask,
     splits: Sequence[str],
@@ -320,7 +320,7 @@ class _JobWork(Work[None, Job]):
         store = Store(job.store)
         stored = None if job.fresh else stored_cells(store)
         notes: list[str] = []
-        found = cells(_fresh_model(job), load_task(job.data, job.task), job.splits, store, stored, notes.append)
+        found = job_cells(_fresh_model(job), load_task(job.data, job.task), job.splits, store, stored, notes.append)
         return msgspec.msgpack.encode(_JobResult([_Cell(cell.id) for cell in found], notes))
 
 
@@ -345,7 +345,7 @@ class _DistantJobWork(Work[None, Job]):
         notes: list[str] = []
         with TemporaryDirectory(prefix="dialgauge-") as folder:
             if missing:
-                found = cells(model, task, missing, Store(folder), None, notes.append)
+                found = job_cells(model, task, missing, Store(folder), None, notes.append)
                 known |= {split: _Cell(parcel=packed_run(cell)) for split, cell in zip(missing, found, strict=True)}
         return msgspec.msgpack.encode(_JobResult([known[split] for split in planned], notes))
 

@@ -6,27 +6,43 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.delexical import cleaned, placeholders
+    from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.elsewhere import ResponseWork, ResultsWork, TaskSource, TaskWork, score_elsewhere
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
-    from dialgauge.tasks.gold import GoldTask, GoldTasks, read_gold
+    from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
         TaskPredictions,
         TaskTurn,
+        active_domains,
+        estimated_domains,
         human_responses,
         predictions_from,
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
+    from dialgauge.tasks.reasons import (
+        OTHER,
+        REASON_GROUPS,
+        REASONS,
+        TOLD_IN_VAIN,
+        TaskFault,
+        dialogue_reasons,
+        fault_sentences,
+        frequent_reasons,
+        reason_counts,
+        reason_pairs,
+        reason_texts,
+        reasons_frame,
+    )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import Conduct
     from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
-    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskFault, TaskOutcome
+    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,
@@ -36,7 +52,8 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.texts import References, read_references, richness
+    from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
+    from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
     from dialgauge.tasks.trials.trial_measures import uneven_trials
@@ -44,9 +61,16 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
 
 __all__ = [
+    "CLASSES",
     "MODES",
+    "OTHER",
+    "REASONS",
+    "REASON_GROUPS",
+    "RULES",
+    "TOLD_IN_VAIN",
     "CompatVerdict",
     "Conduct",
+    "DomainGoal",
     "DomainMode",
     "GoldTask",
     "GoldTasks",
@@ -65,16 +89,29 @@ __all__ = [
     "TaskPredictions",
     "TaskScores",
     "TaskSource",
+    "TaskState",
     "TaskTurn",
     "TaskWork",
+    "active_domains",
     "are_results",
     "as_system",
+    "bleu_of",
+    "bleu_signature",
+    "classed",
     "cleaned",
     "coverage_sentences",
+    "dialogue_reasons",
+    "estimated_domains",
     "explanation",
+    "fault_sentences",
     "figure_look",
+    "fitting_rows",
+    "frequent_reasons",
     "human_responses",
+    "judge_grounded",
+    "judge_mwzeval",
     "judge_outcomes",
+    "mentions",
     "outcome_explanation",
     "outcome_frames",
     "outcome_tables",
@@ -86,6 +123,10 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "reason_counts",
+    "reason_pairs",
+    "reason_texts",
+    "reasons_frame",
     "refuse_unreadable",
     "results_document",
     "richness",
@@ -96,10 +137,12 @@ __all__ = [
     "score_tables",
     "score_tasks",
     "settling",
+    "surface",
     "task_measures",
     "trial_tables",
     "uneven_trials",
     "warnings",
+    "words",
     "worst_dialogues",
 ]
 

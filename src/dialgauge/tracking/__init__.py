@@ -7,13 +7,23 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator, compute
-    from dialgauge.tracking.comparison_view import LAMBDAS, Sweep, sweep_counts
-    from dialgauge.tracking.counts import Counts
+    from dialgauge.tracking.align import Policy
+    from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
+    from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
     from dialgauge.tracking.encode import carries_gold
-    from dialgauge.tracking.faults import Faults, slots_per_dialogue
-    from dialgauge.tracking.fga import forgetting_rate
-    from dialgauge.tracking.figures import scored_figures
-    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems
+    from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
+    from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
+    from dialgauge.tracking.figures import scored_figures, sweep_intervals
+    from dialgauge.tracking.inputs import (
+        SELF,
+        LooseState,
+        Source,
+        SystemInput,
+        cut_down,
+        declared_scope,
+        load,
+        load_systems,
+    )
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
         DEFAULT_MEASURES,
@@ -22,13 +32,16 @@ if TYPE_CHECKING:
         needing,
         required_measures,
     )
-    from dialgauge.tracking.results import Results, SystemScores, present
+    from dialgauge.tracking.results import TrackedSystem, TrackingRuns
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
-    from dialgauge.tracking.shards import score_shards
-    from dialgauge.tracking.stream import write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, require_open_inventory, score, score_study
+    from dialgauge.tracking.shard_sums import Moments, dialogue_keys, key_hashes
+    from dialgauge.tracking.shards import RESAMPLED, score_shards
+    from dialgauge.tracking.states import StateComparison
+    from dialgauge.tracking.stream import stream_counts, write_codes
+    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
+    from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
 
@@ -37,35 +50,50 @@ __all__ = [
     "DEFAULT_MEASURES",
     "LAMBDAS",
     "MATCHINGS",
+    "RESAMPLED",
     "SELF",
+    "SYMBOLS",
     "Accumulator",
     "Counts",
     "Faults",
+    "LooseState",
     "Matching",
     "MeasureChoice",
-    "Results",
+    "Moments",
+    "Policy",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",
+    "SlotTally",
     "Source",
+    "StateComparison",
     "Study",
+    "Swap",
     "Sweep",
     "SystemInput",
-    "SystemScores",
+    "TrackedSystem",
+    "TrackingRuns",
+    "TurnCounts",
     "build_study",
     "carries_gold",
     "chosen_measures",
     "compare",
+    "compared_counts",
     "compute",
+    "cut_down",
+    "declared_scope",
+    "dialogue_keys",
+    "error_types",
+    "fault_tables",
     "forgetting_rate",
+    "key_hashes",
     "layout",
     "load",
     "load_systems",
     "needing",
-    "present",
     "profile_sensitivity",
     "ranking_measure",
-    "require_open_inventory",
+    "read_counts",
     "require_view",
     "required_measures",
     "score",
@@ -74,7 +102,12 @@ __all__ = [
     "score_study",
     "scored_figures",
     "slots_per_dialogue",
+    "stream_counts",
     "sweep_counts",
+    "sweep_intervals",
+    "sweep_table",
+    "turn_counts",
+    "turns_since_error",
     "worst_dialogues",
     "write_codes",
 ]

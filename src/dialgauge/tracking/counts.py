@@ -50,7 +50,7 @@ class TurnCounts(Struct, frozen=True, eq=False):
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__struct_fields__))
 
 
-def count(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = None) -> TurnCounts:
+def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = None) -> TurnCounts:
     """Counts of a stretch of whole dialogues; ``first`` marks their first turns. Without a coder, equal codes match."""
     has_gold, has_prediction = gold != 0, predicted != 0
     right = coder.same(gold, predicted) if coder else (gold == predicted) & has_gold

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
-from dialgauge.measures import Bounds, Rows, scores_frame
+from dialgauge.measures import Bounds, Rows
 from dialgauge.text import counted
 from dialgauge.tracking.align import Policy, TurnCoverage, align
 from dialgauge.tracking.details import CountBasis
@@ -181,7 +181,7 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             size=size,
             facts=facts,
             dialogues=len(ids),
-            table=parquet_bytes(scores_frame(ids, rows), **_QUICK),
+            table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
             rowless=_rowless(ids, rows),
             keys=_keys_of(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
@@ -192,6 +192,19 @@ def _joined_ids(parts: Sequence[polars.Series]) -> polars.Series | None:
     import polars
 
     return polars.concat(parts, rechunk=True) if parts else None
+
+
+def _scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
+    """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    frames = [polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
+    for name, (above, below) in sums.items():
+        columns = [dialogues.alias("dialogue"), polars.Series("num", above), polars.Series("den", below)]
+        scored = polars.DataFrame(columns).filter(polars.Series(below > 0))
+        frames.append(scored.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
+    return polars.concat(frames)
 
 
 def _rowless(ids: polars.Series, rows: Mapping[str, Rows]) -> list[str]:
@@ -224,17 +237,17 @@ def _joined_rows(parts: Sequence[Mapping[str, Rows]], left_out: Collection[str])
 
 def _keys_of(ids: polars.Series) -> bytes:
     """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
-    keys = _keys(ids)
+    keys = dialogue_keys(ids)
     if keys.n_unique() < len(keys):
         raise DialgaugeError(
             "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
             "dialogue must be in a row",
             dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
         )
-    return _hashed(keys)
+    return key_hashes(keys)
 
 
-def _keys(ids: polars.Series) -> polars.Series:
+def dialogue_keys(ids: polars.Series) -> polars.Series:
     """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
     import polars
 
@@ -246,7 +259,7 @@ def _keys(ids: polars.Series) -> polars.Series:
     return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
 
 
-def _hashed(texts: polars.Series) -> bytes:
+def key_hashes(texts: polars.Series) -> bytes:
     """A hash of the first bytes of texts: as FNV-1a, but eight bytes at a time.
 
     Words of zeros, which only fill a text up to the longest, change nothing: a text has the same hash in every file.

@@ -38,7 +38,7 @@ from dialgauge.measures import (
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.results import INTERVALS_MADE, KIND, Results, SystemScores
+from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
 from dialgauge.tracking.shard_sums import Floats, Moments, ShardFacts, ShardSums, joined_facts, left_over, require_alike
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
@@ -71,7 +71,7 @@ def score_shards(
     gold_format: str | None = None,
     name: str | None = None,
     on_unit: Callable[[int], None] | None = None,
-) -> Results:
+) -> TrackingRuns:
     """Score one system whose predictions lie in many files.
 
     ``gold`` is a file or folder that every worker can hold, or as many files as there are predictions, with the same
@@ -242,7 +242,7 @@ def _combined(
     sources: Sequence[str],
     gold_source: str | None,
     gold: Sequence[Dialogue] | None,
-) -> Results:
+) -> TrackingRuns:
     """The run of one system from what came of its files."""
     whole = _Gathered()
     for part in parts:
@@ -281,7 +281,7 @@ def _combined(
         details=_details(facts, settings, len(whole.parts)),
         notes=[facts.coverage.sentence(), *_interval_note(made), *([_CODES_NOTE] if facts.codes else [])],
     )
-    return Results([SystemScores(run, kept)])
+    return TrackingRuns([run])
 
 
 def _with_left_over(

@@ -27,8 +27,8 @@ from dialgauge.tracking.counts import (
     Counts,
     SlotCounts,
     TurnCounts,
-    count,
     count_flags,
+    turn_counts,
     verdicts,
 )
 from dialgauge.tracking.details import CountBasis
@@ -258,7 +258,7 @@ class StateComparison:
 
     def _count(self, stretch: Stretch) -> TurnCounts:
         if not self.flags_only:
-            return count(stretch.gold, stretch.predicted, stretch.first, self.coder)
+            return turn_counts(stretch.gold, stretch.predicted, stretch.first, self.coder)
         judged, right = stretch.predicted != 0, stretch.predicted == self._right
         if not self.has_gold:
             return count_flags(None, judged & ~right, stretch.first)

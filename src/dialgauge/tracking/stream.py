@@ -19,7 +19,7 @@ import numpy as np
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, parquet_bytes, reason, system_error
-from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, count
+from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import StateComparison, Stretch
 
@@ -72,8 +72,8 @@ def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]
     gold, predicted = _steady(coder, stretch.gold, stretch.first), _steady(coder, stretch.predicted, stretch.first)
     predicted = np.where(coder.same(stretch.gold, stretch.predicted), gold, predicted)
     if not coder.identity:
-        written = count(gold, predicted, stretch.first)
-        meant = count(stretch.gold, stretch.predicted, stretch.first, coder)
+        written = turn_counts(gold, predicted, stretch.first)
+        meant = turn_counts(stretch.gold, stretch.predicted, stretch.first, coder)
         for name in TurnCounts.__struct_fields__:
             if not np.array_equal(getattr(written, name), getattr(meant, name)):
                 raise DialgaugeError(

@@ -6,7 +6,8 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.analyses import CAUSES, misheard
+    from dialgauge.users.analyses import CAUSES, Confusion, Loop, expression_pattern, misheard
+    from dialgauge.users.config import GcdfConfig, load_config, with_overrides
     from dialgauge.users.conversation_files import conversation_named
     from dialgauge.users.conversations import (
         act_text,
@@ -31,14 +32,27 @@ if TYPE_CHECKING:
         slot_table,
         verdict_table,
     )
+    from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
     from dialgauge.users.labels import LABELS, REASONS, meaning
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
+    from dialgauge.users.profile import load_profile
     from dialgauge.users.queries import Query, find, several_meanings
-    from dialgauge.users.records import COMBINED, MEASURES, VERDICTS, DialogueScore, MeasureName
-    from dialgauge.users.reference import reference_report
-    from dialgauge.users.results import UserScores, score_users, users_scored
-    from dialgauge.users.scorer_settings import UserOptions, load_map
+    from dialgauge.users.records import (
+        COMBINED,
+        MEASURES,
+        VERDICTS,
+        DialogueScore,
+        MeasureName,
+        MentionVerdict,
+        prf_score,
+    )
+    from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
+    from dialgauge.users.results import UserScores, score_users, users_run, users_scored
+    from dialgauge.users.schemas import load_schema
+    from dialgauge.users.scorer import Failure, Scorer
+    from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
+    from dialgauge.users.scoring import ScoredConversations, score_conversations
     from dialgauge.users.turns import EQUALS
 
 __all__ = [
@@ -50,45 +64,67 @@ __all__ = [
     "LABELS",
     "MEASURES",
     "REASONS",
+    "SECTIONS",
     "VERDICTS",
+    "Confusion",
     "DialogueScore",
+    "Failure",
+    "GcdfConfig",
+    "Loop",
     "MeasureName",
+    "MentionVerdict",
     "PaperFigure",
     "Query",
+    "ScoredConversations",
+    "Scorer",
+    "ScorerSettings",
     "UserEvidence",
     "UserOptions",
     "UserScores",
+    "VenueDatabase",
     "act_text",
     "as_system",
     "because",
+    "behaviour_tree",
     "confusion_table",
     "constraint_counts",
     "conversation_named",
+    "derived_goal",
+    "derived_map",
     "draw",
     "explanation",
     "explanation_record",
+    "expression_pattern",
     "failure_sentences",
     "figure_numbers",
     "figure_table",
     "find",
     "goals_per_domain_set",
+    "load_config",
+    "load_database",
     "load_map",
+    "load_profile",
+    "load_schema",
     "loop_cause",
     "loop_table",
     "loop_turns",
     "meaning",
     "misheard",
     "paper_figures",
+    "prf_score",
     "reference_report",
+    "score_conversations",
     "score_name",
     "score_tables",
     "score_users",
     "several_meanings",
     "slot_table",
     "transcript",
+    "users_run",
     "users_scored",
     "verdict_table",
     "warnings",
+    "with_overrides",
 ]
 
 if not TYPE_CHECKING:

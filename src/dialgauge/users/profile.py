@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +35,7 @@ FAMILIES = (
 _NEEDED = FAMILIES[:2]
 #: The profile with the constants of the authors' evaluator.
 REFERENCE = "multiwoz21"
+_SHIPPED = Path(__file__).with_name("profiles")
 
 
 class Domain(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,8 +97,7 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def shipped() -> list[str]:
     """The names of the profiles that come with dialgauge."""
-    folder = resources.files("dialgauge.users") / "profiles"
-    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return sorted(file.stem for file in _SHIPPED.glob("*.yaml"))
 
 
 def load_profile(name: str) -> DatasetProfile:

@@ -157,7 +157,7 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
         return Goal(tasks=tasks, message=self.goal.message)
 
 
-def score(truth: Mapping[str, int], said: Mapping[str, int]) -> PrfScore | None:
+def prf_score(truth: Mapping[str, int], said: Mapping[str, int]) -> PrfScore | None:
     """F1, precision and recall of two multisets; None when both are empty.
 
     ``TP = Σ min(count in truth, count in said)``, precision ``TP / |said|`` (1 when nothing was said), recall
@@ -258,10 +258,10 @@ def close(ledgers: list[Ledger], measure: MeasureName) -> Closed:
         verdicts += ledger.verdicts
         _pool(truth, ledger.truth)
         _pool(said, ledger.said)
-        of_domain = score(ledger.truth, ledger.said)
+        of_domain = prf_score(ledger.truth, ledger.said)
         if of_domain is not None:
             scores[ledger.domain] = of_domain
-    combined = score(truth, said)
+    combined = prf_score(truth, said)
     if combined is None:
         return Closed(scores, verdicts, {})
     pooled = _pooled(ledgers, measure, truth, said) if len(ledgers) > 1 else []

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
-    from dialgauge.values.rules import Pair, Side, spoken
+    from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
     from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
 
@@ -22,10 +22,13 @@ __all__ = [
     "SPECIAL",
     "Candidates",
     "CanonicalMap",
+    "Drop",
     "Matcher",
     "Pair",
     "Profile",
+    "Replace",
     "Side",
+    "Substitute",
     "ValueTable",
     "canonical",
     "clock",

@@ -11,9 +11,18 @@ from typing import Any
 
 import pytest
 
-from dialgauge.agents.llm import Cassette, ChatClient, ChatError, ChatSettings, Completion, DialogueBudget
-from dialgauge.agents.llm.budget import Cost, RunBudget
-from dialgauge.agents.llm.cassette import TapeEntry, request_key
+from dialgauge.agents.llm import (
+    Cassette,
+    ChatClient,
+    ChatError,
+    ChatSettings,
+    Completion,
+    Cost,
+    DialogueBudget,
+    RunBudget,
+    TapeEntry,
+    request_key,
+)
 from dialgauge.errors import DialgaugeError
 from support.model_server import ModelServer, model_server, said
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge.agents.llm import BudgetSpent, ChatClient, ChatError, ChatSettings, DialogueBudget
-from dialgauge.agents.llm.transport import Transport
+from dialgauge.agents.llm import BudgetSpent, ChatClient, ChatError, ChatSettings, DialogueBudget, Transport
 from dialgauge.errors import DialgaugeError
 from support.model_server import TOKENS_IN, TOKENS_OUT, ModelServer, model_server, said
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget
-from dialgauge.agents.llm.in_flight import awaited
+from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget, awaited
 from support.model_server import ModelServer, model_server
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")

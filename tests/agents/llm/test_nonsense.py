@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.agents.llm import ChatError, Desk, reported_acts
-from dialgauge.agents.llm.chat import completion_of
+from dialgauge.agents.llm import ChatError, Desk, completion_of, reported_acts
 from dialgauge.draws import Draws
 from dialgauge.lab import open_town
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend

@@ -13,6 +13,7 @@ from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
+from support.properties import examples
 
 SPEAKERS: tuple[Speaker, ...] = ("user", "system")
 ACTS = {"user": USER_ACTS, "system": SYSTEM_ACTS}
@@ -164,7 +165,7 @@ def acts_of(speaker: Speaker) -> st.SearchStrategy[Act]:
 
 
 @given(st.sampled_from(SPEAKERS).flatmap(lambda one: st.tuples(st.just(one), st.lists(acts_of(one), max_size=15))))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_it_never_fails_and_repeats_itself_for_the_same_draws(turn: tuple[Speaker, list[Act]]) -> None:
     speaker, acts = turn
     for style in STYLES:

@@ -28,6 +28,7 @@ from dialgauge.dialogue import Act, Dialogue, Ontology, SlotSpec, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act
+from support.properties import examples
 
 FINDER = MentionFinder(
     Ontology(
@@ -241,7 +242,7 @@ SPEAKERS: tuple[Speaker, ...] = ("user", "system")
 
 
 @given(st.text() | st.text(alphabet="a 1:'-<>|=\n\0£?.", max_size=300), st.sampled_from(SPEAKERS))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_any_text_is_survived(text: str, speaker: Speaker) -> None:
     parse = default_nlu(PRACTICE_ONTOLOGY).parse(text, speaker)
     for span in parse.spans:
@@ -262,7 +263,7 @@ def spoken(speaker: Speaker) -> st.SearchStrategy[tuple[Speaker, list[Act]]]:
 
 
 @given(st.sampled_from(SPEAKERS).flatmap(spoken), st.integers(0, 99))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_what_is_said_is_parsed_within_the_text(turn: tuple[Speaker, list[Act]], seed: int) -> None:
     speaker, acts = turn
     said = TemplateNlg().generate(acts, speaker, Draws(seed))

@@ -12,6 +12,7 @@ from dialgauge.agents.town import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import SYSTEM_ACTS, TownGoal, TownTask, act
+from support.properties import examples
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
 HOTEL = TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))
@@ -202,7 +203,7 @@ GOALS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(GOALS), st.lists(st.lists(st.sampled_from(ACTS), max_size=4), min_size=60, max_size=60))
 def test_whatever_a_system_says_the_user_comes_to_an_end_without_a_loop(
     tasks: tuple[TownTask, ...], heard: list[list[Act]]

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.agents.town import Channel, ChannelRates, Damage, count_rates
-from dialgauge.agents.town.channel import EVERY, kind_of
-from dialgauge.agents.town.channel_counting import agreement
+from dialgauge.agents.town import Channel, ChannelRates, Damage, agreement, count_rates, kind_of
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act, ontology_of
+from support.properties import examples
 from support.shared import shared_folder
 from support.town import town
+
+EVERY = "*"
 
 ONTOLOGY = ontology_of(town())
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "count_channel.py"
@@ -70,7 +71,7 @@ def test_damage_depends_on_nothing_but_the_draws(name: str, turn: tuple[Speaker,
 rates = st.lists(st.floats(0, 0.25), min_size=5, max_size=5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(rates, st.integers(0, 1_000_000))
 def test_what_happens_happens_as_often_as_the_rates_say(given_rates: list[float], seed: int) -> None:
     dropped, relabelled, nothing, other, inserted = given_rates

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset, updated
+from dialgauge.rankers.neural import Hyperparameters, embedding_preset, memory_preset, updated
 
 
 def test_texts_become_settings_of_the_right_kind() -> None:

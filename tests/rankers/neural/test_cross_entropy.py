@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from dialgauge.rankers.neural.scoring import cross_entropy
+from dialgauge.rankers.neural import cross_entropy
 
 SCORES = st.lists(
     st.lists(st.floats(-200, 200, width=32), min_size=3, max_size=3),

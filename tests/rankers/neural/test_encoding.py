@@ -5,19 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.rankers.neural.encoding import (
-    BOT,
-    TIMES,
-    USER,
-    Lines,
-    batches,
-    encode,
-    padded,
-    vocabulary,
-    words_and_pairs,
-    words_of,
-)
+from dialgauge.rankers.neural import Lines, batches, encode, padded, vocabulary, words_and_pairs, words_of
 from support.tiny_world import point
+
+BOT = 1
+TIMES = 1000
+USER = 0
 
 
 def test_a_line_is_numbered_once_and_unknown_words_are_left_out() -> None:

@@ -15,16 +15,19 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import interact, move_to
-from dialgauge.rankers import Point, load_ranker, ranker_class, ranker_names, save_ranker
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.neural.encoding import words_of
-from dialgauge.rankers.neural.learned import LearnedRanker, margin_loss, sampled_candidates, with_said_replies
-from dialgauge.rankers.neural.memn2n import MemN2N
-from dialgauge.rankers.neural.training import Training
-from dialgauge.rankers.neural.typed import Typed
+from dialgauge.rankers import Point, load_ranker, points_of, ranker_class, ranker_names, save_ranker
+from dialgauge.rankers.neural import (
+    LearnedRanker,
+    MemN2N,
+    Training,
+    Typed,
+    margin_loss,
+    sampled_candidates,
+    with_said_replies,
+    words_of,
+)
 from dialgauge.responses import evaluate
-from dialgauge.worlds.restaurant import Parameters
-from dialgauge.worlds.restaurant.world import Half
+from dialgauge.worlds.restaurant import Half, Parameters
 from support.tiny_world import TINY, point, tiny_task
 
 LEARNED = ("embeddings", "embeddings-bigrams", "embeddings-type", "memn2n", "memn2n-type", "typed")

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import NO_RESULT, Point
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.neural.entities import Entities, RelationSchema
-from dialgauge.rankers.neural.matching import MatchTypes
-from dialgauge.rankers.neural.typed import MarkedMemory
+from dialgauge.rankers import NO_RESULT, Point, points_of
+from dialgauge.rankers.neural import Entities, MarkedMemory, MatchTypes, RelationSchema
+from support.properties import examples
 from support.tiny_world import point, tiny_task
 
 FACTS = [
@@ -102,7 +100,7 @@ def naive_marks(one: Point) -> dict[str, set[str]]:
     return marks
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(asked())
 def test_entity_marks_against_their_definitions(one: Point) -> None:
     entities = Entities(FACTS, SCHEMA)

@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from dialgauge.rankers.neural.encoding import WordBags
-from dialgauge.rankers.neural.reading import (
+from dialgauge.rankers.neural import (
     MemoryCells,
     MemoryWeights,
     ReadingInput,
     VectorTables,
-    _summed,
-    _summed_by_row,
+    WordBags,
     hop_gradients,
     look_up,
     read,
     run_hops,
+    scored,
+    summed,
+    summed_by_row,
     table_gradients,
 )
-from dialgauge.rankers.neural.scoring import scored
 
 TEXTS = [[], [0, 1], [2], [1, 1, 3]]
 BAGS = WordBags(TEXTS, 4, torch.device("cpu"))
@@ -135,5 +135,5 @@ def test_both_ways_to_add_up_by_row(rows: list[int]) -> None:
     loop = torch.zeros(7, 3, dtype=torch.float64)
     for value, row in zip(values, rows, strict=True):
         loop[row] += value
-    torch.testing.assert_close(_summed(values, where, 7), loop)
-    torch.testing.assert_close(_summed_by_row(values, where, 7), loop)
+    torch.testing.assert_close(summed(values, where, 7), loop)
+    torch.testing.assert_close(summed_by_row(values, where, 7), loop)

@@ -9,10 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import Line, ranker_class
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.neural.spelling import Spelling
-from dialgauge.rankers.neural.typed import Typed
+from dialgauge.rankers import Line, points_of, ranker_class
+from dialgauge.rankers.neural import Spelling, Typed
 from support.tiny_world import point, tiny_task
 
 KNOWN = ["cuisine", "french", "rome", "table", "reservation", "resto_rome_cheap", "<silence>"]

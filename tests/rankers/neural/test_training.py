@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.neural.config import Hyperparameters
-from dialgauge.rankers.neural.training import Training, device_named, within_memory
+from dialgauge.rankers.neural import Hyperparameters, Training, device_named, within_memory
 
 
 class Line(nn.Module):

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.rankers.neural.encoding import WordBags
+from dialgauge.rankers.neural import WordBags
 
 CPU = torch.device("cpu")
 

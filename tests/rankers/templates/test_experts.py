@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from dialgauge.rankers import NO_RESULT, SILENCE, Episode, Line, Point
-from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
-from dialgauge.rankers.templates.logistic import Floats, log_softmax
-from dialgauge.rankers.templates.model import read
-from dialgauge.rankers.templates.systems import Experts, mixed
+from dialgauge.rankers.templates import Experts, Inventory, learn_lexicon, log_softmax, mixed, read
+
+Floats = NDArray[np.float64]
 
 
 def talk(name: str, turns: int) -> Episode:

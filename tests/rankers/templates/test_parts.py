@@ -7,20 +7,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers import load_task
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.templates.filling import Filling, FillingLikelihood
-from dialgauge.rankers.templates.inventory import Inventory, Slot, learn_lexicon
-from dialgauge.rankers.templates.logistic import CueVocabulary, Floats, fit_logistic, log_softmax
-from dialgauge.rankers.templates.marks import Mark
-from dialgauge.rankers.templates.model import replies_of
-from dialgauge.rankers.templates.ranker import Templates
-from dialgauge.rankers.templates.systems import template_counts, told_apart
+from dialgauge.rankers import load_task, points_of
+from dialgauge.rankers.templates import (
+    CueVocabulary,
+    Filling,
+    FillingLikelihood,
+    Inventory,
+    Mark,
+    Slot,
+    Templates,
+    fit_logistic,
+    learn_lexicon,
+    log_softmax,
+    replies_of,
+    template_counts,
+    told_apart,
+)
 from dialgauge.responses import evaluate
+
+Floats = NDArray[np.float64]
 
 CANDIDATES = (
     "api_call thai north", "api_call thai south", "api_call french R_location",

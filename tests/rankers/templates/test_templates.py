@@ -20,16 +20,24 @@ from dialgauge.rankers import (
     RankingTask,
     checked_scores,
     load_ranker,
+    points_of,
     ranker_class,
     save_ranker,
 )
-from dialgauge.rankers.episode import points_of
-from dialgauge.rankers.templates.history import learn_aliases
-from dialgauge.rankers.templates.inventory import CALL, Inventory, Slot, learn_lexicon
-from dialgauge.rankers.templates.model import replies_of
-from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
-from dialgauge.rankers.templates.systems import template_counts, told_apart
+from dialgauge.rankers.templates import (
+    Inventory,
+    Slot,
+    Templates,
+    TemplatesTransductive,
+    learn_aliases,
+    learn_lexicon,
+    replies_of,
+    template_counts,
+    told_apart,
+)
 from dialgauge.responses import evaluate
+
+CALL = "api_call"
 
 COOKED = ("thai", "french", "british", "korean", "indian", "italian", "spanish", "turkish")
 CUISINES = (*COOKED, "welsh", "cuban", "polish", "danish", "greek")

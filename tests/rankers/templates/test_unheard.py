@@ -7,16 +7,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import nbinom
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers import load_task
-from dialgauge.rankers.templates import unheard
-from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
-from dialgauge.rankers.templates.logistic import Floats
-from dialgauge.rankers.templates.model import replies_of
-from dialgauge.rankers.templates.systems import template_counts, told_apart, use_rates
-from dialgauge.rankers.templates.unheard import Adaptation, Novelty, adapted, expectation, paraphrases, words_in_common
+from dialgauge.rankers.templates import (
+    Adaptation,
+    Inventory,
+    Novelty,
+    adapted,
+    expectation,
+    learn_lexicon,
+    log_negative_binomial,
+    paraphrases,
+    replies_of,
+    template_counts,
+    told_apart,
+    use_rates,
+    words_in_common,
+)
+
+Floats = NDArray[np.float64]
 
 FOODS, AREAS = ("thai", "french", "welsh", "cuban"), ("north", "south", "west")
 CANDIDATES = (
@@ -74,8 +86,8 @@ def test_new_texts_come_as_fast_as_good_and_turing_say() -> None:
 
 def test_the_likelihood_is_the_negative_binomial() -> None:
     new, mean = np.arange(30.0), 4.0
-    shape = unheard._SHAPE
-    found = unheard.log_negative_binomial(new, np.array(mean))
+    shape = 2.0
+    found = log_negative_binomial(new, np.array(mean))
     np.testing.assert_allclose(found, nbinom.logpmf(new, shape, shape / (shape + mean)))
 
 

@@ -29,6 +29,7 @@ from dialgauge.tasks import (
     score_outcomes,
 )
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
+from support.properties import examples
 from support.recorded import SEARCH, booked, conversation, system, user
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
@@ -285,13 +286,13 @@ def test_frames_hold_verdicts_and_calls() -> None:
     hotel = {"hotel": Task(info={"area": "north"}, book=slots)}
     frames = outcome_frames(judge_outcomes([conversation(hotel, user("Hotel-Inform|area|north"), books)], SEARCH))
     outcomes, calls = frames["outcomes"](), frames["calls"]()
-    assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "why"]
+    assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "entity"]
     assert outcomes["rule"].to_list() == ["strict", "compat"] and outcomes["success"].to_list() == [True, True]
     call = calls.row(0, named=True)
     assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "booked")
     assert msgspec.json.decode(call["arguments"]) == slots
     empty = outcome_frames(judge_outcomes([], SEARCH))
-    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0]
+    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0, 0]
     assert outcome_tables(score_outcomes([], SEARCH).scores, lambda name: empty[name]())
 
 
@@ -332,7 +333,7 @@ GOAL = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(exchanges=EXCHANGES)
 def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
     talk = conversation(GOAL, *(turn for exchange in exchanges for turn in exchange))

@@ -17,7 +17,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.runs import Run
 from dialgauge.tasks import score_attempts
-from dialgauge.tasks.trials.trial_measures import flip_chance, pass_chance
+from dialgauge.tasks.trials import flip_chance, pass_chance
+from support.properties import examples
 
 VERDICTS = st.lists(st.booleans(), min_size=1, max_size=6)
 
@@ -137,7 +138,7 @@ def test_intervals_of_ten_tasks() -> None:
     ),
     shuffled=st.randoms(use_true_random=False),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_intervals_of_pass_k_keep_its_order_and_bounds(tasks: list[list[bool]], shuffled: random.Random) -> None:
     scores = run_of(*tasks, resamples=50).scores
     other = list(tasks)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import SlotSpec, Values
-from dialgauge.tracking.sgd.frames import Frame, frame_scores
-from dialgauge.tracking.sgd.similarity import levenshtein
+from dialgauge.tracking.sgd import Frame, frame_scores, levenshtein
+from support.properties import examples
 
 SLOTS = {
     "city": SlotSpec(),
@@ -41,7 +41,7 @@ def goal_oracle(gold: dict[str, Values], predicted: dict[str, Values], slots: li
     return joint, float(np.mean(filled)) if filled else math.nan
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(STATES, STATES)
 def test_goal_accuracies_against_the_definitions(gold: dict[str, Values], predicted: dict[str, Values]) -> None:
     scores = frame_scores(frame(gold), frame(predicted), SLOTS, matching="levenshtein")

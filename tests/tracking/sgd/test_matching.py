@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dialgauge.tracking.sgd.similarity import difflib_ratio, levenshtein, slot_score
+from dialgauge.tracking.sgd import difflib_ratio, levenshtein, slot_score
+from support.properties import examples
 
 TEXTS = st.text(alphabet="abcABC 012-.é", max_size=12)
 
@@ -36,7 +37,7 @@ def _common(one: str, other: str) -> int:
     return row[-1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 def test_it_is_the_token_sort_ratio_in_whole_percents(one: str, other: str) -> None:
     exact = percent(one, other)
@@ -92,7 +93,7 @@ def greedy(one: str, other: str) -> int:
     return before + size + after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 def test_the_other_ratio_counts_greedy_blocks(one: str, other: str) -> None:
     first, second = (" ".join(sorted(_spaced(text).split())) for text in (one, other))
@@ -120,7 +121,7 @@ def test_both_ratios_that_fuzzywuzzy_may_use(reference: str, predicted: str, com
     assert slot_score((reference,), (predicted,), categorical=False, matching="difflib") == blocks
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(TEXTS, TEXTS)
 def test_difflib_never_finds_more_in_common(one: str, other: str) -> None:
     assert difflib_ratio(one, other) <= levenshtein(one, other)

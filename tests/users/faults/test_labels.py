@@ -10,20 +10,25 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from dialgauge.users.faults import KINDS, labeller_agreement, load_labels, load_record, measure
-from dialgauge.users.faults.fault_presentation import GOOD_ENOUGH
-from dialgauge.users.faults.labelled import (
-    DEVELOPMENT,
-    DRAWN,
-    FRESH,
-    FRESH_DRAWN,
-    SECOND,
+from dialgauge.users.faults import (
+    KINDS,
     cohen_kappa,
     draw,
     draw_fresh,
+    labeller_agreement,
     load_earlier,
+    load_labels,
+    load_record,
+    measure,
     share,
 )
+
+DEVELOPMENT = 60
+DRAWN = 120
+FRESH = "fresh.jsonl"
+FRESH_DRAWN = 30
+GOOD_ENOUGH = 0.9
+SECOND = "second.jsonl"
 
 ROOT = Path(__file__).parents[3]
 #: The blame that a label may name; a conversation that passed has none.

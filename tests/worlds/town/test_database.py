@@ -21,6 +21,7 @@ from dialgauge.worlds.town import (
     minutes,
     town_beside,
 )
+from support.properties import examples
 from support.town import ROWS, town, write_town
 
 FUZZY = {
@@ -102,7 +103,7 @@ def test_the_real_database_has_its_rows_and_columns(real: TownDatabase) -> None:
     assert len(real.ids("train", real.tables["train"].everything)) == 2462
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_masks_agree_with_a_loop_over_the_real_rows(
     data: st.DataObject, real: TownDatabase, real_rows: dict[str, list[dict[str, Any]]]

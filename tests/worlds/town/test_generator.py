@@ -47,6 +47,7 @@ from dialgauge.worlds.town.town_words import (
     TOWN_NAME,
     TWO_WORD_FORMS,
 )
+from support.properties import examples
 
 AREAS = {"centre", "north", "south", "east", "west"}
 PRICES = {"cheap", "moderate", "expensive"}
@@ -147,7 +148,7 @@ def test_no_food_is_alike_to_another() -> None:
     assert [pair for pair in combinations(foods, 2) if similarity(*pair) >= 90] == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seeds)
 def test_names_are_unlike_and_none_is_within_another(seed: int) -> None:
     town = generate_town(seed)
@@ -162,7 +163,7 @@ def test_names_are_unlike_and_none_is_within_another(seed: int) -> None:
         assert all(table.answer({"name": row["name"]}).bit_count() == 1 for row in table.rows)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seeds)
 def test_what_holds_for_the_rows_of_every_town(seed: int) -> None:
     town = generate_town(seed)
@@ -185,7 +186,7 @@ def test_what_holds_for_the_rows_of_every_town(seed: int) -> None:
         assert (fee if fee in ("free", "?") else "costs") == (price if price in ("free", "?") else "costs")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seeds)
 def test_trains_start_or_end_in_the_town_and_take_as_long_as_they_say(seed: int) -> None:
     rows = generate_town(seed).raw["train"]

@@ -30,6 +30,7 @@ from dialgauge.worlds.town import (
     minutes,
     town_goal,
 )
+from support.properties import examples
 
 MENTIONS = {
     "restaurant": ("place to dine", "restaurant"), "hotel": ("place to stay", "hotel"),
@@ -84,7 +85,7 @@ def section(goal: Mapping[str, Any], domain: str) -> list[str]:
     return dict(zip(order(goal), parts, strict=True))[domain]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, where=st.sampled_from([1, 2, 30]))
 def test_laws_of_goals(seed: int, where: int) -> None:
     town = generate_town(where)
@@ -137,7 +138,7 @@ def check_taxi(town: TownDatabase, goal: Mapping[str, Any]) -> None:
         assert info["departure"] != info["destination"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds)
 def test_every_value_is_told_and_the_failing_one_first(seed: int, town: TownDatabase) -> None:
     for goal in generate_goals(town, 12, seed, emergencies=0.1).values():
@@ -176,7 +177,7 @@ def tell(goal: Mapping[str, Any], domain: str, slot: str, value: str, sentences:
 
 
 @given(seed=seeds, number=st.integers(1, 40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_goal_is_the_same_whatever_the_count_and_the_options(seed: int, number: int, town: TownDatabase) -> None:
     name = f"TOWN{number:04}"
     alone = generate_goals(town, number, seed)

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.values import similarity
-from dialgauge.worlds.town import alike, minutes
-from dialgauge.worlds.town.likeness import LikeTexts
+from dialgauge.worlds.town import LikeTexts, alike, minutes
 
 texts = st.text("abc d", max_size=14)
 

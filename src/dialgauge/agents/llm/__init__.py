@@ -6,10 +6,11 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
-    from dialgauge.agents.llm.cassette import Cassette, Completion, ToolCall
-    from dialgauge.agents.llm.chat import ChatClient, clean_text
+    from dialgauge.agents.llm.budget import BudgetSpent, Cost, DialogueBudget, RunBudget
+    from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, ToolCall, request_key
+    from dialgauge.agents.llm.chat import ChatClient, clean_text, completion_of
     from dialgauge.agents.llm.desk import Desk
+    from dialgauge.agents.llm.in_flight import awaited
     from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, llm_system
     from dialgauge.agents.llm.language_user import LlmUser, goal_prompt, llm_user
     from dialgauge.agents.llm.local_model import LocalModel, check_local_model
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
     from dialgauge.agents.llm.speaker import VoiceSettings
     from dialgauge.agents.llm.state_tracker import LlmTracker, chat_settings, slots_to_track
-    from dialgauge.agents.llm.transport import ChatError
+    from dialgauge.agents.llm.transport import ChatError, Transport
 
 __all__ = [
     "FETCHING",
@@ -28,6 +29,7 @@ __all__ = [
     "ChatError",
     "ChatSettings",
     "Completion",
+    "Cost",
     "Desk",
     "DialogueBudget",
     "LlmSystem",
@@ -35,16 +37,22 @@ __all__ = [
     "LlmUser",
     "LocalModel",
     "Observer",
+    "RunBudget",
     "SystemSettings",
+    "TapeEntry",
     "ToolCall",
+    "Transport",
     "VoiceSettings",
+    "awaited",
     "chat_settings",
     "check_local_model",
     "clean_text",
+    "completion_of",
     "goal_prompt",
     "llm_system",
     "llm_user",
     "reported_acts",
+    "request_key",
     "slots_to_track",
 ]
 

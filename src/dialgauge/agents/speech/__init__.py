@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.speech.mentions import MentionFinder, ValueMention
     from dialgauge.agents.speech.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
     from dialgauge.agents.speech.nlu import LinearNlu, Parse, ParseContext, default_nlu
-    from dialgauge.agents.speech.nlu_default import default_model, train_default
+    from dialgauge.agents.speech.nlu_default import default_model, recipe_checksum, train_default
     from dialgauge.agents.speech.nlu_model import NluModel
     from dialgauge.agents.speech.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
     from dialgauge.agents.speech.nlu_scores import Understanding, understanding
@@ -37,6 +37,7 @@ __all__ = [
     "default_nlu",
     "human_samples",
     "practice_samples",
+    "recipe_checksum",
     "template_nlg",
     "train_default",
     "train_nlu",

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
     from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
-    from dialgauge.agents.town.channel import Channel, ChannelRates, Damage
-    from dialgauge.agents.town.channel_counting import count_rates
+    from dialgauge.agents.town.channel import Channel, ChannelRates, Damage, kind_of
+    from dialgauge.agents.town.channel_counting import agreement, count_rates
     from dialgauge.agents.town.nlu_sessions import session_samples
     from dialgauge.agents.town.pipeline import TownSystem, TownUser
     from dialgauge.agents.town.policy import RuleSystem
@@ -27,7 +27,9 @@ __all__ = [
     "RuleSystem",
     "TownSystem",
     "TownUser",
+    "agreement",
     "count_rates",
+    "kind_of",
     "session_samples",
 ]
 

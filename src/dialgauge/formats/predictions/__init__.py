@@ -1,1 +1,21 @@
 """Prediction files of state trackers and end-to-end systems, one module per format."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
+    from dialgauge.formats.predictions.loose import loose_state, object_in
+
+__all__ = [
+    "Beliefs",
+    "hyphenated",
+    "hyphenated_slot",
+    "loose_state",
+    "object_in",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

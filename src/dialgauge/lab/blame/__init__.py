@@ -1,1 +1,25 @@
 """Whose fault a failed conversation of the lab was: the first broken link of the chain from goal to outcome."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.lab.blame.blame_scores import BlameEvidence
+    from dialgauge.lab.blame.broken_links import CAUSES, SIDE_OF
+    from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, partly_lost_exchanges
+    from dialgauge.lab.blame.validation import TRUE_CAUSES, blame_confusion
+
+__all__ = [
+    "CAUSES",
+    "SIDE_OF",
+    "TRUE_CAUSES",
+    "BlameEvidence",
+    "blame_confusion",
+    "fully_lost_exchanges",
+    "partly_lost_exchanges",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -16,9 +16,12 @@ from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
-from dialgauge.tasks import TaskFault
+from dialgauge.tasks import TaskFault, fault_sentences
 from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+
+#: Reasons of a user's ending up with nothing.
+_NOTHING = ("nothing_named", "turned_down", "given_up")
 
 
 class Chain(GivenValues):
@@ -27,20 +30,21 @@ class Chain(GivenValues):
     def of_fault(self, fault: TaskFault) -> Iterator[BrokenLink]:
         """The links that broke for one reason why the task failed."""
         slot, turn, task = fault.slot, fault.turn, self._task
-        if fault.part == "constraint":
-            yield from self._given("constraint", slot, task.info[slot], turn)
-        elif fault.part == "booking":
-            yield from self._given("booking", slot, (task.book or {})[slot], turn)
-        elif fault.part == "taxi":
-            yield from self._taxi([slot] if slot else [*task.info, *task.links], turn)
-        elif fault.part == "nothing":
-            yield from self._nothing()
-        elif fault.part == "unbooked":
-            yield from self._unbooked()
-        elif fault.part == "reference":
-            yield self._reference(fault)
-        else:
-            yield from self._request(fault)
+        match fault.reason:
+            case "unfit":
+                yield from self._given("constraint", slot, task.info[slot], turn)
+            case "booked_otherwise":
+                yield from self._given("booking", slot, (task.book or {})[slot], turn)
+            case "no_taxi" | "taxi_differs" | "taxi_end_missing":
+                yield from self._taxi([slot] if slot else [*task.info, *task.links], turn)
+            case "nothing_named" | "turned_down" | "given_up":
+                yield from self._nothing()
+            case "never_tried" | "not_booked":
+                yield from self._unbooked()
+            case "reference_untold" | "reference_wrong":
+                yield self._reference(fault)
+            case _:
+                yield from self._request(fault)
 
     def unnoticed(self) -> Iterator[BrokenLink]:
         """Links that broke without harm, or whose harm the verdict does not see: for who erred at all."""
@@ -137,7 +141,7 @@ class Chain(GivenValues):
         if broken:
             yield from broken
             return
-        if any(fault.part == "nothing" for fault in self._outcome.faults):
+        if any(fault.reason in _NOTHING for fault in self._outcome.faults):
             return  # there was nothing to book, and why is told elsewhere
         if not attempts:
             yield BrokenLink(
@@ -195,25 +199,26 @@ class Chain(GivenValues):
     # What the system tells
 
     def _reference(self, fault: TaskFault) -> BrokenLink:
-        cause: Cause = "heard_not_acted_on" if fault.turn is None else "acted_on_wrong"
+        told = fault.turn if fault.reason == "reference_wrong" else None
+        cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called("book", self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
+        (why,) = fault_sentences([fault])
         return BrokenLink(
-            cause=cause, part="reference", slot=REFERENCE, turn=turn if fault.turn is None else fault.turn,
-            acted_turn=turn, answered_turn=fault.turn, sentence=f"{fault.why[0].upper()}{fault.why[1:]}.",
+            cause=cause, part="reference", slot=REFERENCE, turn=turn if told is None else told,
+            acted_turn=turn, answered_turn=told, sentence=f"{why[0].upper()}{why[1:]}.",
         )  # fmt: skip
 
     def _request(self, fault: TaskFault) -> Iterator[BrokenLink]:
         """Why a question was not answered, or not with the truth about what the user has."""
         slot, record = fault.slot, self._record
-        nothing = any(other.part == "nothing" or (other.part == "taxi" and other.turn is None)
-                      for other in self._outcome.faults)  # fmt: skip
+        nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.faults)
         if fault.turn is not None and (nothing or not fault.elsewhere):
             if not nothing:
                 yield from self._name_misheard(fault.turn)
                 yield BrokenLink(
                     cause="acted_on_wrong", part="request", slot=slot, turn=fault.turn, answered_turn=fault.turn,
-                    sentence=f"The {fault.why}.",
+                    sentence=f"The {fault_sentences([fault])[0]}.",
                 )  # fmt: skip
             return
         since = (self._outcome.turn or 0) if fault.elsewhere else -1

@@ -9,7 +9,7 @@ from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGE
 from dialgauge.dialogue import Act, Turn
 from dialgauge.intents import REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
-from dialgauge.lab.blame.lost_exchanges import lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
+from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
     NAMES,
     DomainRecord,
@@ -291,7 +291,7 @@ class Excuses:
     def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
         """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
         turns = self._talk.turns
-        whole = lost_exchanges(turns)
+        whole = fully_lost_exchanges(turns)
         if lost := whole or partly_lost_exchanges(turns):
             turn, cause, times = _mostly(lost)
             turn = _where_it_was_missed(turns, turn, cause)

@@ -13,7 +13,7 @@ _GENERAL = "general"
 _BOOKING = "booking"
 
 
-def lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
+def fully_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
     """The turns in which exchanges were lost, in order. A user that says nothing new lost its exchange already."""
     repeated = dict(repeats(turns))
     lost = list(repeated.items())

@@ -112,20 +112,21 @@ def table_gradients(rows: LookupRows, grad_query: Tensor, grad_stored: Tensor) -
     """The gradients of the tables from those of the queries and the memories."""
     lines, speakers, times = rows.sizes
     kept, grad_cells = min(times, grad_stored.shape[1]), grad_stored.flatten(end_dim=1)
-    grad_lines = _summed(torch.cat([grad_cells, grad_query]), rows.lines, lines)
-    grad_tags = _summed(grad_cells, rows.tags, speakers * kept).view(speakers, kept, -1)
+    grad_lines = summed(torch.cat([grad_cells, grad_query]), rows.lines, lines)
+    grad_tags = summed(grad_cells, rows.tags, speakers * kept).view(speakers, kept, -1)
     grad_times = functional.pad(grad_tags.sum(dim=0), (0, 0, 0, times - kept))
     return VectorTables(grad_lines, grad_tags.sum(dim=1), grad_times)
 
 
-def _summed(values: Tensor, rows: Tensor, count: int) -> Tensor:
+def summed(values: Tensor, rows: Tensor, count: int) -> Tensor:
     """Values (cells × dim) added up by the row that each belongs to (``count`` × dim), in a fixed order."""
     if values.is_cuda:  # where index_add_ adds in whatever order its threads come
-        return _summed_by_row(values, rows, count)
+        return summed_by_row(values, rows, count)
     return values.new_zeros(count, values.shape[1]).index_add_(0, rows, values)
 
 
-def _summed_by_row(values: Tensor, rows: Tensor, count: int) -> Tensor:
+def summed_by_row(values: Tensor, rows: Tensor, count: int) -> Tensor:
+    """The same by sorting, so that the order of the additions never depends on threads."""
     starts = torch.zeros(count + 1, dtype=torch.int64, device=rows.device)
     torch.cumsum(torch.bincount(rows, minlength=count), dim=0, out=starts[1:])
     return functional.embedding_bag(torch.argsort(rows, stable=True), values, starts[:-1], mode="sum")

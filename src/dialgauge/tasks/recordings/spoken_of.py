@@ -18,6 +18,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
+from dialgauge.tasks.reasons import TaskFault
 from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
@@ -127,7 +128,7 @@ class Thread:
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: TownRow | None = None
         self.since: int | None = None
-        self.dropped = ""
+        self.dropped: TaskFault | None = None
         #: The row that the user asked for by name, until the system speaks of it or of another.
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
@@ -167,10 +168,10 @@ class Thread:
         if self.row is not row:
             self.row, self.since = row, turn
 
-    def drop(self, why: str) -> None:
+    def drop(self, reason: str, turn: int, slot: str = "", wanted: str = "") -> None:
         self.asked = None
         if self.row is not None:
-            self.dropped = f"{self.row.name} {why}"
+            self.dropped = TaskFault(reason=reason, slot=slot, turn=turn, wanted=wanted, entity=self.row.name)
             self.row = self.since = None
 
 
@@ -210,7 +211,7 @@ class Follower:
         if slot not in SEARCH_SLOTS[thread.domain] or value in NO_CONSTRAINT or thread.domain == "taxi":
             return
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
-            thread.drop(f"was turned down in turn {turn}: the user asked for {slot} {value}")
+            thread.drop("turned_down", turn, slot, value)
         if slot == thread.entity_slot:
             thread.asked = self._named(thread, value, {})
 
@@ -260,7 +261,7 @@ class Follower:
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
         intents = {act.intent for act in acts}
         if NO_OFFER in intents and not named:
-            thread.drop(f"was given up in turn {number}: the system said that there is none")
+            thread.drop("given_up", number)
         if NO_OFFER in intents and thread.search_detour is not None:
             thread.search_detour.refuse()
         if NO_BOOK in intents and thread.book_detour is not None:

@@ -3,3 +3,26 @@
 Definitions follow the evaluation of the DSTC8 schema-guided track (Rastogi et al., AAAI 2020). MultiWOZ 2.2 numbers
 are the same scores with ``matching="exact"`` and ``across_turn=True``.
 """
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.tracking.sgd.cards import OFFICIAL_NAMES, SGD_CARDS
+    from dialgauge.tracking.sgd.frames import Frame, frame_scores
+    from dialgauge.tracking.sgd.similarity import difflib_ratio, levenshtein, slot_score
+
+__all__ = [
+    "OFFICIAL_NAMES",
+    "SGD_CARDS",
+    "Frame",
+    "difflib_ratio",
+    "frame_scores",
+    "levenshtein",
+    "slot_score",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         FaultFindings,
         FaultKind,
         UserFault,
-        fault_words,
     )
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import (
@@ -39,10 +38,15 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
+        cohen_kappa,
+        draw,
+        draw_fresh,
         labeller_agreement,
+        load_earlier,
         load_labels,
         load_record,
         measure,
+        share,
     )
 
 __all__ = [
@@ -58,20 +62,24 @@ __all__ = [
     "UserFault",
     "check_faults",
     "check_user",
+    "cohen_kappa",
+    "draw",
+    "draw_fresh",
     "explanation_tables",
     "fault_tables",
-    "fault_words",
     "faults_document",
     "faults_run",
     "judge_prompt",
     "judge_records",
     "labeller_agreement",
+    "load_earlier",
     "load_labels",
     "load_record",
     "measure",
     "missing_sentence",
     "read_verdict",
     "record_table",
+    "share",
     "with_judged",
 ]
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         convert,
         read_ontology,
         read_sessions,
+        system_text,
         venues_mentioned,
         venues_of,
     )
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
         KnowledgeBase,
         WorldLexicon,
         draw_knowledge_base,
+        knowledge_base_of,
         lexicon_of,
         lexicon_of_world,
         world_candidates,
     )
     from dialgauge.worlds.restaurant.phrases import FIELDS, INFO, BotKind, Heard, Phrases
-    from dialgauge.worlds.restaurant.world import TASKS, Parameters, Range, World
-    from dialgauge.worlds.restaurant.world_file import load_world
+    from dialgauge.worlds.restaurant.world import TASKS, Half, Parameters, Range, Request, World
+    from dialgauge.worlds.restaurant.world_file import check_world, load_world
 
 __all__ = [
     "FIELDS",
@@ -40,6 +42,7 @@ __all__ = [
     "BotKind",
     "Dstc2Ontology",
     "FactDatabase",
+    "Half",
     "Heard",
     "KnowledgeBase",
     "Lexicon",
@@ -47,21 +50,25 @@ __all__ = [
     "Phrases",
     "PlannedAnswers",
     "Range",
+    "Request",
     "Session",
     "Setting",
     "UserPlan",
     "Venues",
     "World",
     "WorldLexicon",
+    "check_world",
     "convert",
     "draw_knowledge_base",
     "draw_plan",
+    "knowledge_base_of",
     "lexicon_of",
     "lexicon_of_world",
     "load_world",
     "prepare",
     "read_ontology",
     "read_sessions",
+    "system_text",
     "venues_mentioned",
     "venues_of",
     "world_candidates",

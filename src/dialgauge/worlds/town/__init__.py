@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dialgauge.worlds.town.generator import generate_town, write_town
     from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
     from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
-    from dialgauge.worlds.town.likeness import DONT_CARE, alike, minutes
+    from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
     from dialgauge.worlds.town.search import (
         Found,
         TownRow,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         REFERENCE,
         REQUEST_SLOTS,
         SEARCH_SLOTS,
+        SHOWN_COLUMNS,
         SYSTEM_ACTS,
         TOWN_DOMAINS,
         UNKNOWN,
@@ -50,6 +51,7 @@ __all__ = [
     "REFERENCE",
     "REQUEST_SLOTS",
     "SEARCH_SLOTS",
+    "SHOWN_COLUMNS",
     "SYSTEM_ACTS",
     "TOWN_DOMAINS",
     "UNKNOWN",
@@ -60,6 +62,7 @@ __all__ = [
     "Failures",
     "Found",
     "GoalFindings",
+    "LikeTexts",
     "Taxi",
     "TownDatabase",
     "TownGoal",
