@@ -68,19 +68,19 @@ def words(text: str, *, closed: bool = True, several: bool = False) -> KnownName
 
 
 def measures_of(
-    *families: str, check: Sequence[str] | None = None, several: bool = True, ending: str = ""
+    *chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = ""
 ) -> KnownNames:
     """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
 
     def names() -> list[str]:
-        from dialgauge.measures import FAMILIES, cards
+        from dialgauge.measures import cards, families
 
-        return list(dict.fromkeys(name for family in families or FAMILIES for name in cards(family)))
+        return list(dict.fromkeys(name for family in chosen or families() for name in cards(family)))
 
     def parse(text: str) -> object:
         from dialgauge.measures import parse_measure
 
-        return None if text.lower() in (check or ()) else parse_measure(text, families[0])
+        return None if text.lower() in (check or ()) else parse_measure(text, chosen[0])
 
     return KnownNames(names, False, several, None if check is None else parse, ending)
 
