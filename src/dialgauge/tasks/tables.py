@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
@@ -20,10 +21,12 @@ from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedD
 from dialgauge.text import counted
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
-if TYPE_CHECKING:
-    import polars
-
 VERDICTS, DIALOGUE_SUMS = "task_verdicts", "dialogue_sums"
+_KINDS: dict[str, ColumnKind] = {
+    "dialogue": "String", "rules": "String", "domain": "String", "inform": "Boolean", "success": "Boolean",
+    "turn": "Int64", "offered": "Int64", "fitting": "Int64", "requested": "String", "missing": "String",
+    "reason": "String",
+}  # fmt: skip
 _NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
 _OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 
@@ -57,24 +60,14 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
 
 
-def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
+def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], ColumnTable]]:
     """The functions that make the tables when they are asked for."""
     return {VERDICTS: partial(_verdicts, judged, town)}
 
 
-def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "dialogue": pl.String, "rules": pl.String, "domain": pl.String, "inform": pl.Boolean, "success": pl.Boolean,
-        "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.String, "missing": pl.String,
-        "reason": pl.String,
-    }  # fmt: skip
+def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
     rows = [row for each in judged for row in _rows(each, town)]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
-    return pl.DataFrame(
-        [pl.Series(name, column, kind) for (name, kind), column in zip(kinds.items(), columns, strict=True)]
-    )
+    return ColumnTable.of(_KINDS, zip(*rows, strict=True) if rows else [()] * len(_KINDS))
 
 
 def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]:
