@@ -22,8 +22,9 @@ KINDS: dict[ColumnKind, Any] = {
     "Float64": polars.Float64(),
     "Boolean": polars.Boolean(),
     "List(String)": polars.List(polars.String()),
+    "List(Int64)": polars.List(polars.Int64()),
 }
-DUCKDB = ["VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR[]"]
+DUCKDB = ["VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR[]", "BIGINT[]"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(["a", "b", "ü", "\0", ""])
 VALUES: dict[ColumnKind, st.SearchStrategy[Any]] = {
     "String": TEXT,
@@ -32,6 +33,7 @@ VALUES: dict[ColumnKind, st.SearchStrategy[Any]] = {
     "Float64": st.floats() | st.sampled_from([0.0, -0.0, 1.0, math.nan, math.inf, -math.inf]),
     "Boolean": st.booleans(),
     "List(String)": st.lists(TEXT | st.none(), max_size=3),
+    "List(Int64)": st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), max_size=3),
 }
 
 

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: The types of columns, by the names that polars has for them.
-ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)"]
+ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)", "List(Int64)"]
 
 #: Their physical types in Parquet, and those of numpy.
-_PHYSICAL = {"Boolean": 0, "Int32": 1, "Int64": 2, "Float64": 5, "String": 6, "List(String)": 6}
+_PHYSICAL = {"Boolean": 0, "Int32": 1, "Int64": 2, "Float64": 5, "String": 6, "List(String)": 6, "List(Int64)": 2}
+#: The types of what lists hold.
+_ELEMENTS: dict[ColumnKind, ColumnKind] = {"List(String)": "String", "List(Int64)": "Int64"}
 _ARRAYS = {"Boolean": "?", "Int32": "<i4", "Int64": "<i8", "Float64": "<f8"}
 
 _MAGIC = b"PAR1"
@@ -128,6 +130,11 @@ class ColumnTable:
         """A table from the kinds of its columns and the values of each."""
         return cls({name: column(kind, each) for (name, kind), each in zip(kinds.items(), values, strict=True)})
 
+    @classmethod
+    def of_rows(cls, kinds: Mapping[str, ColumnKind], rows: Iterable[Sequence[Any]]) -> ColumnTable:
+        """A table from the kinds of its columns and its rows."""
+        return cls.of(kinds, list(zip(*rows, strict=True)) or [()] * len(kinds))
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
@@ -189,12 +196,12 @@ class ColumnTable:
     def _schema_elements(self) -> Iterator[bytes]:
         yield _struct({4: _binary("root"), 5: _i32(len(self._columns))})
         for name, kind in self.schema.items():
-            if kind == "List(String)":
+            if kind in _ELEMENTS:
                 annotation = {6: _i32(_LIST_OF), 10: _logical(_LIST_TYPE)}
                 yield _struct({3: _i32(_OPTIONAL), 4: _binary(name), 5: _i32(1), **annotation})
                 yield _struct({3: _i32(_REPEATED), 4: _binary("list"), 5: _i32(1)})
-            leaf = "element" if kind == "List(String)" else name
-            annotation = {} if kind in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
+            leaf = "element" if kind in _ELEMENTS else name
+            annotation = {} if _ELEMENTS.get(kind, kind) in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
             yield _struct({1: _i32(_PHYSICAL[kind]), 3: _i32(_OPTIONAL), 4: _binary(leaf), **annotation})
 
 
@@ -244,7 +251,7 @@ class _Chunk:
         about = _struct({1: _i32(self.values), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
         page, page_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
         content, size = content + page, size + page_size
-        path = [name, "list", "element"] if self.kind == "List(String)" else [name]
+        path = [name, "list", "element"] if self.kind in _ELEMENTS else [name]
         facts = {
             1: _i32(_PHYSICAL[self.kind]),
             2: _list(_I32, [_zigzag(code) for code in sorted({_PLAIN, _RLE, encoding})]),
@@ -269,30 +276,36 @@ def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool)
 
 def _chunk(column: Column) -> _Chunk:
     rows = len(column)
-    if column.kind == "List(String)":
-        repetition, definition, texts = _nested(column.values)
+    if element := _ELEMENTS.get(column.kind):
+        repetition, definition, items = _nested(column.values)
         levels, values = _levels(repetition, 1) + _levels(definition, 2), len(definition)
-        _, data, dictionary, entries = _text_pages(Column("String", texts))
+        _, data, dictionary, entries = _value_pages(
+            Column(element, items if element == "String" else np.array(items, _ARRAYS[element]))
+        )
     else:
-        valid, data, dictionary, entries = _text_pages(column) if column.kind == "String" else _number_pages(column)
+        valid, data, dictionary, entries = _value_pages(column)
         levels, values = _levels(np.ones(rows, np.uint8) if valid is None else valid.view(np.uint8), 1), rows
     return _Chunk(column.kind, rows, values, levels + data, dictionary, entries)
 
 
-def _nested(lists: Sequence[Sequence[str | None] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[str]]:
+def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
     """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
-    empty list, a null in a list, a text; and the texts."""
+    empty list, a null in a list, a value; and the values."""
     repetition: list[int] = []
     definition: list[int] = []
     for each in lists:
         repetition += [0] + [1] * (len(each or ()) - 1)
-        definition += [2 if text is None else 3 for text in each] if each else [0 if each is None else 1]
-    texts = [text for each in lists if each for text in each if text is not None]
-    return np.array(repetition, np.uint8), np.array(definition, np.uint8), texts
+        definition += [2 if item is None else 3 for item in each] if each else [0 if each is None else 1]
+    items = [item for each in lists if each for item in each if item is not None]
+    return np.array(repetition, np.uint8), np.array(definition, np.uint8), items
 
 
 #: Which rows are not null (None: all), what stands in the page of data behind that, the dictionary and its length.
 _Pages: TypeAlias = "tuple[NDArray[np.bool_] | None, bytes, bytes, int]"
+
+
+def _value_pages(column: Column) -> _Pages:
+    return _text_pages(column) if column.kind == "String" else _number_pages(column)
 
 
 def _text_pages(column: Column) -> _Pages:

@@ -67,9 +67,7 @@ def words(text: str, *, closed: bool = True, several: bool = False) -> KnownName
     return KnownNames(text.split, closed, several)
 
 
-def measures_of(
-    *chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = ""
-) -> KnownNames:
+def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = "") -> KnownNames:
     """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
 
     def names() -> list[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         reason_counts,
         reason_pairs,
         reason_texts,
-        reasons_frame,
+        reasons_table,
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import Conduct
@@ -126,7 +126,7 @@ __all__ = [
     "reason_counts",
     "reason_pairs",
     "reason_texts",
-    "reasons_frame",
+    "reasons_table",
     "refuse_unreadable",
     "results_document",
     "richness",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.presentation import NAMED, columns, tallied
 from dialgauge.report import plain
-from dialgauge.runs import frame_of
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 REASONS = "reasons"
+_KINDS: dict[str, ColumnKind] = {
+    "dialogue": "String", "domain": "String", "rule": "String", "reason": "String", "slot": "String", "turn": "Int64",
+    "given": "List(String)", "wanted": "String", "entity": "String", "elsewhere": "Boolean", "rows": "Int64",
+    "unfit": "Int64",
+}  # fmt: skip
 #: The group of a code that this version does not know.
 OTHER = "another reason"
 
@@ -184,18 +189,10 @@ def _words(fault: TaskFault, domain: str) -> dict[str, str | int | None]:
     }
 
 
-def reasons_frame(rows: Iterable[tuple[str, str, str, TaskFault]]) -> polars.DataFrame:
+def reasons_table(rows: Iterable[tuple[str, str, str, TaskFault]]) -> ColumnTable:
     """The table ``reasons`` of dialogues, domains, rules and faults."""
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "dialogue": pl.String, "domain": pl.String, "rule": pl.String, "reason": pl.String, "slot": pl.String,
-        "turn": pl.Int64, "given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String,
-        "elsewhere": pl.Boolean, "rows": pl.Int64, "unfit": pl.Int64,
-    }  # fmt: skip
-    return frame_of(
-        ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows), kinds
-    )
+    kept = ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows)
+    return ColumnTable.of_rows(_KINDS, kept)
 
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:
