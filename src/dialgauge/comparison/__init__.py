@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.scores import PairedScores, paired_scores, shared_turns
     from dialgauge.comparison.spread import read_system_table, spread_figure, spreads, system_table_json, system_tables
     from dialgauge.comparison.standing import Standing, standings
+    from dialgauge.comparison.verdict import MeasureVerdict, Verdict
     from dialgauge.comparison.views import (
         ComparisonView,
         ItemDifference,
@@ -38,9 +39,11 @@ __all__ = [
     "Difference",
     "ItemDifference",
     "LackingSystem",
+    "MeasureVerdict",
     "PairedScores",
     "Standing",
     "TurnDivergence",
+    "Verdict",
     "assigned",
     "comparable_signature",
     "compare_runs",

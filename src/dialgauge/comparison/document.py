@@ -125,6 +125,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "complete": comparison.complete,
         "lacking": [asdict(one) for one in comparison.lacking],
         "notes": list(comparison.notes),
+        "verdict": {"sentence": str(comparison.verdict), "measures": list(map(asdict, comparison.verdict.measures))},
         "systems": _systems(comparison),
         "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
         "measures": [

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from dialgauge.comparison.same_units import listed_units, unlike_units
+from dialgauge.comparison.verdict import Verdict, verdict_of
 from dialgauge.dialogue import dialogue_key
 from dialgauge.kinds import kind_named
 from dialgauge.text import counted
@@ -107,6 +108,10 @@ class ComparisonView:
         units = self.units(run)
         frame = _summed_by_unit(run.table(table), units) if units else run.table(table)
         return _without(frame, self.unlike) if self.unlike else frame
+
+    def verdict(self, comparison: Comparison) -> Verdict:
+        """Who is ahead by the headline measure of the kind, and what the other measures say."""
+        return verdict_of(comparison)
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""

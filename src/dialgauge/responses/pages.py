@@ -23,6 +23,7 @@ from dialgauge.presentation import (
     RunPages,
     RunTables,
     TurnView,
+    first_scores,
     quoted,
 )
 from dialgauge.responses.run_page import class_chart, response_sentences, run_tables, stated_ranks
@@ -94,7 +95,7 @@ class RepliesOverview:
 
 
 class ResponsesPages(RunPages):
-    """Responses runs, and runs of systems in front of simulated users."""
+    """Runs whose replies are held against gold replies."""
 
     template = "dialgauge.responses:pages.html"
     facets = (
@@ -253,4 +254,13 @@ def _summary(replies: Iterable[Row]) -> Iterator[Badge]:
         yield Badge(text, "good" if right == len(rows) else "bad")
 
 
+class ConversationPages(ResponsesPages):
+    """Runs of systems in front of simulated users, and of attention: not every reply is judged, so scores speak."""
+
+    def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
+        """The first scores."""
+        return first_scores(run, words)
+
+
 PAGES = ResponsesPages()
+CONVERSATION_PAGES = ConversationPages()
