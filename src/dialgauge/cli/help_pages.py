@@ -1,7 +1,7 @@
 """What ``dialgauge COMMAND --help`` prints, from the declarations: plain text in 79 columns.
 
 Typer's own pages name types (``<int range> [x>=0]``) and put options into boxes that leave the text a third of the
-screen; docs/decisions/start-up.md.
+screen; docs/decisions/command-line.md.
 """
 
 from __future__ import annotations

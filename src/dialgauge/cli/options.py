@@ -10,7 +10,7 @@
         ...
 
 The declarations take what ``typer.Option`` and ``typer.Argument`` take. ``cli/parse.py`` reads correct calls straight
-from them and makes a typer application of them for everything else; docs/decisions/start-up.md says why.
+from them and makes a typer application of them for everything else; docs/decisions/command-line.md says why.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class AlwaysOn(Option):
 
 
 #: The most of something that a command makes when asked to: far above any use, and below what fills a machine's memory
-#: or starts a hundred thousand processes. docs/decisions/options.md.
+#: or starts a hundred thousand processes. docs/decisions/command-line.md.
 MOST = {
     "goals": 100_000,
     "trials": 100,

@@ -8,7 +8,7 @@
 
 What it says becomes words of the command line, before those that were typed, and is parsed as they are. It comes with a
 repository that somebody else may have written, so it can set no option that writes, overwrites, deletes, listens or
-sends: those are typed, or not given at all. docs/decisions/options.md.
+sends: those are typed, or not given at all. docs/decisions/command-line.md.
 """
 
 from __future__ import annotations
