@@ -54,7 +54,8 @@ def test_three_systems_on_sixty_lines_with_letters_worst_dialogues_and_signature
     text = markdown_summary(runs, comparison)
     lines = text.splitlines()
     assert len(lines) <= 60
-    assert lines[0].startswith(
+    assert lines[0].startswith("- augpt is ahead of every other system in JGA, of dots by ")
+    assert lines[1].startswith(
         "- augpt is better than every other system by JGA (joint goal accuracy; ahead of dots by "
     )
     (header,) = [line for line in lines if line.startswith("| system")]
@@ -193,4 +194,5 @@ def test_the_summary_begins_with_the_sentences() -> None:
     runs = [made("augpt", 0.8), made("dots", 0.5)]
     comparison = compare_runs(runs, resamples=300)
     first = comparison_sentences(comparison)[0]
-    assert markdown_summary(runs, comparison).replace("\\", "").startswith(f"- {first}")
+    summary = markdown_summary(runs, comparison).replace("\\", "")
+    assert summary.startswith(f"- {comparison.verdict}.\n- {first}")

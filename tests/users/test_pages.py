@@ -10,9 +10,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.explorer import Library
-from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.presentation import pages_of
+from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import stacked_bars
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored

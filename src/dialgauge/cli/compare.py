@@ -387,6 +387,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
     told = missing_sentences(comparison)
     if told:
         screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
+    screen.print(f"{comparison.verdict}.\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),

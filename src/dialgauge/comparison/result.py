@@ -41,6 +41,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.comparison.verdict import Verdict
     from dialgauge.runs import Run
 
 RESAMPLES = 10_000
@@ -267,6 +268,11 @@ class Comparison:
     def view(self) -> ComparisonView:
         """What the family of the runs has to add."""
         return view_of_runs(list(self.runs.values()))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who is ahead, by how much, how sure, and by which measures not; as text, one sentence."""
+        return self.view.verdict(self)
 
     @cached_property
     def turn_scores(self) -> Mapping[str, polars.DataFrame]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Tone,
         TurnView,
         pages_of,
+        run_charts,
     )
     from dialgauge.presentation.phrases import (
         NAMED,
@@ -81,6 +82,7 @@ __all__ = [
     "pages_of",
     "percent",
     "quoted",
+    "run_charts",
     "scored_units",
     "sentence",
     "slot_rows",
