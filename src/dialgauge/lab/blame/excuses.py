@@ -20,7 +20,7 @@ from dialgauge.lab.blame.spoken_record import (
 )
 from dialgauge.text import counted
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+from dialgauge.worlds.town import SEARCH_SLOTS, is_reference
 
 _GENERAL = "general"
 _BYE = "general-bye"
@@ -229,7 +229,7 @@ class Excuses:
             now = [one for one in self._record.told if one.turn == word.turn]
             if word.intent in REFUSING and not any(one.intent == word.intent for one in now):
                 return word
-            answer = same_slot(word.slot, REFERENCE) or (part == "request" and same_slot(word.slot, slot))
+            answer = is_reference(word.slot) or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
                 return word
         return next(iter(self._phantom_references()), None) if part == "booking" else None
@@ -237,9 +237,9 @@ class Excuses:
     def _phantom_references(self) -> Iterator[Word]:
         """References that the user heard, of whatever domain, in turns that told none."""
         for place, turn in enumerate(self._talk.turns):
-            if turn.speaker == "system" and not any(same_slot(act.slot, REFERENCE) for act in turn.acts or ()):
+            if turn.speaker == "system" and not any(is_reference(act.slot) for act in turn.acts or ()):
                 for act in turn.heard or ():
-                    if same_slot(act.slot, REFERENCE):
+                    if is_reference(act.slot):
                         yield Word(place, act.name, act.slot, ", ".join(act.values))
 
     def _missed_question(self, slot: str) -> int | None:
