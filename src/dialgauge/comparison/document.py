@@ -126,7 +126,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "lacking": [asdict(one) for one in comparison.lacking],
         "notes": list(comparison.notes),
         "systems": _systems(comparison),
-        "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
+        "differences": [difference.as_dict() for difference in comparison.differences()],
         "measures": [
             asdict(spread)
             | {
