@@ -77,24 +77,33 @@ class Column:
         """The distinct texts in the order in which they first appear."""
         if self.codes is None:
             return dict.fromkeys(self.values)
-        first = np.full(len(self.values), len(self.codes))
-        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of several rows the last one stays: the first
-        used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(self.codes))]
-        return dict.fromkeys(self.values[code] for code in used.tolist())
+        return dict.fromkeys(self.values[code] for code in _used(self.codes, len(self.values)).tolist())
 
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
-        names = self.unique()
-        places = {name: place for place, name in enumerate(names)}
         if self.codes is None:
+            names = dict.fromkeys(self.values)
+            places = dict(zip(names, range(len(names)), strict=True))
             return list(names), np.fromiter(map(places.__getitem__, self.values), np.int64, len(self.values))
-        return list(names), np.array([places.get(text, -1) for text in self.values], np.int64)[self.codes]
+        used = _used(self.codes, len(self.values))
+        texts = [self.values[code] for code in used.tolist()]
+        places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
+        place_of = np.full(len(self.values), -1)
+        place_of[used] = np.arange(len(used)) if len(places) == len(texts) else [places[text] for text in texts]
+        return list(places), place_of[self.codes]
 
     def rows(self, start: int, stop: int) -> Column:
         """Some rows of it."""
         if self.codes is not None:
             return Column(self.kind, self.values, self.codes[start:stop])
         return Column(self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop])
+
+
+def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Those of so many codes that occur, in the order in which they first appear."""
+    first = np.full(size, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one stays: the first
+    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
 
 
 def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> Column:
@@ -109,7 +118,7 @@ def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = No
     return Column(kind, filled, None, np.array([value is not None for value in values], bool))
 
 
-def chosen_texts(texts: Sequence[str | None], codes: NDArray[Any]) -> Column:
+def chosen_texts(texts: Sequence[str | bytes | None], codes: NDArray[Any]) -> Column:
     """A column of texts of which few are distinct: row by row the place of its text in the list."""
     return Column("String", texts, codes)
 

@@ -128,7 +128,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "note_kinds": [note_kind(note) for note in comparison.notes],
         "verdict": {"sentence": str(comparison.verdict), "measures": list(map(asdict, comparison.verdict.measures))},
         "systems": _systems(comparison),
-        "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
+        "differences": [difference.as_dict() for difference in comparison.differences()],
         "measures": [
             asdict(spread)
             | {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from dialgauge.measures import (
 )
 from dialgauge.stats import (
     Floats,
-    PairedBootstrap,
     PairedRandomisation,
     bootstrap_several,
     decide_amounts,
@@ -67,7 +67,6 @@ class Difference:
     high: float
     error: float
     p: float
-    p_bootstrap: float
     p_randomisation: float
     adjusted: float
     wins: int
@@ -77,6 +76,17 @@ class Difference:
     #: Would the randomisation alone have called it significant, where it is not?
     randomisation_alone: bool = False
     higher_is_better: bool = True
+    _bootstrap: Callable[[], float] = field(default=lambda: math.nan, repr=False, compare=False)
+
+    @property
+    def p_bootstrap(self) -> float:
+        """The p-value of the paired bootstrap, which decides nothing: drawn when it is first asked for."""
+        return self._bootstrap()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
 
     @property
     def better(self) -> str:
@@ -103,7 +113,6 @@ class Comparison:
 
     scores: PairedScores
     intervals: Floats
-    bootstrap: PairedBootstrap
     #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
     tested: PairedRandomisation
     randomisation: PairedRandomisation
@@ -116,6 +125,8 @@ class Comparison:
     #: The measures whose differences have intervals with one more unit; those of amounts are decided by it too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
+    #: The bootstrap's p-values of measures of several sums, by pair.
+    p_several: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -174,6 +185,14 @@ class Comparison:
         """Which differences are significant after correction, (pairs, measures)."""
         found: NDArray[np.bool_] = self.tested.adjusted < self.alpha
         return found
+
+    @cached_property
+    def p_bootstrap(self) -> Floats:
+        """The p-values of the paired bootstrap, (pairs, measures)."""
+        drawn = paired_bootstrap(self.scores.num, self.scores.den, resamples=self.resamples, seed=self.seed)
+        for measure, p in self.p_several.items():
+            drawn.p[:, self.scores.place_of_measure(measure)] = p
+        return drawn.p
 
     @cached_property
     def floor(self) -> Floats:
@@ -326,7 +345,6 @@ class Comparison:
             high=np.nan if self.too_few else float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
             p=float(tested.p[row, column]),
-            p_bootstrap=float(self.bootstrap.p[row, column]),
             p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(tested.adjusted[row, column]),
             wins=higher if higher_is_better else lower,
@@ -335,6 +353,7 @@ class Comparison:
             significant=bool(self.significant[row, column]),
             randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,
+            _bootstrap=lambda: float(self.p_bootstrap[row, column]),
         )
 
     @cached_property
@@ -364,20 +383,20 @@ def compare_scores(
     level: float = 0.95,
     runs: Mapping[str, Run] | None = None,
 ) -> Comparison:
-    """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
+    """Compare systems: intervals and paired randomisation over dialogues; the paired bootstrap when asked for."""
     how = Resampling(resamples, seed, level)
     cells = [(system, measure) for system in scores.systems for measure in scores.measures]
     limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
     intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
     made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
-    bootstrap = paired_bootstrap(scores.num, scores.den, resamples=resamples, seed=seed)
     randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
+    p_several: dict[str, Floats] = {}
     for measure, sums in scores.several.items():
         column = [scores.place_of_measure(measure)]
-        intervals[:, column[0]], p = bootstrap_several(sums, resamples=resamples, seed=seed, level=level)
-        difference = randomise_several(sums, resamples=resamples, seed=seed, level=level)
-        bootstrap.difference[:, column], bootstrap.p[:, column[0]] = difference.difference, p
-        randomisation.take(column, difference)
+        intervals[:, column[0]], p_several[measure] = bootstrap_several(
+            sums, resamples=resamples, seed=seed, level=level
+        )
+        randomisation.take(column, randomise_several(sums, resamples=resamples, seed=seed, level=level))
         made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
@@ -389,7 +408,6 @@ def compare_scores(
     return Comparison(
         scores=scores,
         intervals=intervals,
-        bootstrap=bootstrap,
         tested=tested,
         randomisation=randomisation,
         resamples=resamples,
@@ -399,6 +417,7 @@ def compare_scores(
         made=made,
         one_more=tuple(shares),
         amounts=tuple(amounts),
+        p_several=p_several,
     )
 
 

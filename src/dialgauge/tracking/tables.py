@@ -26,11 +26,10 @@ import msgspec
 import numpy as np
 
 from dialgauge.columns import Column, ColumnTable, chosen_texts, column
-from dialgauge.dialogue import Turn
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.details import CountBasis, tracking_details
-from dialgauge.tracking.encode import Codes, Kind
+from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.fga import default_rule, error_types
 
 if TYPE_CHECKING:
@@ -168,20 +167,17 @@ def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     own = system.gold_corpus.user_turns
     theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
     said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
-    states = [None if turn is None else predicted_part(turn, system.predicted.kind) for turn in said]
+    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in said]
     words = [
         turn.text if turn is not None and turn.text and not own[row].text else None
         for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
     ]
-    lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
-    written = [None if state is None else line for state, line in zip(states, lines, strict=False)]
-    told = {"state": column("String", written), "text": column("String", words)}
-    return ColumnTable({**_places(comparison, system), **told})
-
-
-def predicted_part(turn: Turn, kind: Kind) -> Any:
-    """What a turn of a prediction file predicts: a state, or verdicts on slots."""
-    return turn.judged if kind == "judged" else turn.predicted if kind == "predicted" else turn.state
+    distinct = {id(state): state for state in states}  # turns share what is written the same in their file
+    lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
+    written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
+    places = dict(zip(distinct, range(len(distinct)), strict=True))
+    state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
+    return ColumnTable({**_places(comparison, system), "state": state, "text": column("String", words)})
 
 
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, Column]:
