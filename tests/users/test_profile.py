@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,12 @@ def test_shipped_profiles_load() -> None:
     sgd = load_profile("sgd").domain("Restaurants_2")
     assert sgd is not None
     assert sgd.entity_slots == ("restaurant_name",)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_profile_could_be_one_s_own(name: str) -> None:
+    """Theirs are read without the checks of a file that a person wrote."""
+    assert load_profile(str(files("dialgauge.users") / "profiles" / f"{name}.json")) == load_profile(name)
 
 
 def test_a_profile_of_one_s_own_decides_what_acts_mean(tmp_path: Path) -> None:
