@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
 
+from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
@@ -17,9 +17,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    import polars
 
 SCORE_TABLE, SUMS_TABLE = "dialogue_scores", "dialogue_sums"
 
@@ -85,13 +82,13 @@ def paired_measures(runs: Sequence[Run]) -> set[str]:
     return set.intersection(*by_run)
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
-    sums = _summed(runs, {}, view)
+    sums = [as_frame(table) for table in _summed(runs, {}, view)]
     if not sums:
         return paired_scores(frames, known)
-    no_ratios = not any(map(len, frames.values()))
+    no_ratios = not any(table.height for table in frames.values())
     frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
     scores = paired_scores(frames, known)
     several = several_sums(scores.dialogues, sums)
@@ -102,9 +99,7 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], vie
     return replace(together, notes=(*together.notes, *notes))
 
 
-def _summed(
-    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView
-) -> list[polars.DataFrame]:
+def _summed(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> list[GivenTable]:
     """These tables and, where every run has one, those of several sums."""
     every = all(SUMS_TABLE in run.tables for run in runs.values())
     return [*frames.values(), *(view.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
@@ -182,9 +177,9 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonVie
     return [f"{sentence}; left out of the tests"]
 
 
-def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
+def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, GivenTable]) -> None:
     for name, run in runs.items():
-        if not run.scores and not len(frames[name]):
+        if not run.scores and not frames[name].height:
             raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
 
 

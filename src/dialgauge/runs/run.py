@@ -18,7 +18,6 @@ from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
-    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
@@ -31,6 +30,7 @@ DetailsT = TypeVar("DetailsT")
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.columns import GivenTable
     from dialgauge.measures import Scores
     from dialgauge.runs.corpora import EncodedCorpus
 
@@ -280,7 +280,6 @@ class _Memory:
         self._corpus = corpus
         self._inputs = inputs
         self._made: dict[str, GivenTable] = {}
-        self._read: dict[str, polars.DataFrame] = {}
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
@@ -291,12 +290,9 @@ class _Memory:
         return with_origin(facts, self._inputs)
 
     def table(self, name: str) -> polars.DataFrame:
-        from dialgauge.columns import ColumnTable
+        from dialgauge.columns import as_frame
 
-        if name not in self._read:
-            given = self.given_table(name)
-            self._read[name] = given.frame() if isinstance(given, ColumnTable) else given
-        return self._read[name]
+        return as_frame(self.given_table(name))
 
     def given_table(self, name: str) -> GivenTable:
         if name not in self._made:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,10 +18,7 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.columns import ColumnKind, ColumnTable
-
-#: A table that a run is given, or made of.
-GivenTable: TypeAlias = "polars.DataFrame | ColumnTable"
+    from dialgauge.columns import ColumnKind, ColumnTable, GivenTable
 
 TABLE_ENDING = ".parquet"
 DIALOGUES, TURNS, DIALOGUE_SCORES = "dialogues", "turns", "dialogue_scores"

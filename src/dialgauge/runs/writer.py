@@ -17,7 +17,6 @@ from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     FIXED,
     TABLE_ENDING,
-    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
@@ -28,6 +27,7 @@ from dialgauge.runs.tables import (
 from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
 
 if TYPE_CHECKING:
+    from dialgauge.columns import GivenTable
     from dialgauge.measures import Scores
 
 _SCRATCH = f"{MANIFEST}.new"
