@@ -34,7 +34,7 @@ def test_shipped_profiles_load() -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_a_shipped_profile_could_be_one_s_own(name: str) -> None:
-    """Theirs are read without the checks of a file that a person wrote."""
+    """Those that are shipped are read without the checks of a file that a person wrote."""
     assert load_profile(str(files("dialgauge.users") / "profiles" / f"{name}.json")) == load_profile(name)
 
 
