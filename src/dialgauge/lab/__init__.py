@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables
+    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_rows, blame_tables
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.blame.stored_blame import blamed_run
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
@@ -48,6 +48,7 @@ __all__ = [
     "blame_document",
     "blame_explanation",
     "blame_list",
+    "blame_rows",
     "blame_tables",
     "blamed_run",
     "channel_conditions",
