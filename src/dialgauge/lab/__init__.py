@@ -7,7 +7,14 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
+    from dialgauge.lab.blame.blame_views import (
+        blame_document,
+        blame_explanation,
+        blame_list,
+        blame_rows,
+        blame_tables,
+        blamed_run,
+    )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
@@ -54,6 +61,7 @@ __all__ = [
     "blame_document",
     "blame_explanation",
     "blame_list",
+    "blame_rows",
     "blame_tables",
     "blamed_run",
     "channel_conditions",
