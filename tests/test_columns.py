@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.columns import Column, ColumnKind, ColumnTable, chosen_texts, column
+from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
 
 KINDS: dict[ColumnKind, Any] = {
     "String": polars.String(),
@@ -147,6 +147,6 @@ def test_columns_of_one_length_only() -> None:
 @pytest.mark.parametrize(
     "each", [column("String", ["b", None, "a", "b"]), chosen_texts(["a", "x", None, "b"], np.array([3, 2, 0, 3]))]
 )
-def test_a_column_tells_its_texts_and_nulls(each: Column) -> None:
+def test_a_column_tells_its_texts_and_nulls(each: TableColumn) -> None:
     assert list(each.unique()) == ["b", None, "a"]
     assert (len(each), each.null_count()) == (4, 1)

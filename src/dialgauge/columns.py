@@ -48,7 +48,7 @@ _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
     UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
 
@@ -92,11 +92,13 @@ class Column:
         place_of[used] = np.arange(len(used)) if len(places) == len(texts) else [places[text] for text in texts]
         return list(places), place_of[self.codes]
 
-    def rows(self, start: int, stop: int) -> Column:
+    def rows(self, start: int, stop: int) -> TableColumn:
         """Some rows of it."""
         if self.codes is not None:
-            return Column(self.kind, self.values, self.codes[start:stop])
-        return Column(self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop])
+            return TableColumn(self.kind, self.values, self.codes[start:stop])
+        return TableColumn(
+            self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop]
+        )
 
 
 def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -106,27 +108,27 @@ def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
     return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
 
 
-def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> Column:
+def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> TableColumn:
     """A column of any values with None for null, or of an array with a mask of what is null."""
     if kind not in _ARRAYS:
-        return Column(kind, values)
+        return TableColumn(kind, values)
     if isinstance(values, np.ndarray):
-        return Column(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
+        return TableColumn(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
     if None not in values:
-        return Column(kind, np.array(values, _ARRAYS[kind]))
+        return TableColumn(kind, np.array(values, _ARRAYS[kind]))
     filled = np.array([0 if value is None else value for value in values], _ARRAYS[kind])
-    return Column(kind, filled, None, np.array([value is not None for value in values], bool))
+    return TableColumn(kind, filled, None, np.array([value is not None for value in values], bool))
 
 
-def chosen_texts(texts: Sequence[str | bytes | None], codes: NDArray[Any]) -> Column:
+def chosen_texts(texts: Sequence[str | bytes | None], codes: NDArray[Any]) -> TableColumn:
     """A column of texts of which few are distinct: row by row the place of its text in the list."""
-    return Column("String", texts, codes)
+    return TableColumn("String", texts, codes)
 
 
 class ColumnTable:
     """Columns of one length by name. What polars calls the same it has too; :meth:`frame` makes a frame of it."""
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, TableColumn]) -> None:
         self._columns = dict(columns)
         lengths = {len(each) for each in columns.values()}
         if len(lengths) != 1:
@@ -154,7 +156,7 @@ class ColumnTable:
         """The type of each column."""
         return {name: each.kind for name, each in self._columns.items()}
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> TableColumn:
         return self._columns[name]
 
     def frame(self) -> polars.DataFrame:
@@ -223,9 +225,9 @@ def as_frame(table: GivenTable) -> polars.DataFrame:
     return table.frame() if isinstance(table, ColumnTable) else table
 
 
-def coded_texts(column: Column | polars.Series) -> tuple[list[str], NDArray[np.int64]]:
+def coded_texts(column: TableColumn | polars.Series) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct texts of a column in the order in which they first appear, and row by row which of them it is."""
-    if isinstance(column, Column):
+    if isinstance(column, TableColumn):
         return column.coded()
     import polars
 
@@ -283,13 +285,13 @@ def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool)
     return header + packed, len(header) + len(content)
 
 
-def _chunk(column: Column) -> _Chunk:
+def _chunk(column: TableColumn) -> _Chunk:
     rows = len(column)
     if element := _ELEMENTS.get(column.kind):
         repetition, definition, items = _nested(column.values)
         levels, values = _levels(repetition, 1) + _levels(definition, 2), len(definition)
         _, data, dictionary, entries = _value_pages(
-            Column(element, items if element == "String" else np.array(items, _ARRAYS[element]))
+            TableColumn(element, items if element == "String" else np.array(items, _ARRAYS[element]))
         )
     else:
         valid, data, dictionary, entries = _value_pages(column)
@@ -313,11 +315,11 @@ def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], N
 _Pages: TypeAlias = "tuple[NDArray[np.bool_] | None, bytes, bytes, int]"
 
 
-def _value_pages(column: Column) -> _Pages:
+def _value_pages(column: TableColumn) -> _Pages:
     return _text_pages(column) if column.kind == "String" else _number_pages(column)
 
 
-def _text_pages(column: Column) -> _Pages:
+def _text_pages(column: TableColumn) -> _Pages:
     names, codes = column.coded()
     valid = None
     if None in names:
@@ -331,7 +333,7 @@ def _text_pages(column: Column) -> _Pages:
     return valid, _codes(codes, len(names)), _plain_texts(names), len(names)
 
 
-def _number_pages(column: Column) -> _Pages:
+def _number_pages(column: TableColumn) -> _Pages:
     valid = column.valid
     values = column.to_numpy() if valid is None else column.to_numpy()[valid]
     if column.kind == "Boolean":

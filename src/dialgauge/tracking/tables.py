@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from dialgauge.columns import Column, ColumnTable, chosen_texts, column
+from dialgauge.columns import ColumnTable, TableColumn, chosen_texts, column
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.details import CountBasis, tracking_details
@@ -180,7 +180,7 @@ def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     return ColumnTable({**_places(comparison, system), "state": state, "text": column("String", words)})
 
 
-def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, Column]:
+def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
@@ -191,19 +191,19 @@ def _places(comparison: StateComparison, system: System, rows: Codes | None = No
     }
 
 
-def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, Column]:
+def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, TableColumn]:
     return {
         "domain": chosen_texts([domain for domain, _ in pairs], slots),
         "slot": chosen_texts([name for _, name in pairs], slots),
     }
 
 
-def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, Column]:
+def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, TableColumn]:
     texts = [" | ".join(values) if values else None for values in comparison.coder.values]
     return {"gold": chosen_texts(texts, gold), "predicted": chosen_texts(texts, predicted)}
 
 
-def _counted(*counts: Codes) -> dict[str, Column]:
+def _counted(*counts: Codes) -> dict[str, TableColumn]:
     return {name: column("Int32", each) for name, each in zip(COUNTS, counts, strict=True)}
 
 
