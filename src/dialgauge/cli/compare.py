@@ -200,20 +200,16 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
+    scored = {**scoring, "--coverage": coverage if coverage != "intersection" else None}
     if _are_runs(files, store):
-        own_coverage = coverage if coverage != "intersection" else None
-        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage, "--run": run})
+        _refuse("stored runs are already scored", {**scored, "--run": run})
         return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     if _are_results(files):
-        own_coverage = coverage if coverage != "intersection" else None
-        _refuse("agent results are already scored", {**scoring, "--coverage": own_coverage})
-        from dialgauge.tasks import score_results
-
-        scored = score_results(files, resamples=0)
-        return compare_stored(scored, store, measures, resamples, seed, level, missing, request, output)
-    from dialgauge.tracking import compare
+        _refuse("agent results are already scored", scored)
+        return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
+    from dialgauge import compare
     from dialgauge.values import DEFAULT_PROFILE
 
     with err.status("scoring and comparing"):
@@ -247,12 +243,12 @@ def compare_stored(
     request: Request,
     output: ComparisonOutput,
 ) -> int:
-    """Compare runs, stored ones or such as were just scored, without their inputs."""
-    from dialgauge.comparison import compare_runs
+    """Compare runs, stored ones or results of agents, without their inputs."""
+    from dialgauge import compare
 
     names = _names(measures or ())
-    comparison = compare_runs(
-        runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level, missing=missing
+    comparison = compare(
+        list(runs), store=store, measures=names or None, resamples=resamples, seed=seed, level=level, missing=missing
     )
     return present(comparison, request.options(comparison.systems), output)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from dialgauge.cli import lab_blame, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import (
@@ -19,8 +19,6 @@ from dialgauge.cli.common import (
     WideOption,
     WorkersOption,
     check_table,
-    draw_scores,
-    figure_kinds,
     place_from,
     present_tables,
     write_document,
@@ -48,24 +46,8 @@ from dialgauge.cli.lab_options import (
     sitting_from,
 )
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, application
-from dialgauge.cli.screen import err, out, progress_bar
-
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
-
-#: What the parts of measures are that have no domains. Failures have a cause and a side at fault: two ways to divide
-#: the same failures, and the last two are both.
-_CAUSE, _SIDE = "cause", "side at fault"
-_PARTS: dict[str, str | tuple[str, ...]] = {
-    "Blame": _CAUSE, "Blame[user]": _SIDE, "Blame[system]": _SIDE, "Blame[world]": _SIDE, "Blame[limit]": _SIDE,
-    "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
-}  # fmt: skip
-_NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
-#: What the families of measures are about.
-_SECTIONS = {
-    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
-    "lab": "conversation",
-}  # fmt: skip
+from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.screen import err, out
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
@@ -132,16 +114,13 @@ def run(
     --fail-under or --fail-on-drop check failed.
     """
     out.wide = wide
-    from dialgauge.lab import lab_tables, town_run, write_conversations
+    from dialgauge.lab import converse, write_conversations
     from dialgauge.runs import Store
     from dialgauge.worlds.town import ontology_of
 
-    check_table(table)
-    figure_kinds(figure_format, figures)
+    output = Output(json, table, figures, figure_format, run=True, store=store)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("lab",))
     where = place_from(engine, workers, address)
-    place = Store(store)
-    place.check_writable()
     loaded = opened_town(goals, database, count, town_seed, failures)
     sitting = sitting_from(
         user=(user, user_set),
@@ -162,26 +141,16 @@ def run(
         seconds=seconds,
         loop=loop,
     )
-    with progress_bar("talking", len(loaded.goals) * trials) as advance:
-        stored = town_run(loaded, sitting, store=place, workers=where, resamples=resamples, on_unit=advance)
-    tables = lab_tables(stored, detail=detail)
-    present_tables(tables, table, json)
-    if json is not None:
-        write_document(json, "lab-run", _document(stored))
+    place = Store(store)
+    results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())
+    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail))
     if export is not None:
         for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
-    # The sum over all causes is 100% whatever the system does.
-    look: dict[str, Any] = {"parts": _PARTS, "sections": _SECTIONS, "names": _NAMES, "without": ("Blame",)}
-    draw_scores({_talkers(stored): stored}, figures, figure_format, **look)
-    for note in stored.notes:
+    for note in results.notes:
         err.print(note)
-    if loaded.refused:
-        (name, why), more = loaded.refused[0], len(loaded.refused) - 1
-        rest = f"; {more:,} more, see 'dialgauge lab goals'" if more else ""
-        err.print(f"skipped goal {name}: {why}{rest}")
-    return gate.exit_code([stored], EXIT_INCOMPLETE if stored.notes or loaded.refused else 0)
+    return gate.exit_code([stored], 0 if results.complete else EXIT_INCOMPLETE)
 
 
 @app.command("goals")
@@ -221,33 +190,3 @@ def show_goals(
             raise DialgaugeError("--out writes the synthetic town; drop --goals")
         write_town(folder, loaded.town, generate_goals(loaded.town, len(loaded.goals), town_seed))
         err.print(f"wrote {folder}")
-
-
-def _talkers(stored: Run) -> str:
-    """Who talked to whom, in words: the run's own name joins them with all their settings."""
-    from dialgauge.lab import AgentSpec
-    from dialgauge.measures import Signature
-
-    talked = Signature.parse(stored.signature)
-    if not {"system", "user"} <= talked.keys():
-        return stored.name
-    names = []
-    for agent in (AgentSpec.parse(talked[side]) for side in ("system", "user")):
-        settings = ",".join(f"{name}: {value}" for name, value in agent.options.items()).replace("=", ": ")
-        names.append(f"{agent.name} ({settings})" if settings else agent.name)
-    return " with ".join(names)
-
-
-def _document(stored: Run) -> dict[str, Any]:
-    import msgspec
-
-    from dialgauge.lab import blame_document
-
-    return {
-        "run": stored.id,
-        "signature": stored.signature,
-        "scores": {name: msgspec.to_builtins(score) for name, score in stored.scores.items()},
-        "coverage": msgspec.to_builtins(stored.coverage),
-        "config": stored.manifest.config,
-        "blame": blame_document(stored)["blame"],
-    }

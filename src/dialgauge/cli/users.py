@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
@@ -27,7 +26,6 @@ from dialgauge.cli.common import (
     WorkersOption,
     check_table,
     draw_figures,
-    draw_scores,
     figure_kinds,
     on_screen,
     place_from,
@@ -40,7 +38,8 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, OutputFile, application
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.screen import out
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
 from dialgauge.cli.users_options import (
@@ -56,12 +55,11 @@ from dialgauge.cli.users_options import (
     fresh_or_stored,
     opened,
     options_from,
-    scored,
 )
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
-    from dialgauge.runs import Run
 
 app = application(
     "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat?"
@@ -124,50 +122,33 @@ def score(
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     out.wide = wide
-    from dialgauge.errors import DialgaugeError
-    from dialgauge.formats import bulk_load, system_names
-    from dialgauge.users import reference_report, score_tables, verdict_table
+    from dialgauge.formats import bulk_load
+    from dialgauge.users import reference_report, score_users
 
-    check_table(table)
-    figure_kinds(figure_format, figure_folder)
+    output = Output(json, table, figure_folder, figure_format, run=run, store=store)
     gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("users",), family="users")
     where = place_from(engine, workers, address)
-    if run:
-        from dialgauge.runs import Store
-
-        Store(store).check_writable()
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
     with bulk_load():
-        options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
-        runs = [
-            scored(
-                source,
-                options,
-                where,
-                measures=measures or ["default"],
-                resamples=resamples,
-                seed=seed,
-                name=name,
-                keep=working_store(store) if engine else None,
-            )
-            for source, name in zip(conversations, system_names(conversations), strict=True)
-        ]
-        tables: list[Table] = []
-        for each in runs:
-            tables += score_tables(each)
-            if verdicts:
-                tables.append(verdict_table(each))
-        if on_screen(json):
-            print_tables(tables)
-        if json is not None:
-            write_document(json, "users-score", _document(runs, per_dialogue=per_dialogue))
-        write_table_file(tables, table)
+        results = score_users(
+            conversations,
+            options=options_from(canonical_map, config, override, mode, profile, database, schema, format),
+            measures=measures or ["default"],
+            workers=where,
+            resamples=resamples,
+            seed=seed,
+            store=working_store(store) if engine else None,
+            progress=OnScreen(),
+        )
+        runs = output.present(
+            results,
+            "users-score",
+            tables=results.tables(verdicts=verdicts),
+            document=lambda: results.document(per_dialogue=per_dialogue),
+        )
         if reference is not None:
-            write_json(reference, reference_report(runs[0]))
-        if run:
-            _store(runs, store)
-        draw_scores(runs, figure_folder, figure_format, more=lambda: _behaviours(runs))
+            write_json(reference, reference_report(results[0]))
     return gate.exit_code(runs, finish(runs))
 
 
@@ -261,7 +242,6 @@ def explain(
     dialgauge users explain PMUL2009 --from RUN
     """
     out.wide = wide
-    from dialgauge.errors import DialgaugeError
     from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 
     check_table(table)
@@ -273,7 +253,7 @@ def explain(
     else:
         options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
         conversation, chosen = conversation_named(source[0], dialogue, options)
-        presented = users_scored([conversation], chosen, resamples=0, name=source[0]).run
+        presented = users_scored([conversation], chosen, resamples=0, name=source[0])
     tables = explanation(presented, dialogue)
     if on_screen(json):
         if talk:
@@ -283,34 +263,3 @@ def explain(
     if json is not None:
         write_document(json, "users-explain", explanation_record(presented, dialogue, talk=talk))
     write_table_file(tables, table)
-
-
-def _behaviours(runs: list[Run]) -> dict[str, Callable[[], Any]]:
-    """The figures of 'users figures' for each user model."""
-    from dialgauge.comparison import figure_label
-    from dialgauge.users import draw, paper_figures
-
-    return {
-        f"{one.name}_{figure_label(place, run.name)}" if len(runs) > 1 else one.name: partial(draw, one)
-        for place, run in enumerate(runs, 1)
-        for one in paper_figures(run)
-    }
-
-
-def _document(runs: list[Run], *, per_dialogue: bool) -> dict[str, object]:
-    """The layout of ``dialgauge score --json``."""
-    from dialgauge.measures import Signature
-    from dialgauge.users import as_system
-
-    systems = [as_system(each, per_dialogue=per_dialogue) for each in runs]
-    signature = Signature.shared(Signature.parse(each.signature) for each in runs).long()
-    coverage = {system["name"]: system["coverage"] for system in systems}
-    return {"signature": signature, "coverage": coverage, "systems": systems}
-
-
-def _store(runs: list[Run], store: Path | None) -> None:
-    from dialgauge.runs import Store
-
-    chosen = Store(store)
-    for each in runs:
-        err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")

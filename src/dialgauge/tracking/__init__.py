@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.stream import stream_counts, write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare_trackers, score, score_study
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -77,7 +77,7 @@ __all__ = [
     "build_study",
     "carries_gold",
     "chosen_measures",
-    "compare",
+    "compare_trackers",
     "compared_counts",
     "compute",
     "cut_down",
