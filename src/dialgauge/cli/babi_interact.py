@@ -146,8 +146,6 @@ def system_named(
     from dialgauge.agents import HttpBot, Rules, make_agent
 
     if url is not None:
-        if model or folder or options:
-            raise DialgaugeError("--url names the bot; drop --model, --load, --set and --device")
         return HttpBot(url)
     if folder is not None:
         loaded = loaded_ranker(folder, model, seed, options, task())

@@ -25,32 +25,48 @@ ModelOption = Annotated[
     str | None,
     Option(
         "--model",
+        not_with=("--url",),
         metavar="NAME",
         known=MODELS,
         help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}.",
     ),
 ]
-LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Load the trained model in this folder.")]
+LoadOption = Annotated[
+    Path | None,
+    Option(
+        "--load",
+        metavar="FOLDER",
+        not_with=("--url",),
+        alone="a loaded model is finished",
+        help="Load the trained model in this folder.",
+    ),
+]
 SetOption = Annotated[
     list[str] | None,
-    Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable."),
+    Option("--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."),
 ]
 PresetOption = Annotated[
     Literal["default", "paper", "margin"] | None,
     Option(
-        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
+        metavar="NAME",
+        not_with=("--url",),
+        help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
     ),
 ]
 DeviceOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
+        not_with=("--url",),
         known=words("cpu cuda auto", closed=False),
         help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
     ),
 ]
 UrlOption = Annotated[
-    str | None, Option("--url", metavar="URL", help="Use the bot at this HTTP address instead of a model.")
+    str | None,
+    Option(
+        "--url", metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."
+    ),
 ]
 LogsOption = Annotated[
     str | None,
@@ -62,11 +78,16 @@ LogsOption = Annotated[
 ]
 CandidatesOption = Annotated[
     Path | None,
-    Option("--candidates", metavar="FILE", help="With --logs: candidate replies, one per line."),
+    Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
 ]
 FactsOption = Annotated[
     Path | None,
-    Option("--facts", metavar="FILE", help="With --logs: knowledge base with tab-separated entity, relation, value."),
+    Option(
+        "--facts",
+        metavar="FILE",
+        needs="--logs",
+        help="With --logs: knowledge base with tab-separated entity, relation, value.",
+    ),
 ]
 
 
@@ -192,8 +213,6 @@ def data_or_logs(
     if (data is None) == (logs is None):
         raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
     if data is not None:
-        if candidates is not None or facts is not None:
-            raise DialgaugeError("--candidates and --facts only apply to --logs; --data has its own")
         return load_task(data, task_of(folder, task, 1), splits or SPLITS)
     if task is not None:
         raise DialgaugeError("--task only applies to --data; chat logs have no tasks")

@@ -90,17 +90,29 @@ def evaluate(
     folder: LoadOption = None,
     transfer: Annotated[
         bool,
-        Option("--transfer", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
+        Option(
+            "--transfer",
+            needs="--load",
+            help="Evaluate the loaded model on candidates, facts or tasks it was not trained on.",
+        ),
     ] = False,
     world: Annotated[
         str | None,
-        Option(known=WORLDS, help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
+        Option(
+            known=WORLDS,
+            not_with=("--data", "--logs"),
+            alone="--world simulates the dialogues",
+            help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML).",
+        ),
     ] = None,
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="With --world: dialogues per split.")
     ] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
-    save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
+    save: Annotated[
+        Path | None,
+        OutputFolder(metavar="FOLDER", not_with=("--url", "--load"), help="Save the trained model in this folder."),
+    ] = None,
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
@@ -108,7 +120,9 @@ def evaluate(
         int | None,
         Option(min=0, help="Random seed for the model and, with --logs, for the train/test split. Default: 0."),
     ] = None,
-    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Number of seeds, starting at --seed.")] = 1,
+    seeds: Annotated[
+        int, WholeNumber(of="seeds", min=1, not_with=("--url", "--load"), help="Number of seeds, starting at --seed.")
+    ] = 1,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -142,18 +156,10 @@ def evaluate(
 
     gate = BuildGate.of(fail_under, fail_on_drop, stored.store, kinds=("responses",), family="responses")
     options = settings(given, preset, device)
-    if url is not None and (folder or save or options or model or seeds > 1):
-        raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")
-    if folder is not None and seeds > 1:
-        raise DialgaugeError("a loaded model has one seed; drop --seeds")
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
     gate.require(chosen or reply_measures())
-    if transfer and folder is None:
-        raise DialgaugeError("--transfer needs a trained model; give its folder with --load")
     if world is not None:
-        if data is not None or logs is not None:
-            raise DialgaugeError("give either --world, or --data or --logs")
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
         loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
@@ -168,8 +174,6 @@ def evaluate(
         if elsewhere:
             ready.move(loaded.candidates, loaded.facts)
             tell(f"{ready.name} was trained on {place_of(fitted_on(folder))} elsewhere and is not retrained here")
-        if save is not None:
-            raise DialgaugeError("a loaded model is already saved; drop --save, or copy the folder")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
         from dialgauge.agents import make_agent

@@ -78,11 +78,21 @@ def kept_for_good() -> Iterator[None]:
 
 # Options that several commands take, each worded once.
 
+#: What shows results that exist already, where options of scoring have no use.
+SCORED = ("--from", "--systems")
+_STORED = "--from shows a run that is already scored"
+
 ViewOption = Annotated[
-    bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
+    bool,
+    Option(
+        "--view", not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it)."
+    ),
 ]
 RunOption = Annotated[
-    bool, Option("--run", help="Store the results in the run store, one run per system. --store implies it.")
+    bool,
+    Option(
+        "--run", not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it."
+    ),
 ]
 AlwaysRunOption = Annotated[
     bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
@@ -92,11 +102,17 @@ StoreOption = Annotated[
 ]
 WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
-    str | None, Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix).")
+    str | None,
+    Option("--from", metavar="RUN", alone=_STORED, help="Show a stored run instead of scoring (id or unique prefix)."),
 ]
 FromRunsOption = Annotated[
     list[str] | None,
-    Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix); repeatable."),
+    Option(
+        "--from",
+        metavar="RUN",
+        alone=_STORED,
+        help="Show a stored run instead of scoring (id or unique prefix); repeatable.",
+    ),
 ]
 RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id or unique prefix.")]
 JsonOption = Annotated[
@@ -116,7 +132,14 @@ FigureFormatOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    str | None, Option("--format", metavar="NAME", known=FORMATS, help="Input format; overrides format detection.")
+    str | None,
+    Option(
+        "--format",
+        metavar="NAME",
+        known=FORMATS,
+        not_with=("--from",),
+        help="Input format; overrides format detection.",
+    ),
 ]
 _LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
 LimitOption = Annotated[int, _LIMIT]
@@ -124,12 +147,18 @@ LimitOption = Annotated[int, _LIMIT]
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    WholeNumber("--resamples", of="resamples", min=0, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+    WholeNumber(
+        "--resamples",
+        of="resamples",
+        min=0,
+        not_with=SCORED,
+        help="Bootstrap resamples for the 95% intervals; 0 for none.",
+    ),
 ]
 WorstOption = Annotated[
     int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
 ]
-SeedOption = Annotated[int, Option(min=0, help="Random seed for resampling.")]
+SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
 EngineOption = Annotated[
@@ -179,18 +208,24 @@ def working_store(store: Path | None) -> Store:
 CoverageOption = Annotated[
     Literal["intersection", "empty"],
     Option(
-        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
+        metavar="HOW",
+        not_with=("--from",),
+        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
     ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
+    Option(
+        metavar="ID", not_with=SCORED, help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."
+    ),
 ]
 GoldFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
+    str | None,
+    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
 ]
 PredFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
+    str | None,
+    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
 ]
 
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.

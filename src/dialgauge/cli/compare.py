@@ -48,6 +48,7 @@ MeasuresOption = Annotated[
         "-m",
         metavar="NAMES",
         known=measures_of("tracking"),
+        not_with=("--systems",),
         help="Measures, comma-separated: JGA, FGA@0.5, ...",
     ),
 ]
@@ -74,7 +75,11 @@ ConfidenceOption = Annotated[
 ]
 CorrelationOption = Annotated[
     Literal["pearson", "spearman", "kendall", "all"] | None,
-    Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
+    Option(
+        metavar="KIND",
+        not_with=("--systems",),
+        help="Show correlations between measures: pearson, spearman, kendall or all.",
+    ),
 ]
 MissingOption = Annotated[
     Literal["shared", "empty", "without", "refuse"],
@@ -85,11 +90,14 @@ MissingOption = Annotated[
     ),
 ]
 PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[bool, Option("--sweep", help="Show FGA over λ, and where the ranking changes.")]
+SweepOption = Annotated[
+    bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
+]
 ShowOption = Annotated[
     int,
     Option(
         metavar="N",
+        not_with=("--systems",),
         min=0,
         help="Show the N dialogues where the first system differs most from each other one, and the turn.",
     ),
@@ -98,16 +106,22 @@ ShowByOption = Annotated[
     str | None,
     Option(
         metavar="MEASURE",
+        needs="--show",
         known=measures_of("tracking", several=False),
         help="Measure that ranks dialogues for --show. Default: the first.",
     ),
 ]
 RatingsOption = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
+    Option(
+        metavar="FILE",
+        not_with=("--systems",),
+        help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
+    ),
 ]
 RatedOption = Annotated[
-    str | None, Option(metavar="SYSTEM", help="Which system was rated, if the ratings file does not say.")
+    str | None,
+    Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
 ToOption = Annotated[
     str,
@@ -130,13 +144,18 @@ def main(
         list[str] | None,
         Argument(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
+            not_with=("--systems",),
             help="The gold file, then two or more prediction files ('self' in place of GOLD uses the gold inside "
             "PRED); or agent results (tau-bench, tau2-bench); or stored runs of any kind (ids or unique prefixes).",
         ),
     ] = None,
     systems: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Instead of files: a CSV table of systems and scores, as printed in papers."),
+        Option(
+            metavar="FILE",
+            alone="--systems compares only a table of scores",
+            help="Instead of files: a CSV table of systems and scores, as printed in papers.",
+        ),
     ] = None,
     measures: MeasuresOption = None,
     profile: Annotated[
@@ -146,6 +165,7 @@ def main(
             "-p",
             metavar="NAME|FILE",
             known=PROFILES,
+            not_with=("--systems",),
             help="Value-matching rules: a profile name or a YAML file.",
         ),
     ] = None,
@@ -188,9 +208,6 @@ def main(
         "--pred-format": pred_format,
     }
     if systems is not None:
-        needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--run": run, "--view": view}
-        _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
     from dialgauge.errors import DialgaugeError
@@ -347,12 +364,7 @@ class Request:
     rated: str | None
 
     def __post_init__(self) -> None:
-        from dialgauge.errors import DialgaugeError
 
-        if self.show_by is not None and not self.show:
-            raise DialgaugeError("--show-by needs --show N, the number of dialogues to show")
-        if self.rated is not None and self.ratings is None:
-            raise DialgaugeError("--rated needs --ratings FILE, the file of ratings")
         self.correlations()
 
     def correlations(self) -> tuple[str, ...]:

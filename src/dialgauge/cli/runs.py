@@ -99,12 +99,15 @@ def show(
 @app.command()
 def annotate(
     run: RunArgument,
-    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="Tag for the run; repeatable.")] = None,
+    tag: Annotated[
+        list[str] | None, Option("--tag", metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
+    ] = None,
     dialogue: Annotated[
         str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
     ] = None,
     label: Annotated[
-        list[str] | None, Option("--label", metavar="LABEL", help="Label for the dialogue; repeatable.")
+        list[str] | None,
+        Option("--label", metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable."),
     ] = None,
     note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
     store: StoreOption = None,
@@ -122,12 +125,8 @@ def annotate(
         raise DialgaugeError("nothing to annotate: give --tag, --label or --note")
     place = Store(store)
     if dialogue is None:
-        if label is not None:
-            raise DialgaugeError("--label is for dialogues: give --dialogue too, or use --tag")
         place.annotate(run, tags=_texts(tag), note=note)
     else:
-        if tag is not None:
-            raise DialgaugeError("--tag is for runs: leave out --dialogue, or use --label")
         place.annotate_dialogue(run, dialogue, labels=_texts(label), note=note)
 
 

@@ -33,7 +33,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import Argument, Option, application
-from dialgauge.cli.output import OnScreen, Output, refuse
+from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError
 
@@ -51,6 +51,7 @@ def score(
         list[str] | None,
         Argument(
             metavar="[GOLD] PRED...",
+            not_with=("--from",),
             help="The gold file, then prediction files, in any known format. A single file, or 'self' in place of "
             "GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
         ),
@@ -63,6 +64,7 @@ def score(
             "-m",
             metavar="NAMES",
             known=measures_of("tracking", check=["all", "default"]),
+            not_with=("--from",),
             help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
         ),
     ] = None,
@@ -73,6 +75,7 @@ def score(
             "-p",
             metavar="NAME|FILE",
             known=PROFILES,
+            not_with=("--from",),
             help="Value-matching rules: a profile name or a YAML file; repeatable.",
         ),
     ] = None,
@@ -96,6 +99,7 @@ def score(
         bool,
         Option(
             "--sensitivity",
+            not_with=("--from",),
             help="Score the first measure under every built-in profile, and show what each rule changes.",
         ),
     ] = False,
@@ -103,26 +107,35 @@ def score(
     exclude: ExcludeOption = None,
     gold_format: GoldFormatOption = None,
     pred_format: PredFormatOption = None,
-    ontology: Annotated[Path | None, Option(metavar="FILE", help="Slot inventory for profiles without one.")] = None,
+    ontology: Annotated[
+        Path | None, Option(metavar="FILE", not_with=("--from",), help="Slot inventory for profiles without one.")
+    ] = None,
     schema: Annotated[
-        Path | None, Option(metavar="FILE", help="SGD schema: also compute the official SGD scores.")
+        Path | None,
+        Option(metavar="FILE", not_with=("--from",), help="SGD schema: also compute the official SGD scores."),
     ] = None,
     train_schema: Annotated[
-        Path | None, Option(metavar="FILE", help="SGD training schema: separates seen from unseen services.")
+        Path | None,
+        Option(metavar="FILE", needs="--schema", help="SGD training schema: separates seen from unseen services."),
     ] = None,
     sgd_matching: Annotated[
         Literal["levenshtein", "difflib", "exact"] | None,
         Option(
             metavar="NAME",
+            needs="--schema",
             help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
         ),
     ] = None,
-    sgd_exact: Annotated[bool, Option("--sgd-exact", help="Short for --sgd-matching exact.")] = False,
+    sgd_exact: Annotated[
+        bool,
+        Option("--sgd-exact", needs="--schema", not_with=("--sgd-matching",), help="Short for --sgd-matching exact."),
+    ] = False,
     sgd_across_turn: Annotated[
-        bool, Option("--sgd-across-turn", help="Multiply SGD joint scores over the services of a turn.")
+        bool,
+        Option("--sgd-across-turn", needs="--schema", help="Multiply SGD joint scores over the services of a turn."),
     ] = False,
     no_intervals: Annotated[
-        bool, Option("--no-intervals", help="Skip confidence intervals, as --resamples 0 does.")
+        bool, Option("--no-intervals", not_with=("--from",), help="Skip confidence intervals, as --resamples 0 does.")
     ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -162,22 +175,7 @@ def score(
         ranking_measure(worst_by)
     for name in by or ():
         require_view(name)
-    matching = _sgd_matching(sgd_matching, exact=sgd_exact)
-    unfit: dict[str, object]
-    if schema is None:
-        unfit = {
-            "--train-schema": train_schema, "--sgd-matching": sgd_matching, "--sgd-exact": sgd_exact,
-            "--sgd-across-turn": sgd_across_turn,
-        }  # fmt: skip
-        _refuse_all(unfit, "SGD scores need the schema; add --schema FILE")
     if from_runs:
-        given = {
-            "GOLD PRED": files, "--measures": measures, "--profile": profile, "--sensitivity": sensitivity,
-            "--exclude": exclude, "--ontology": ontology, "--schema": schema, "--run": run,
-            "--gold-format": gold_format, "--pred-format": pred_format, "--no-intervals": no_intervals,
-            "--resamples": resamples != 1000, "--seed": seed, "--coverage": coverage != "intersection",
-        }  # fmt: skip
-        refuse("--from shows a run that is already scored", given)
         from dialgauge.runs import Store
 
         results = TrackingRuns(Store(store).open(one) for one in from_runs)
@@ -185,7 +183,7 @@ def score(
             results.require_turns(", ".join(looks))
     else:
         if where.asked:
-            unfit = {
+            unfit: dict[str, object] = {
                 "--by": by, "--faults": faults, "--worst": worst, "--sensitivity": sensitivity, "--schema": schema,
                 "more than one --profile": len(profile or ()) > 1,
             }  # fmt: skip
@@ -205,7 +203,12 @@ def score(
             coverage=coverage,
             exclude=exclude or (),
             ontology=ontology,
-            sgd=SgdScoring.read(schema, train_schema, matching=matching, across_turn=sgd_across_turn)
+            sgd=SgdScoring.read(
+                schema,
+                train_schema,
+                matching=sgd_matching or ("exact" if sgd_exact else ""),
+                across_turn=sgd_across_turn,
+            )
             if schema
             else None,
             sensitivity=sensitivity,
@@ -235,9 +238,3 @@ def score(
 def _refuse_all(options: Mapping[str, object], why: str) -> None:
     if given := [name for name, value in options.items() if value]:
         raise DialgaugeError(f"{', '.join(given)}: {why}")
-
-
-def _sgd_matching(named: str | None, *, exact: bool) -> str:
-    if exact and named not in (None, "exact"):
-        raise DialgaugeError(f"--sgd-exact and --sgd-matching {named} contradict each other; drop one")
-    return named or ("exact" if exact else "")

@@ -61,12 +61,18 @@ app = application(
 
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
+    Option(
+        "--database",
+        not_with=("--from",),
+        metavar="FOLDER",
+        help="MultiWOZ database. Default: the folder db next to GOLD.",
+    ),
 ]
 Domains = Annotated[
     Literal["file", "state", "placeholders"] | None,
     Option(
         "--domains",
+        not_with=("--from",),
         metavar="MODE",
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
         "names). Default: file if every turn has active_domains, else state.",
@@ -74,9 +80,17 @@ Domains = Annotated[
 ]
 UnansweredOption = Annotated[
     Literal["skip", "fail"],
-    Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
+    Option(
+        "--unanswered",
+        not_with=("--from",),
+        metavar="HOW",
+        help="Dialogues without responses: skip (as mwzeval does) or fail.",
+    ),
 ]
-Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
+Strict = Annotated[
+    bool,
+    Option("--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."),
+]
 
 
 @app.command()
@@ -85,6 +99,7 @@ def score(
         list[str] | None,
         Argument(
             metavar="GOLD PRED... | RESULTS...",
+            not_with=("--from",),
             help="The MultiWOZ file with goals, then one response file (mwzeval format) per system; or one or more "
             "agent result files (tau-bench, tau2-bench).",
         ),
@@ -94,11 +109,18 @@ def score(
     unanswered: UnansweredOption = "skip",
     strict: Strict = False,
     references: Annotated[
-        Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
+        Path | None,
+        Option(
+            metavar="FILE", not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts."
+        ),
     ] = None,
     references_are: Annotated[
         Literal["raw", "clean"] | None,
-        Option(metavar="KIND", help="Kind of --references: raw (placeholders in brackets) or clean (used as is)."),
+        Option(
+            metavar="KIND",
+            not_with=("--from",),
+            help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
+        ),
     ] = None,
     measures: Annotated[
         list[str] | None,
@@ -107,6 +129,7 @@ def score(
             "-m",
             metavar="NAMES",
             known=measures_of("tasks", "trials"),
+            not_with=("--from",),
             help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: "
             "'domains', 'richness', 'all'.",
         ),
@@ -116,7 +139,9 @@ def score(
     ] = None,
     worst: WorstOption = 0,
     from_runs: FromRunsOption = None,
-    no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,
+    no_human: Annotated[
+        bool, Option("--no-human", not_with=("--from",), help="Leave out the scores of the human responses.")
+    ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     json: JsonOption = None,

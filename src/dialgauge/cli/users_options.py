@@ -28,25 +28,35 @@ Source = Annotated[
 ]
 Map = Annotated[
     Path | None,
-    Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
+    Option(
+        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
+    ),
 ]
-ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Scoring options (YAML).")]
+ConfigFile = Annotated[
+    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
+]
 Overrides = Annotated[
     list[str] | None,
     Option(
-        "--set", metavar="PATH=VALUE", help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable."
+        "--set",
+        not_with=("--from",),
+        metavar="PATH=VALUE",
+        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
     ),
 ]
 Mode = Annotated[
     Literal["reference", "recommended"] | None,
     Option(
-        metavar="TEXT", help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."
+        metavar="TEXT",
+        not_with=("--from",),
+        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
     ),
 ]
 DatasetProfile = Annotated[
     str | None,
     Option(
         "--dataset",
+        not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
         help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file.",
@@ -54,11 +64,21 @@ DatasetProfile = Annotated[
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real."),
+    Option(
+        "--database",
+        not_with=("--from",),
+        metavar="FOLDER",
+        help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
+    ),
 ]
 SchemaFile = Annotated[
     Path | None,
-    Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
+    Option(
+        "--schema",
+        not_with=("--from",),
+        metavar="FILE",
+        help="Services and slots (JSON): describes domains, checks goals.",
+    ),
 ]
 
 
