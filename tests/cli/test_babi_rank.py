@@ -126,7 +126,7 @@ def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], 
         "the folder holds the model nearest, not tfidf",
     )
     refused(dialgauge(capsys, *evaluate, "--load", model, "--seed", 3), "was trained with seed 0; drop the seed")
-    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "drop --seeds")
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "leave out --seeds")
     refused(
         dialgauge(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
         "the folder holds the model nearest",

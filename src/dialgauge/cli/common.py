@@ -280,6 +280,16 @@ class DrawnOutput(TableOutput):
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """How gold files and predictions are read, and which of their turns count."""
+
+    coverage: CoverageOption = "intersection"
+    exclude: ExcludeOption = None
+    gold_format: GoldFormatOption = None
+    pred_format: PredFormatOption = None
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where the work runs."""
 

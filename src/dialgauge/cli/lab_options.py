@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -92,6 +93,33 @@ _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
 _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
+
+
+@dataclass(frozen=True)
+class Town:
+    """The town and its goals."""
+
+    goals: GoalsOption = "town"
+    database: DatabaseOption = None
+    town_seed: TownSeedOption = 0
+
+    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedTown:
+        """Read it, or make it."""
+        return opened_town(self.goals, self.database, count, self.town_seed, failures)
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Who talks to whom, each with settings."""
+
+    system: SystemOption = "rule-system"
+    user: UserOption = "agenda"
+    user_set: UserSetting = None
+    system_set: SystemSetting = None
+
+    def given(self, side: str) -> tuple[str, Sequence[str] | None]:
+        """The agent of a side, by name, and its settings."""
+        return (self.user, self.user_set) if side == "user" else (self.system, self.system_set)
 
 
 def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: Failures) -> LoadedTown:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli.common import (
-    check_table,
-    draw_figures,
-    figure_kinds,
+    DrawnOutput,
+    RunOption,
+    StoreOption,
+    ViewOption,
     kept_for_good,
-    on_screen,
     write_document,
     write_table_file,
 )
@@ -43,25 +42,20 @@ class OnScreen(Progress):
 
 
 @dataclass(frozen=True)
-class Output:
+class Output(DrawnOutput):
     """Where results go. What cannot be written is refused before the work begins."""
 
-    json: Path | None = None
-    table: Path | None = None
-    figures: Path | None = None
-    figure_format: str = "svg"
-    run: bool = False
-    view: bool = False
-    store: Path | None = None
+    run: RunOption = False
+    view: ViewOption = False
+    store: StoreOption = None
 
     def __post_init__(self) -> None:
-        check_table(self.table)
-        figure_kinds(self.figure_format, self.figures)
+        super().__post_init__()
         if self.view:
             from dialgauge.cli.explore import require_explorer
 
             require_explorer()
-        if self.run or self.view:
+        if self.run:
             from dialgauge.runs import Store
 
             Store(self.store).check_writable()
@@ -80,7 +74,7 @@ class Output:
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen.
         """
-        if on_screen(self.json):
+        if self.on_screen:
             for place, part in enumerate((*tables, *texts)):
                 if place:
                     out.print()
@@ -92,7 +86,7 @@ class Output:
         if (self.run or self.view) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
-            draw_figures(results.figures(), self.figures, self.figure_format)
+            self.draw(results.figures())
         if self.view:
             from dialgauge.cli.explore import view_runs
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.choices import words
+from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, progress_bar
@@ -80,6 +82,27 @@ SchemaFile = Annotated[
         help="Services and slots (JSON): describes domains, checks goals.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How conversations are scored."""
+
+    canonical_map: Map = None
+    config: ConfigFile = None
+    override: Overrides = None
+    mode: Mode = None
+    dataset: DatasetProfile = None
+    database: DatabaseFolder = None
+    schema: SchemaFile = None
+    format: FormatOption = None
+
+    def options(self) -> UserOptions:
+        """The same as the library has it."""
+        return options_from(
+            self.canonical_map, self.config, self.override, self.mode, self.dataset, self.database, self.schema,
+            self.format,
+        )  # fmt: skip
 
 
 def options_from(
