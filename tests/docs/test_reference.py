@@ -47,7 +47,7 @@ def test_pages_have_names_of_their_own() -> None:
 def test_worked_values_of_trackers_are_those_of_the_library() -> None:
     [mine] = dialgauge.score(
         EXAMPLES / "gold.jsonl", {"careful": EXAMPLES / "careful.jsonl"}, measures="all", intervals=False
-    )
+    ).runs
     for name in ("JGA", "SA", "AGA", "RSA", "F1", "Precision", "Recall", "TurnMatch", "FinalJGA", "DialogueExact"):
         assert f"**{mine[name] * 100:.2f}%**" in measures()[page_path(name)]
 
@@ -64,10 +64,12 @@ def test_worked_joint_goal_accuracy_is_what_counting_by_hand_gives() -> None:
 
 
 def test_worked_values_of_tasks_are_those_of_the_library() -> None:
-    [terse] = dialgauge.score_tasks(EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0)
+    [terse] = dialgauge.score_tasks(
+        EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0
+    ).runs
     for name in ("Success(rules=grounded)", "ReqR", "OfferP"):
         page = measures()[page_path(name.partition("(")[0])]
-        assert f"{100 * (terse[name] or 0.0):.2f}%" in page
+        assert f"{100 * float(terse[name]):.2f}%" in page
 
 
 def test_sums_of_worked_examples_give_the_value() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from dialgauge import compare
 from dialgauge.comparison import Comparison, ComparisonOptions, comparison_figures
 from dialgauge.comparison.spread import turn_correlations
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.measures import Resampling, intervals, parse_measure
-from dialgauge.tracking import LAMBDAS, compare, score, scored_figures
+from dialgauge.tracking import LAMBDAS, score, scored_figures
 from dialgauge.tracking.comparison_view import compared_counts
 from dialgauge.tracking.figures import sweep_intervals
 from dialgauge.tracking.tables import read_counts

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli.common import (
+    AlwaysRunOption,
     DrawnOutput,
     RunOption,
     StoreOption,
@@ -46,19 +47,19 @@ class Output(DrawnOutput):
     """Where results go. What cannot be written is refused before the work begins."""
 
     run: RunOption = False
-    view: ViewOption = False
     store: StoreOption = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.view:
-            from dialgauge.cli.explore import require_explorer
-
-            require_explorer()
-        if self.run:
+        if self.run or self.always:
             from dialgauge.runs import Store
 
             Store(self.store).check_writable()
+
+    @property
+    def always(self) -> bool:
+        """Whether runs are stored without being asked for."""
+        return False
 
     def present(
         self,
@@ -83,14 +84,10 @@ class Output(DrawnOutput):
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
             write_document(self.json, schema, (document or results.document)())
-        if (self.run or self.view) and not all(run.stored for run in results.runs):
+        if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
             self.draw(results.figures())
-        if self.view:
-            from dialgauge.cli.explore import view_runs
-
-            view_runs(results.runs, self.store)
         return results.runs
 
     def save(self, results: RunSet) -> RunSet:
@@ -102,6 +99,44 @@ class Output(DrawnOutput):
         for run in stored.runs:
             err.print(f"stored as run {run.id} in {place.folder}")
         return stored
+
+
+@dataclass(frozen=True)
+class AlwaysStoredOutput(Output):
+    """The same for a command that always stores its runs."""
+
+    run: AlwaysRunOption = False
+
+    @property
+    def always(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class ViewedOutput(Output):
+    """The same for a command that also opens its runs in the explorer, which must be stored for that."""
+
+    view: ViewOption = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.view:
+            from dialgauge.cli.explore import require_explorer
+
+            require_explorer()
+
+    @property
+    def always(self) -> bool:
+        return self.view
+
+    def present(self, results: RunSet, schema: str, **how: Any) -> list[Run]:
+        """The same, and then the explorer."""
+        runs = super().present(results, schema, **how)
+        if self.view:
+            from dialgauge.cli.explore import view_runs
+
+            view_runs(runs, self.store)
+        return runs
 
 
 def refuse(why: str, options: Mapping[str, object]) -> None:

@@ -9,12 +9,9 @@ from typing import Annotated, Any
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
-    DrawnOutput,
     RunArgument,
-    SeedOption,
     StoreOption,
     TableOutput,
-    ViewOption,
     frame_table,
     print_tables,
     row_limit,
@@ -133,28 +130,12 @@ def annotate(
 @app.command()
 def compare(
     runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids or unique prefixes).")],
-    measures: comparing.MeasuresOption = None,
-    resamples: comparing.ResamplesOption = 10_000,
-    seed: SeedOption = 0,
-    level: comparing.ConfidenceOption = 0.95,
-    missing: comparing.MissingOption = "shared",
-    pairs: comparing.PairsOption = False,
-    correlation: comparing.CorrelationOption = None,
-    sweep: comparing.SweepOption = False,
-    show: comparing.ShowOption = 0,
-    show_by: comparing.ShowByOption = None,
-    ratings: comparing.RatingsOption = None,
-    rated: comparing.RatedOption = None,
-    to: comparing.ToOption = "terminal",
-    view: ViewOption = False,
-    store: StoreOption = None,
-    *,
-    output: DrawnOutput,
+    testing: comparing.Testing,
+    request: comparing.Request,
+    output: comparing.ComparisonOutput,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    where = comparing.ComparisonOutput(to, output.table, output.json, output.figures, output.figure_format, view, store)
-    request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
-    return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, where)
+    return comparing.compare_stored(runs, testing, request, output)
 
 
 @app.command()

@@ -19,7 +19,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
-from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.output import OnScreen, ViewedOutput
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def score(
     inputs: Inputs,
     sgd: Sgd,
     intervals: Intervals,
-    output: Output,
+    output: ViewedOutput,
     gates: Gates,
     placement: Placement,
 ) -> int:
@@ -184,8 +184,6 @@ def score(
         if looks := [name for name, value in views.named.items() if value]:
             results.require_turns(", ".join(looks))
     else:
-        if output.view:
-            Store(output.store).check_writable()
         if where.asked:
             unfit = views.named | {
                 "--sensitivity": sensitivity, "--schema": sgd.schema, "more than one --profile": len(profile or ()) > 1,

@@ -11,11 +11,12 @@ from dialgauge.cli.choices import words
 from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
-from dialgauge.cli.screen import err, progress_bar
+from dialgauge.cli.output import OnScreen
+from dialgauge.cli.screen import err
 
 if TYPE_CHECKING:
     from dialgauge.engine import WorkPlace
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Run
     from dialgauge.users import UserOptions
 
 #: How many warnings and failures are printed one by one.
@@ -99,66 +100,29 @@ class Scoring:
 
     def options(self) -> UserOptions:
         """The same as the library has it."""
-        return options_from(
-            self.canonical_map, self.config, self.override, self.mode, self.dataset, self.database, self.schema,
-            self.format,
-        )  # fmt: skip
+        from dialgauge.users import UserOptions
 
-
-def options_from(
-    canonical_map: Path | None,
-    config: Path | None,
-    override: list[str] | None,
-    mode: str | None,
-    profile: str | None,
-    database: Path | None,
-    schema: Path | None,
-    format: str | None,
-) -> UserOptions:
-    """The options of a command, put together."""
-    from dialgauge.users import UserOptions
-
-    overrides = [*(override or ()), *([f"mode={mode}"] if mode else ())]
-    return UserOptions(
-        canonical_map=canonical_map,
-        config=config,
-        overrides=tuple(overrides),
-        profile=profile,
-        database=database,
-        schema=schema,
-        format=format,
-    )
+        return UserOptions(
+            canonical_map=self.canonical_map,
+            config=self.config,
+            overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
+            profile=self.dataset,
+            database=self.database,
+            schema=self.schema,
+            format=self.format,
+        )
 
 
 def scored(
     source: str,
     options: UserOptions,
     workers: WorkPlace | int,
-    *,
     measures: Sequence[str] = ("default",),
-    resamples: int = 0,
-    seed: int = 0,
-    name: str | None = None,
-    keep: Store | None = None,
 ) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import users_scored
+    from dialgauge.users import score_users
 
-    with progress_bar("scoring files") as advance:
-        users = users_scored(
-            source,
-            options,
-            measures=measures,
-            workers=workers,
-            resamples=resamples,
-            seed=seed,
-            name=name,
-            store=keep,
-            on_unit=advance,
-        )
-    for note in users.run.notes:
-        err.print(f"{users.name}: {note}", style="dim")
-    return users.run
+    return score_users(source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen())[0]
 
 
 def fresh_or_stored(
@@ -176,15 +140,15 @@ def fresh_or_stored(
         raise DialgaugeError("give either conversations or a stored run (--from RUN)")
     if conversations is None:
         return opened(str(from_run), store)
-    return scored(conversations, options, workers, measures=measures)
+    return scored(conversations, options, workers, measures)
 
 
 def opened(run: str, store: Path | None) -> Run:
     """A stored run of conversations."""
     from dialgauge.runs import Store
-    from dialgauge.users import UserScores
+    from dialgauge.users import UserRuns
 
-    return UserScores(Store(store).open(run)).run
+    return UserRuns([Store(store).open(run)])[0]
 
 
 def finish(runs: Sequence[Run]) -> int:

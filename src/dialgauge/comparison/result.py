@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from dialgauge._version import __version__
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
-from dialgauge.errors import DialgaugeError
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import (
     RatioRow,
     Resampling,
+    Score,
     Signature,
     parse_measure,
     ratio_row_intervals,
 )
+from dialgauge.report import Cell, Column, Display, Presented, Table, score_column
 from dialgauge.stats import (
     Floats,
     PairedBootstrap,
@@ -97,7 +101,7 @@ class Difference:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Presented):
     """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one."""
 
     scores: PairedScores
@@ -334,6 +338,80 @@ class Comparison:
     @cached_property
     def _by_dialogue(self) -> Floats:
         return self.scores.by_dialogue
+
+    def __getitem__(self, system: str) -> dict[str, Score]:
+        """The scores of a system over the compared dialogues, by measure."""
+        row = self.scores.place_of_system(system)
+        return {measure: self._score(row, column) for column, measure in enumerate(self.measures)}
+
+    def _score(self, row: int, column: int) -> Score:
+        system, measure = self.systems[row], self.measures[column]
+        value, (low, high) = self.values[row, column], self.intervals[row, column]
+        known = self.scores.run_score(measure) or Score(value=None)
+        ends = {"value": value, "low": low, "high": high}
+        numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
+        return structs.replace(known, **numbers, signature=self.score_signature(system, measure))
+
+    def items(self) -> list[tuple[str, dict[str, Score]]]:
+        """The scores by system."""
+        return [(system, self[system]) for system in self.systems]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.systems)
+
+    def frame(self) -> polars.DataFrame:
+        """The differences: one row for each pair of systems and measure, with interval, p-values, wins and losses."""
+        import polars
+
+        return polars.DataFrame([asdict(one) | {"better": one.better} for one in self.differences()])
+
+    def tables(self) -> list[Table]:
+        """Scores with letters, ranks, differences with tests, and what the test set can resolve."""
+        from dialgauge.comparison.document import comparison_tables
+
+        return comparison_tables(self)
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The figures by name; each is drawn when it is called."""
+        from dialgauge.comparison.figures import comparison_figures
+
+        return comparison_figures(self)
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain values, as ``dialgauge compare --json`` writes it."""
+        from dialgauge.comparison.document import comparison_json
+
+        return comparison_json(self)
+
+    def worst(self, n: int = 5, by: str | None = None) -> Display:
+        """The dialogues on which the first system differs most from each other one, and on which turn."""
+        from dialgauge.comparison.divergence import divergence_tables
+
+        first, *others = self.systems
+        measure = by or self.measures[0]
+        return Display(table for other in others for table in divergence_tables(self, first, other, measure, n))
+
+    def explain(self, dialogue: str) -> Display:
+        """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
+        keys = {dialogue_key(name): place for place, name in enumerate(self.dialogues)}
+        if dialogue_key(dialogue) not in keys:
+            raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, self.dialogues)}")
+        place = keys[dialogue_key(dialogue)]
+        name = self.dialogues[place]
+        table = Table(name, ["measure", *(Column(system, align="right") for system in self.systems)])
+        for column, measure in enumerate(self.measures):
+            look = score_column(measure, self.scores.run_score(measure))
+            values = self._by_dialogue[:, column, place].tolist()
+            table.add(measure, *(Cell(None if np.isnan(value) else value, like=look) for value in values))
+        shown = Display([table])
+        first, *others = self.systems
+        for other in others:
+            if (parted := self.divergence(first, other, name)) is not None:
+                items = Table(f"{first} and {other} part in turn {parted.turn}", ["what", "gold", first, other])
+                for item in parted.items:
+                    items.add(item.item, item.gold, item.first, item.second)
+                shown.append(items)
+        return shown
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.view.unit)}"

@@ -35,7 +35,16 @@ if TYPE_CHECKING:
     from dialgauge.formats.registry import format_listing, format_named, formats, recognise, writer_named
     from dialgauge.formats.remote import is_url, open_url
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
-    from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name, system_names
+    from dialgauge.formats.source import (
+        Part,
+        expand,
+        file_name,
+        named_files,
+        parts_of,
+        resolve,
+        system_name,
+        system_names,
+    )
     from dialgauge.formats.tau import planned_results
 
 __all__ = [
@@ -61,6 +70,7 @@ __all__ = [
     "bulk_load",
     "decode",
     "expand",
+    "file_name",
     "format_listing",
     "format_named",
     "formats",
@@ -70,6 +80,7 @@ __all__ = [
     "is_url",
     "list_shards",
     "load_kb",
+    "named_files",
     "on_this_machine",
     "open_url",
     "parts_of",

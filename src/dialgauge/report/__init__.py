@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dialgauge.report.runs import (
         OWN_SETTINGS,
         SHARE,
+        numbered,
         run_html,
         run_tables,
         score_column,
@@ -106,6 +107,7 @@ __all__ = [
     "mean_spread",
     "measure_words",
     "notebook_html",
+    "numbered",
     "plain",
     "render_tables",
     "run_figures",

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from dialgauge.responses.memories import attentive
     from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
     from dialgauge.responses.tables import (
+        ReplyRuns,
         averages,
         class_table,
+        evaluate_models,
         joint_vocabulary,
         results_table,
         run_record,
@@ -46,6 +48,7 @@ __all__ = [
     "CellKey",
     "RankingResult",
     "Replier",
+    "ReplyRuns",
     "agent_replier",
     "attention_figure",
     "attention_of",
@@ -59,6 +62,7 @@ __all__ = [
     "column_of",
     "corpus_of",
     "evaluate",
+    "evaluate_models",
     "evaluation_run",
     "heat_map",
     "jobs_of",

@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.delexical import cleaned, placeholders
-    from dialgauge.tasks.elsewhere import ResponseWork, ResultsWork, TaskSource, TaskWork, score_elsewhere
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import GoldTask, GoldTasks, read_gold
     from dialgauge.tasks.predictions import (
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
     from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskFault, TaskOutcome
     from dialgauge.tasks.results import (
-        TaskScores,
+        TaskRuns,
         as_system,
         explanation,
         figure_look,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
     from dialgauge.tasks.trials.trial_measures import uneven_trials
     from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
-    from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
+    from dialgauge.tasks.trials.trial_tables import TrialRuns, coverage_sentences, trial_tables
 
 __all__ = [
     "MODES",
@@ -54,8 +53,6 @@ __all__ = [
     "JudgedConversations",
     "PublishedRow",
     "References",
-    "ResponseWork",
-    "ResultsWork",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
@@ -63,10 +60,9 @@ __all__ = [
     "TaskOptions",
     "TaskOutcome",
     "TaskPredictions",
-    "TaskScores",
-    "TaskSource",
+    "TaskRuns",
     "TaskTurn",
-    "TaskWork",
+    "TrialRuns",
     "are_results",
     "as_system",
     "cleaned",
@@ -87,10 +83,8 @@ __all__ = [
     "read_predictions",
     "read_references",
     "refuse_unreadable",
-    "results_document",
     "richness",
     "score_attempts",
-    "score_elsewhere",
     "score_outcomes",
     "score_results",
     "score_tables",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
     from dialgauge.tracking.shards import score_shards
     from dialgauge.tracking.stream import write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare_trackers, score, score_study
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
 
@@ -55,7 +55,7 @@ __all__ = [
     "build_study",
     "carries_gold",
     "chosen_measures",
-    "compare",
+    "compare_trackers",
     "compute",
     "forgetting_rate",
     "layout",

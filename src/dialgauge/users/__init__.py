@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dialgauge.users.queries import Query, find, several_meanings
     from dialgauge.users.records import COMBINED, MEASURES, VERDICTS, DialogueScore, MeasureName
     from dialgauge.users.reference import reference_report
-    from dialgauge.users.results import UserScores, score_users, users_scored
+    from dialgauge.users.results import UserRuns, score_users, users_scored
     from dialgauge.users.scorer_settings import UserOptions, load_map
     from dialgauge.users.turns import EQUALS
 
@@ -57,7 +57,7 @@ __all__ = [
     "Query",
     "UserEvidence",
     "UserOptions",
-    "UserScores",
+    "UserRuns",
     "act_text",
     "as_system",
     "because",

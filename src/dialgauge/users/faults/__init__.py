@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
     from dialgauge.users.faults.fault_presentation import (
         MOST,
+        FaultRuns,
         explanation_tables,
         fault_tables,
-        faults_document,
         missing_sentence,
         record_table,
     )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         UserFault,
         fault_words,
     )
-    from dialgauge.users.faults.fault_runs import check_faults, faults_run
+    from dialgauge.users.faults.fault_runs import check_faults, faults_run, user_faults
     from dialgauge.users.faults.judge import (
         FaultJudge,
         JudgeCall,
@@ -53,6 +53,7 @@ __all__ = [
     "FaultFindings",
     "FaultJudge",
     "FaultKind",
+    "FaultRuns",
     "JudgeCall",
     "LabelledConversation",
     "UserFault",
@@ -61,7 +62,6 @@ __all__ = [
     "explanation_tables",
     "fault_tables",
     "fault_words",
-    "faults_document",
     "faults_run",
     "judge_prompt",
     "judge_records",
@@ -72,6 +72,7 @@ __all__ = [
     "missing_sentence",
     "read_verdict",
     "record_table",
+    "user_faults",
     "with_judged",
 ]
 
