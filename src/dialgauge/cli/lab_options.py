@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
@@ -93,11 +94,33 @@ _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
-def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: Failures) -> LoadedTown:
+@dataclass(frozen=True)
+class Town:
     """The town and its goals."""
-    from dialgauge.lab import open_town
 
-    return open_town(goals, database=database, count=count, seed=seed, failures=failures)
+    goals: GoalsOption = "town"
+    database: DatabaseOption = None
+    town_seed: TownSeedOption = 0
+
+    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedTown:
+        """Read it, or make it."""
+        from dialgauge.lab import open_town
+
+        return open_town(self.goals, database=self.database, count=count, seed=self.town_seed, failures=failures)
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Who talks to whom, each with settings."""
+
+    system: SystemOption = "rule-system"
+    user: UserOption = "agenda"
+    user_set: UserSetting = None
+    system_set: SystemSetting = None
+
+    def given(self, side: str) -> tuple[str, Sequence[str] | None]:
+        """The agent of a side, by name, and its settings."""
+        return (self.user, self.user_set) if side == "user" else (self.system, self.system_set)
 
 
 def sitting_from(

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
-    AddressOption,
-    EngineOption,
-    FigureFormatOption,
-    FiguresOption,
     FromOption,
     FromRunsOption,
-    JsonOption,
+    Placement,
     ResamplesOption,
-    RunOption,
     SeedOption,
     StoreOption,
-    TableOption,
-    WideOption,
-    WorkersOption,
+    TableOutput,
     WorstOption,
-    on_screen,
-    place_from,
     tables_document,
     working_store,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
+from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.output import OnScreen, Output, refuse
 from dialgauge.cli.screen import err, out
@@ -47,12 +39,18 @@ app = application(
 
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
+    Option(
+        "--database",
+        not_with=("--from",),
+        metavar="FOLDER",
+        help="MultiWOZ database. Default: the folder db next to GOLD.",
+    ),
 ]
 Domains = Annotated[
     Literal["file", "state", "placeholders"] | None,
     Option(
         "--domains",
+        not_with=("--from",),
         metavar="MODE",
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
         "names). Default: file if every turn has active_domains, else state.",
@@ -60,9 +58,56 @@ Domains = Annotated[
 ]
 UnansweredOption = Annotated[
     Literal["skip", "fail"],
-    Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
+    Option(
+        "--unanswered",
+        not_with=("--from",),
+        metavar="HOW",
+        help="Dialogues without responses: skip (as mwzeval does) or fail.",
+    ),
 ]
-Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
+Strict = Annotated[
+    bool,
+    Option("--strict", not_with=("--from",), help="Reject files where only some turns have states or active_domains."),
+]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How responses are read."""
+
+    database: DatabaseFolder = None
+    domains: Domains = None
+    strict: Strict = False
+
+
+@dataclass(frozen=True)
+class Responses(Reading):
+    """How responses are scored."""
+
+    unanswered: UnansweredOption = "skip"
+    references: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE", not_with=("--from",), help="Your own BLEU references (JSON): dialogue id to list of texts."
+        ),
+    ] = None
+    references_are: Annotated[
+        Literal["raw", "clean"] | None,
+        Option(
+            metavar="KIND",
+            not_with=("--from",),
+            help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
+        ),
+    ] = None
+    no_human: Annotated[
+        bool, Option("--no-human", not_with=("--from",), help="Leave out the scores of the human responses.")
+    ] = False
+
+    @property
+    def named(self) -> dict[str, object]:
+        """What was asked for, by option."""
+        given = {**vars(self), "unanswered": self.unanswered != "skip"}
+        return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
 
 @app.command()
@@ -71,20 +116,10 @@ def score(
         list[str] | None,
         Argument(
             metavar="GOLD PRED... | RESULTS...",
+            not_with=("--from",),
             help="The MultiWOZ file with goals, then one response file (mwzeval format) per system; or one or more "
             "agent result files (tau-bench, tau2-bench).",
         ),
-    ] = None,
-    database: DatabaseFolder = None,
-    domains: Domains = None,
-    unanswered: UnansweredOption = "skip",
-    strict: Strict = False,
-    references: Annotated[
-        Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
-    ] = None,
-    references_are: Annotated[
-        Literal["raw", "clean"] | None,
-        Option(metavar="KIND", help="Kind of --references: raw (placeholders in brackets) or clean (used as is)."),
     ] = None,
     measures: Annotated[
         list[str] | None,
@@ -93,6 +128,7 @@ def score(
             "-m",
             metavar="NAMES",
             known=measures_of("tasks", "trials"),
+            not_with=("--from",),
             help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: "
             "'domains', 'richness', 'all'.",
         ),
@@ -102,21 +138,13 @@ def score(
     ] = None,
     worst: WorstOption = 0,
     from_runs: FromRunsOption = None,
-    no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
-    json: JsonOption = None,
-    table: TableOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    fail_under: FailUnderOption = None,
-    fail_on_drop: FailOnDropOption = None,
-    run: RunOption = False,
-    wide: WideOption = False,
-    store: StoreOption = None,
-    engine: EngineOption = None,
-    address: AddressOption = None,
-    workers: WorkersOption = None,
+    *,
+    responses: Responses,
+    output: Output,
+    gates: Gates,
+    placement: Placement,
 ) -> int:
     """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
 
@@ -125,33 +153,24 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.
     """
-    out.wide = wide
     from dialgauge.tasks import TaskRuns, TrialRuns, coverage_sentences, score_results, score_tasks
 
-    _check_by(by)
-    output = Output(json, table, figures, figure_format, run=run and not from_runs, store=store)
-    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("tasks", "trials"))
-    where = place_from(engine, workers, address)
+    gate = gates.gate(output.store, kinds=("tasks", "trials"))
+    where = placement.place
     elsewhere: dict[str, Any] = {
         "workers": where if where.asked else None,
-        "store": working_store(store) if where.asked else None,
+        "store": working_store(output.store) if where.asked else None,
         "progress": OnScreen(),
     }
-    responses: dict[str, object] = {
-        "--database": database, "--domains": domains, "--unanswered": unanswered != "skip", "--strict": strict,
-        "--references": references, "--references-are": references_are, "--no-human": no_human,
-    }  # fmt: skip
-    if from_runs:
-        refuse("--from shows a run that is already scored", {"GOLD PRED": files})
-    stored = _opened(from_runs or (), store)
+    stored = _opened(from_runs or (), output.store)
     results: RunSet
     if all(one.kind == "trials" for one in stored) if stored else files and _are_results(files):
-        refuse("agent results are already scored", {**responses, "--by": by, "--worst": worst})
+        refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
             results = score_results(files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere)
         else:
             results = TrialRuns(stored)
-        schema, screen = "tasks-trials", out if on_screen(json) else err
+        schema, screen = "tasks-trials", out if output.on_screen else err
         for sentence in coverage_sentences(results.runs):
             screen.print(sentence)
         for each in results.runs:
@@ -160,24 +179,22 @@ def score(
     else:
         schema = "tasks-score"
         if stored:
-            given = {"--measures": measures, "--resamples": resamples != 1000, "--seed": seed}
-            refuse("--from shows a run that is already scored", {**given, **responses, "--run": run})
             results = _with_domains(TaskRuns(stored), by)
         else:
             gold, systems = _named(files)
             results = score_tasks(
                 gold,
                 systems,
-                database=database,
-                references=references,
-                references_are=references_are,
-                mode=domains,
-                missing=unanswered,
-                strict=strict,
+                database=responses.database,
+                references=responses.references,
+                references_are=responses.references_are,
+                mode=responses.domains,
+                missing=responses.unanswered,
+                strict=responses.strict,
                 measures=[*(measures or ["default"]), *(["domains"] if by else [])],
                 resamples=resamples,
                 seed=seed,
-                human=not no_human,
+                human=not responses.no_human,
                 **elsewhere,
             )
         for note in results.notes:
@@ -195,24 +212,19 @@ def explain(
             metavar="[GOLD PRED] DIALOGUE", help="The files, unless --from names a stored run, and the dialogue id."
         ),
     ],
-    database: DatabaseFolder = None,
-    domains: Domains = None,
-    strict: Strict = False,
     from_run: FromOption = None,
-    wide: WideOption = False,
     store: StoreOption = None,
-    json: JsonOption = None,
-    table: TableOption = None,
+    *,
+    reading: Reading,
+    output: TableOutput,
 ) -> None:
     """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.
 
     dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
     dialgauge tasks explain MUL0003 --from RUN
     """
-    out.wide = wide
     from dialgauge.tasks import TaskRuns, score_tasks
 
-    output = Output(json, table)
     *files, dialogue = names
     if len(files) != (2 if from_run is None else 0):
         raise DialgaugeError(
@@ -220,17 +232,15 @@ def explain(
             "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
         )
     if from_run is not None:
-        unfit = {"--database": database, "--domains": domains, "--strict": strict}
-        refuse("--from shows a run that is already scored", unfit)
         results = TaskRuns(_opened([from_run], store))
     else:
         gold, systems = _named(files)
         results = score_tasks(
             gold,
             systems,
-            database=database,
-            mode=domains,
-            strict=strict,
+            database=reading.database,
+            mode=reading.domains,
+            strict=reading.strict,
             measures=["Inform", "Success"],
             resamples=0,
             human=False,
@@ -239,12 +249,8 @@ def explain(
     tables = [part for part in results.explain(dialogue) if not isinstance(part, str)]
     for note in results.notes:
         err.print(plain(note))
-    output.present(results, "tables", tables=tables, document=lambda: tables_document(tables))
-
-
-def _check_by(by: str | None) -> None:
-    if by not in (None, "domain"):
-        raise DialgaugeError(f"--by accepts only 'domain' (got '{by}')")
+    output.show(tables)
+    output.document("tables", tables_document(tables))
 
 
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:

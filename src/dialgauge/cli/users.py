@@ -8,54 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
-    AddressOption,
-    EngineOption,
-    FigureFormatOption,
-    FiguresOption,
-    FormatOption,
+    DrawnOutput,
     FromOption,
-    JsonOption,
     LimitOption,
+    Placement,
     ProcessesOption,
     ResamplesOption,
-    RunOption,
     SeedOption,
     StoreOption,
-    TableOption,
-    WideOption,
-    WorkersOption,
-    check_table,
-    draw_figures,
-    figure_kinds,
-    on_screen,
-    place_from,
-    print_tables,
+    TableOutput,
     row_limit,
     working_store,
-    write_document,
     write_json,
-    write_table_file,
 )
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
+from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
-from dialgauge.cli.users_options import (
-    ConfigFile,
-    DatabaseFolder,
-    DatasetProfile,
-    Map,
-    Mode,
-    Overrides,
-    SchemaFile,
-    Source,
-    finish,
-    fresh_or_stored,
-    opened,
-    options_from,
-)
+from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -76,14 +48,6 @@ def score(
             metavar="CONVERSATIONS...", help="Recorded conversations: one source (file, folder, ...) per user model."
         ),
     ],
-    canonical_map: Map = None,
-    config: ConfigFile = None,
-    override: Overrides = None,
-    mode: Mode = None,
-    profile: DatasetProfile = None,
-    database: DatabaseFolder = None,
-    schema: SchemaFile = None,
-    format: FormatOption = None,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -97,48 +61,38 @@ def score(
     verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
-    json: JsonOption = None,
     per_dialogue: Annotated[
         bool, Option("--per-dialogue", help="Include precision, recall and F1 of every dialogue in --json.")
     ] = False,
     reference: Annotated[
         Path | None, OutputFile(metavar="FILE", help="Write results in the reference evaluator's JSON layout.")
     ] = None,
-    table: TableOption = None,
-    figure_folder: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    fail_under: FailUnderOption = None,
-    fail_on_drop: FailOnDropOption = None,
-    run: RunOption = False,
-    wide: WideOption = False,
-    store: StoreOption = None,
-    engine: EngineOption = None,
-    address: AddressOption = None,
-    workers: WorkersOption = None,
+    *,
+    scoring: Scoring,
+    output: Output,
+    gates: Gates,
+    placement: Placement,
 ) -> int:
     """I-GCDF1 and R-GCDF1 with intervals, per domain and combined.
 
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    out.wide = wide
     from dialgauge.formats import bulk_load
     from dialgauge.users import reference_report, score_users
 
-    output = Output(json, table, figure_folder, figure_format, run=run, store=store)
-    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("users",), family="users")
-    where = place_from(engine, workers, address)
+    gate = gates.gate(output.store, kinds=("users",), family="users")
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
     with bulk_load():
         results = score_users(
             conversations,
-            options=options_from(canonical_map, config, override, mode, profile, database, schema, format),
+            options=scoring.options(),
             measures=measures or ["default"],
-            workers=where,
+            workers=placement.place,
             resamples=resamples,
             seed=seed,
-            store=working_store(store) if engine else None,
+            store=working_store(output.store) if placement.engine else None,
             progress=OnScreen(),
         )
         runs = output.present(
@@ -155,27 +109,16 @@ def score(
 @app.command()
 def figures(
     conversations: Source = None,
-    canonical_map: Map = None,
-    config: ConfigFile = None,
-    override: Overrides = None,
-    mode: Mode = None,
-    profile: DatasetProfile = None,
-    database: DatabaseFolder = None,
-    schema: SchemaFile = None,
-    format: FormatOption = None,
     from_run: FromOption = None,
-    wide: WideOption = False,
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
     limit: LimitOption = 15,
-    folder: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    table: TableOption = None,
     workers: ProcessesOption = 1,
+    *,
+    scoring: Scoring,
+    output: DrawnOutput,
 ) -> int:
     """The paper's analyses: Figures 1 to 7 as tables and plots, NLU confusions, and loops with their causes."""
-    out.wide = wide
     from dialgauge.measures import Signature
     from dialgauge.users import (
         confusion_table,
@@ -187,10 +130,7 @@ def figures(
         slot_table,
     )
 
-    figure_kinds(figure_format, folder)
-    check_table(table)
-    options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
-    presented = fresh_or_stored(conversations, from_run, store, options, workers)
+    presented = fresh_or_stored(conversations, from_run, store, scoring.options(), workers)
     analyses = paper_figures(presented)
     tables = [figure_table(figure) for figure in analyses]
     if tables:
@@ -202,13 +142,11 @@ def figures(
     def lists(rows: int) -> list[Table]:
         return [confusion_table(presented, rows), loop_table(presented, rows)]
 
-    if on_screen(json):
-        print_tables([*tables, *lists(row_limit(limit))])
-    if json is not None:
-        write_document(json, "users-figures", figure_numbers(presented))
-    if table is not None:
-        write_table_file([*tables, *lists(row_limit(0))], table)
-    draw_figures({one.name: partial(draw, one) for one in analyses}, folder, figure_format)
+    whole = [*tables, *lists(row_limit(0))] if output.table else None
+    output.show([*tables, *lists(row_limit(limit))], in_file=whole)
+    if output.json is not None:
+        output.document("users-figures", figure_numbers(presented))
+    output.draw({one.name: partial(draw, one) for one in analyses})
     return finish([presented])
 
 
@@ -221,45 +159,32 @@ def explain(
             help="The conversations, unless --from names a stored run, and the dialogue id.",
         ),
     ],
-    canonical_map: Map = None,
-    config: ConfigFile = None,
-    override: Overrides = None,
-    mode: Mode = None,
-    profile: DatasetProfile = None,
-    database: DatabaseFolder = None,
-    schema: SchemaFile = None,
-    format: FormatOption = None,
     from_run: FromOption = None,
-    wide: WideOption = False,
     store: StoreOption = None,
     talk: Annotated[bool, Option("--talk", help="Show the conversation first, with what was understood.")] = False,
-    json: JsonOption = None,
-    table: TableOption = None,
+    *,
+    scoring: Scoring,
+    output: TableOutput,
 ) -> None:
     """Explain where every point of one dialogue's scores was won or lost.
 
     dialgauge users explain talks/ PMUL2009 --talk, or from a stored run:
     dialgauge users explain PMUL2009 --from RUN
     """
-    out.wide = wide
     from dialgauge.users import conversation_named, explanation, explanation_record, transcript, users_scored
 
-    check_table(table)
     *source, dialogue = names
     if len(source) != (from_run is None):
         raise DialgaugeError("give the conversations and the dialogue, or the dialogue and a stored run (--from RUN)")
     if from_run is not None:
         presented = opened(from_run, store)
     else:
-        options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
-        conversation, chosen = conversation_named(source[0], dialogue, options)
+        conversation, chosen = conversation_named(source[0], dialogue, scoring.options())
         presented = users_scored([conversation], chosen, resamples=0, name=source[0])
     tables = explanation(presented, dialogue)
-    if on_screen(json):
-        if talk:
-            for line in transcript(presented, dialogue):
-                out.print(line)
-        print_tables(tables)
-    if json is not None:
-        write_document(json, "users-explain", explanation_record(presented, dialogue, talk=talk))
-    write_table_file(tables, table)
+    if talk and output.on_screen:
+        for line in transcript(presented, dialogue):
+            out.print(line)
+    output.show(tables)
+    if output.json is not None:
+        output.document("users-explain", explanation_record(presented, dialogue, talk=talk))

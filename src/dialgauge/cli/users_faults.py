@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    FormatOption,
-    JsonOption,
-    LimitOption,
-    ResamplesOption,
-    RunOption,
-    SeedOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    on_screen,
-    row_limit,
-)
+from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.output import OnScreen, Output
@@ -48,15 +34,10 @@ def faults(
     limit: LimitOption = 20,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
-    json: JsonOption = None,
-    table: TableOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    run: RunOption = False,
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
-    store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: Output,
 ) -> int:
     """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
 
@@ -67,17 +48,15 @@ def faults(
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
     """
-    out.wide = wide
     from dialgauge.users.faults import FaultRuns, missing_sentence, record_table, user_faults
 
-    output = Output(json, table, figures, figure_format, run=run, store=store)
     agreements: list[Table] = []
     if judge:
         runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
         results = FaultRuns(runs)
     else:
         results = user_faults(conversations, format=format, resamples=resamples, seed=seed, progress=OnScreen())
-    screen = out if on_screen(json) else err
+    screen = out if output.on_screen else err
     for each in results.runs:
         if missing := missing_sentence(each):
             screen.print(missing)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.choices import words
+from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.output import OnScreen
@@ -29,25 +31,35 @@ Source = Annotated[
 ]
 Map = Annotated[
     Path | None,
-    Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
+    Option(
+        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
+    ),
 ]
-ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Scoring options (YAML).")]
+ConfigFile = Annotated[
+    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
+]
 Overrides = Annotated[
     list[str] | None,
     Option(
-        "--set", metavar="PATH=VALUE", help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable."
+        "--set",
+        not_with=("--from",),
+        metavar="PATH=VALUE",
+        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
     ),
 ]
 Mode = Annotated[
     Literal["reference", "recommended"] | None,
     Option(
-        metavar="TEXT", help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."
+        metavar="TEXT",
+        not_with=("--from",),
+        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
     ),
 ]
 DatasetProfile = Annotated[
     str | None,
     Option(
         "--dataset",
+        not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
         help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file.",
@@ -55,37 +67,50 @@ DatasetProfile = Annotated[
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real."),
+    Option(
+        "--database",
+        not_with=("--from",),
+        metavar="FOLDER",
+        help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
+    ),
 ]
 SchemaFile = Annotated[
     Path | None,
-    Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
+    Option(
+        "--schema",
+        not_with=("--from",),
+        metavar="FILE",
+        help="Services and slots (JSON): describes domains, checks goals.",
+    ),
 ]
 
 
-def options_from(
-    canonical_map: Path | None,
-    config: Path | None,
-    override: list[str] | None,
-    mode: str | None,
-    profile: str | None,
-    database: Path | None,
-    schema: Path | None,
-    format: str | None,
-) -> UserOptions:
-    """The options of a command, put together."""
-    from dialgauge.users import UserOptions
+@dataclass(frozen=True)
+class Scoring:
+    """How conversations are scored."""
 
-    overrides = [*(override or ()), *([f"mode={mode}"] if mode else ())]
-    return UserOptions(
-        canonical_map=canonical_map,
-        config=config,
-        overrides=tuple(overrides),
-        profile=profile,
-        database=database,
-        schema=schema,
-        format=format,
-    )
+    canonical_map: Map = None
+    config: ConfigFile = None
+    override: Overrides = None
+    mode: Mode = None
+    dataset: DatasetProfile = None
+    database: DatabaseFolder = None
+    schema: SchemaFile = None
+    format: FormatOption = None
+
+    def options(self) -> UserOptions:
+        """The same as the library has it."""
+        from dialgauge.users import UserOptions
+
+        return UserOptions(
+            canonical_map=self.canonical_map,
+            config=self.config,
+            overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
+            profile=self.dataset,
+            database=self.database,
+            schema=self.schema,
+            format=self.format,
+        )
 
 
 def scored(
