@@ -18,7 +18,7 @@ from dialgauge.cli.options import Argument, CommandGroup, Option, application
 from dialgauge.cli.parse import command_parameters, quick_call, typer_command
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
-from support.properties import examples
+from support.soak import examples
 
 Given = dict[str, Any]
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}

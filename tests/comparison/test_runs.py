@@ -11,7 +11,6 @@ import polars
 import pytest
 
 from dialgauge.comparison import (
-    VIEWS,
     ComparisonOptions,
     ComparisonView,
     ItemDifference,
@@ -20,10 +19,10 @@ from dialgauge.comparison import (
     comparison_figures,
     comparison_json,
     comparison_tables,
-    pair_table,
-    score_table,
     view_of,
 )
+from dialgauge.comparison.tables import pair_table, score_table
+from dialgauge.comparison.views import VIEWS
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature

@@ -22,7 +22,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.report import Table
 from support.examples import EXAMPLES
-from support.properties import examples
+from support.soak import examples
 
 
 def exchange(*values: str, system: bool = True) -> tuple[Turn, ...]:

@@ -21,7 +21,7 @@ import dialgauge
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.parse import typer_command
 from dialgauge.measures import FAMILIES, cards
-from dialgauge.tracking import SYMBOLS
+from dialgauge.tracking.counts import SYMBOLS
 
 
 @cache

@@ -126,6 +126,7 @@ def test_unknown_measures_are_refused(listed: tuple[DialogueList, Run]) -> None:
         listed[0].order(DialogueQuery(sort="XYZ"))
 
 
+@pytest.mark.soak
 def test_100_000_dialogues_are_paged_through(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     run = store.add(large_run(100_000))

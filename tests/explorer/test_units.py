@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -27,8 +26,9 @@ def lab_run(store: Store, channel: str) -> Run:
     return town_run(open_town(count=12, seed=1), sitting, store=store)
 
 
-@pytest.fixture(params=["trials", "faults", "lab"])
-def compared(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Library, list[Run]]:
+@pytest.fixture(scope="module", params=["trials", "faults", "lab"])
+def compared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Library, list[Run]]:
+    tmp_path = tmp_path_factory.mktemp("units")
     store = Store(tmp_path / "runs")
     files = [tau_file(tmp_path / f"{name}.json", tasks) for name, tasks in TASKS.items()]
     if request.param == "trials":

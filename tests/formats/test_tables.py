@@ -22,7 +22,7 @@ from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
 from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 from support.commands import dialgauge as command
-from support.properties import examples
+from support.soak import examples
 
 EAST: State = {"hotel": {"area": ("east",)}}
 WHOLE = [

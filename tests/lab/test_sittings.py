@@ -41,6 +41,7 @@ from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
 from runs.contract import assert_run_contract
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
+from support.soak import soak
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
@@ -190,7 +191,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "talks"
 
 
-@pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("moment", [soak(0.3), 0.6, soak(0.9)])
 def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(
     tmp_path: Path, whole: Path, moment: float
 ) -> None:

@@ -19,7 +19,6 @@ from dialgauge.runs import manifest as module
 from dialgauge.runs.manifest import encode, is_run_id, load, new_id, slug
 from dialgauge.runs.provenance import draft
 from dialgauge.runs.upgrades import UPGRADES
-from support.properties import examples
 
 ID = "20261115-104500-tracking-augpt-3f2a"
 MANIFEST = Manifest(
@@ -61,7 +60,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert load(stored(tmp_path, encode(MANIFEST))) == MANIFEST
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=50)
 @given(config=st.dictionaries(st.text(), JSON, max_size=4))
 def test_any_configuration_comes_back(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
     kept = plain(config)
@@ -143,7 +142,7 @@ def test_damage_is_one_sentence_that_names_the_run(tmp_path: Path, content: byte
     assert "\n" not in str(error.value)
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=200)
 @given(place=st.integers(0, len(encode(MANIFEST)) - 1), byte=st.integers(0, 255), cut=st.booleans())
 def test_mutated_manifests_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, cut: bool

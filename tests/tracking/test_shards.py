@@ -33,8 +33,8 @@ from dialgauge.tracking import (
     score_shards,
     write_codes,
 )
-from support.properties import examples
 from support.shared import shared_folder
+from support.soak import examples
 from tracking.corpora import corpora
 from tracking.test_results import compared
 

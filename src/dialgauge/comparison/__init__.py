@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dialgauge.comparison.standing import Standing, letters, order, standings
     from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, standing_tables, verdict
     from dialgauge.comparison.views import (
-        VIEWS,
         ComparisonView,
         ItemDifference,
         TurnDivergence,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RESAMPLES",
     "SCORED_AS_EMPTY",
-    "VIEWS",
     "Comparison",
     "ComparisonOptions",
     "ComparisonView",

@@ -123,14 +123,14 @@ def asked_for(texts: Iterable[str], family: str | None = None, lists: Lists | No
 
 
 @cache
-def _cards_in(module: str) -> tuple[Card[Any], ...]:
-    return tuple(import_module(module).CARDS)
+def _family_cards(family: str) -> tuple[Card[Any], ...]:
+    return tuple(import_module(FAMILIES[family]).CARDS)
 
 
 def _own(family: str | None) -> Iterator[Card[Any]]:
     """Our own cards of a family or of all; a family's module is imported when its turn comes."""
     for name in FAMILIES if family is None else (family,):
-        yield from _cards_in(FAMILIES[name])
+        yield from _family_cards(name)
 
 
 def _foreign(family: str | None, owned: Container[str]) -> Iterable[plugins.Plugin[Card[Any]]]:

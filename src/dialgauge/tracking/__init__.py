@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
     from dialgauge.tracking.align import Policy
     from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
-    from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
+    from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
     from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
@@ -44,7 +44,6 @@ __all__ = [
     "MATCHINGS",
     "RESAMPLED",
     "SELF",
-    "SYMBOLS",
     "Accumulator",
     "Counts",
     "Faults",

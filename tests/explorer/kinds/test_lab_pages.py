@@ -396,6 +396,7 @@ def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
     assert went["what failed"] == "it broke"
 
 
+@pytest.mark.soak
 def test_conversations_about_real_goals(shared_data: Path) -> None:
     town = open_town(str(shared_data / "multiwoz21" / "test.json.gz"), count=40)
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-system", _DEAF)

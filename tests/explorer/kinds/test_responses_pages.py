@@ -288,6 +288,7 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     assert_harmless(dialogue_html(spoken, "d1"))
 
 
+@pytest.mark.soak
 def test_the_released_task(shared_data: Path) -> None:
     task = load_task(shared_data / "babi", 5, ("trn", "tst"))
     model = fitted(task)

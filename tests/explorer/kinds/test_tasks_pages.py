@@ -270,6 +270,7 @@ def test_links_and_elements_are_plain(run: Run) -> None:
     assert_harmless(shown_dialogue(view, links=PageLinks(), run=run))
 
 
+@pytest.mark.soak
 def test_pages_of_a_real_system_agree_with_its_scores(shared_data: Path, tmp_path: Path) -> None:
     evaluation = TaskEvaluation(shared_data / "multiwoz21" / "test.json.gz", options=TaskOptions(resamples=0))
     real = evaluation.score(read_predictions(shared_data / "dst_predictions" / "augpt.json.gz")).run

@@ -111,6 +111,7 @@ def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:
     assert [row["task"] for row in table.records()] == ["b", "c", "a"]
 
 
+@pytest.mark.soak
 def test_real_results(shared_data: Path) -> None:
     """A conversation passes only if the database ends up right, so it made every expected call that writes to it."""
     writing = ("book_", "cancel_", "update_", "send_")

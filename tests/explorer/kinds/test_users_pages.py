@@ -253,6 +253,7 @@ def test_a_dialogue_that_failed_says_why() -> None:
     assert "turn 2 has no acts" in dialogue_html(failed, "loops")
 
 
+@pytest.mark.soak
 def test_the_paper_s_conversations(shared_data: Path) -> None:
     folder = shared_data / "gcdf1"
     options = UserOptions(canonical_map=folder / "multiwoz21_canonical_map.json.gz")

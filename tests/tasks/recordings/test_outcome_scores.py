@@ -29,8 +29,8 @@ from dialgauge.tasks import (
     score_outcomes,
 )
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
-from support.properties import examples
 from support.recorded import SEARCH, booked, conversation, system, user
+from support.soak import examples
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
 ASKS = user("Attraction-Inform|type|theatre", "Attraction-Inform|area|centre")

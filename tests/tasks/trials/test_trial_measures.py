@@ -18,7 +18,7 @@ from dialgauge.measures import parse_measure
 from dialgauge.runs import Run
 from dialgauge.tasks import score_attempts
 from dialgauge.tasks.trials import flip_chance, pass_chance
-from support.properties import examples
+from support.soak import examples
 
 VERDICTS = st.lists(st.booleans(), min_size=1, max_size=6)
 
