@@ -77,7 +77,7 @@ def test_a_locked_file_stays_although_its_process_cannot_be_seen(
     """A process of another container has a number that means nothing here; its lock does."""
     process, scratch = half_written(tmp_path / "scores.json")
     try:
-        monkeypatch.setattr(files, "_is_alive", lambda number: False)
+        monkeypatch.setattr(files, "is_alive", lambda number: False)
         with atomic(tmp_path / "scores.json") as mine:
             mine.write_bytes(b"mine")
         assert scratch.exists()

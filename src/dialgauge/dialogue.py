@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.intents import intent_of, service_of
 from dialgauge.text import counted
 
 DONTCARE = "dontcare"
@@ -37,6 +38,16 @@ class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, g
     domain: str = ""
     slot: str = ""
     values: Values = ()
+
+    @property
+    def service(self) -> str:
+        """The service that the name says, in small letters: ``booking`` for ``Booking-Book`` of a hotel."""
+        return service_of(self.name)
+
+    @property
+    def intent(self) -> str:
+        """What it does, in small letters: ``inform`` for ``Hotel-Inform`` and ``INFORM``."""
+        return intent_of(self.name)
 
 
 class Span(Struct, frozen=True, forbid_unknown_fields=True):

@@ -53,6 +53,10 @@ class DialgaugeError(Exception):
         return self
 
 
+class UnknownNameError(DialgaugeError, KeyError):
+    """A name that a mapping of ours does not have; the message says which are near."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, as a plain ``kill`` or a scheduler sends it: all is kept that Ctrl-C keeps."""
 

@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one, and why that may fail.
+"""Writing files so that a reader sees the old one or the new one, never half of one; locks; living processes.
 
 What is written goes to a scratch file beside the target, which then takes its place. A scratch file is locked while its
 writer lives; what a killed process left behind is removed by the next one that writes into the same folder.
@@ -21,6 +21,9 @@ from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     import polars
+    from filelock import BaseFileLock
+
+    from dialgauge.columns import ColumnTable
 
 #: ``.NAME.PROCESS-RANDOM.part``
 _SCRATCH = re.compile(r"\..*\.(\d+)-[0-9a-f]{8}\.part", re.DOTALL)
@@ -135,6 +138,48 @@ class _Pending:
                 folder.rmdir()
 
 
+def try_lock(path: Path, patience: float = 0.0) -> BaseFileLock | None:
+    """Take a lock file; None when a living process still holds it after ``patience`` seconds."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=patience)
+    except Timeout:
+        return None
+    return lock
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file, whose folder is made if need be; waits for as long as another process has it."""
+    from filelock import FileLock
+
+    lock = FileLock(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; a killed child that nobody has waited for still has its number, and does not."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return True
+
+
 def exists(path: Path) -> bool:
     """Whether a path exists; an error where that may not be seen, which ``Path.exists`` hides from Python 3.14 on."""
     try:
@@ -152,7 +197,7 @@ def write_all(files: Mapping[Path, bytes]) -> None:
                 scratch.write_bytes(content)
 
 
-def parquet_bytes(frame: polars.DataFrame, **options: Any) -> bytes:
+def parquet_bytes(frame: polars.DataFrame | ColumnTable, **options: Any) -> bytes:
     """A table as the bytes of a Parquet file.
 
     Given a file instead, polars may say only ``Invalid thrift: transport error`` of a full disk.
@@ -296,7 +341,7 @@ def _sweep(folder: Path) -> None:
     _swept.add(str(folder))
     for name in os.listdir(folder):  # noqa: PTH208 - names, not paths
         match = _SCRATCH.fullmatch(name)
-        if match and not _is_alive(int(match[1])):
+        if match and not is_alive(int(match[1])):
             with suppress(OSError):
                 _remove_unless_locked(folder / name)
 
@@ -308,16 +353,6 @@ def _remove_unless_locked(scratch: Path) -> None:
             scratch.unlink()
     finally:
         os.close(handle)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _lock(handle: int) -> bool:

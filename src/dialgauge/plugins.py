@@ -1,4 +1,4 @@
-"""The one loader of formats, measures, profiles, rankers and agents: our own, and those of other installed packages.
+"""The one loader of plugins (formats, measures, profiles, rankers, agents, kinds of run): ours and those of packages.
 
 Our own stand in tables of strings, ``{"name": "module:attribute"}``, so naming one imports that one and reads nothing
 else. Other packages declare entry points in the groups below; they are looked up when a name is not ours or when all
@@ -11,6 +11,7 @@ Invariants
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -33,9 +34,13 @@ MEASURES = "dialgauge.measures"
 PROFILES = "dialgauge.profiles"
 RANKERS = "dialgauge.rankers"
 AGENTS = "dialgauge.agents"
+KINDS = "dialgauge.kinds"
 
 #: What users call a thing of each group.
-_NOUNS = {FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent"}
+_NOUNS = {
+    FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent",
+    KINDS: "kind of run",
+}  # fmt: skip
 _OURS = "dialgauge"
 #: Which extra of dialgauge brings a package that some of our own need.
 _EXTRAS = {"scipy": "templates", "torch": "neural"}
@@ -60,6 +65,13 @@ def names(group: str, built_in: BuiltIn) -> list[str]:
 def load(group: str, name: str, kind: Kind[T], built_in: BuiltIn) -> T:
     """What bears the name: an instance of ``kind``, or an error that names the plugin, its package and the reason."""
     plugin = _named(group, name, built_in)
+    content: T = _checked(plugin, _loaded(plugin, group), kind, group)
+    return content
+
+
+def load_part(group: str, name: str, target: str, kind: Kind[T], built_in: BuiltIn) -> T:
+    """Something else that what bears the name refers to, as ``module:attribute``; errors are those of :func:`load`."""
+    plugin = _named(group, name, built_in)._replace(target=target)
     content: T = _checked(plugin, _loaded(plugin, group), kind, group)
     return content
 
@@ -94,6 +106,33 @@ def _listing(group: str, kind: Kind[T], built_in: BuiltIn, check: Callable[..., 
         except DialgaugeError as error:
             listed.append(plugin._replace(reason=str(error)))
     return listed
+
+
+def package_of(module: str) -> str | None:
+    """``package-version`` of the installed package whose plugins lie in a top module; None where there is none."""
+    versions = installed_versions()
+    for _, plugin in _scan(tuple(sys.path)):
+        if plugin.target.partition(":")[0].partition(".")[0].strip() == module:
+            return f"{plugin.package}-{versions.get(plugin.package.lower().replace('-', '_'), '')}"
+    return None
+
+
+def installed_versions() -> dict[str, str]:
+    """Version by package, in lower case, by the names of the folders that describe them (``numpy-2.4.1.dist-info``).
+
+    ``importlib.metadata`` says the same, and takes 20 ms to import a parser of e-mail and to read the descriptions.
+    """
+    versions: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            names = [entry.name for entry in os.scandir(folder or os.curdir)]
+        except OSError:  # an archive, or nothing at all
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                package, _, version = name.rpartition(".")[0].partition("-")
+                versions.setdefault(package.lower(), version.partition("-")[0])
+    return versions
 
 
 def _named(group: str, name: str, built_in: BuiltIn) -> Plugin[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 
@@ -24,6 +24,16 @@ def times(count: int) -> str:
     ('once', '12 times')
     """
     return "once" if count == 1 else f"{count:,} times"
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def split_at_commas(text: str) -> list[str]:

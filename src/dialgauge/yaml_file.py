@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 T = TypeVar("T")
 #: A ``yaml.Node``; the stubs do not know that it has an ``id``.
@@ -35,6 +35,8 @@ LONGEST_NUMBER = 100
 _TAG = "tag:yaml.org,2002:"
 _NOUNS = {"int": "an integer", "float": "a number", "bool": "a truth value", "timestamp": "a date", "binary": "bytes"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
+#: What YAML reads as a truth value (no, off, yes) where a text is expected.
+_MEANT_AS_TEXT = re.compile(r"Expected .*\bstr\b.*, got `bool`")
 #: How msgspec points into a structure: ``$.rules[0].drop``, with ``[...]`` for the value of any key.
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
 
@@ -53,6 +55,21 @@ def read_yaml(path: str | Path, *, limit: int = MOST_BYTES) -> YamlDocument:
     if len(raw) > limit:
         raise DialgaugeError(f"it is larger than {limit:,} bytes, too large for a file of this kind", file=name)
     return parse_yaml(raw, name)
+
+
+def shipped_yaml(room: str, *path: str) -> YamlDocument:
+    """A YAML file that comes with dialgauge, in a room such as ``dialgauge.users``."""
+    folder = Path(__file__).parents[1].joinpath(*room.split("."))  # importlib.resources takes 10 ms to import
+    return parse_yaml(folder.joinpath(*path).read_bytes(), path[-1])
+
+
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """One mapping over another: mappings inside them are merged too, everything else is replaced."""
+    both = dict(below)
+    for key, value in above.items():
+        under = both.get(key)
+        both[key] = merged(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return both
 
 
 def parse_yaml(content: str | bytes, file: str | None = None) -> YamlDocument:
@@ -133,7 +150,8 @@ class YamlDocument:
             reason, _, place = str(error).partition(" - at ")
             path = _path(place)
             where = f" in '{_dotted(path)}'" if path else ""
-            self._refuse(f"it is not {what}: {reason.replace('`', '')}{where}", *path, cause=error)
+            quotes = "; put it in quotes if it is meant as text" if _MEANT_AS_TEXT.search(reason) else ""
+            self._refuse(f"it is not {what}: {reason.replace('`', '')}{where}{quotes}", *path, cause=error)
 
     def _refuse(self, message: str, *path: str | int, cause: Exception | None = None) -> NoReturn:
         raise DialgaugeError(message, file=self.file, line=self.line(*path)) from cause

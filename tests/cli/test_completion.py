@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
+from dialgauge.cli import COMMANDS, Option, command_parameters, completions
 from dialgauge.cli.choices import _CHOICES
-from dialgauge.cli.completion import completions
-from dialgauge.cli.options import Option
-from dialgauge.cli.parse import command_parameters
 from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 from support.shells import ShellAtTerminal

@@ -18,10 +18,17 @@ from pathlib import Path
 import pytest
 
 from dialgauge import __version__
-from dialgauge.cli import COMMANDS, main
-from dialgauge.cli.options import CommandGroup, Option, application
-from dialgauge.cli.parse import CommandParameter, command_parameters
-from dialgauge.cli.screen import confirm, out
+from dialgauge.cli import (
+    COMMANDS,
+    CommandGroup,
+    CommandParameter,
+    Option,
+    application,
+    command_parameters,
+    confirm,
+    main,
+)
+from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
@@ -93,11 +100,6 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
         ("score --resample 5", "unknown option --resample. Did you mean --resamples?"),
         ("compare --sow 1", "unknown option --sow. Did you mean --show?"),
         ("users score --figurs f", "unknown option --figurs. Did you mean --figures?"),
-        (
-            "compare a b c --level 0.9",
-            "'dialgauge compare' has no option --level: use --confidence LEVEL (--level is what agents exchange in the "
-            "lab)",
-        ),
         ("score a b --resamples -1", "--resamples must be ≥ 0 (got -1)"),
         ("score a b --resamples=1000001", "--resamples must be ≤ 1000000 (got 1000001)"),
         ("lab run --trials 1000000", "--trials must be ≤ 100 (got 1000000)"),
@@ -157,7 +159,8 @@ def test_every_number_out_of_bounds_and_every_word_for_a_number_is_named(
     what = "a whole number" if parameter.type is int else "a number"
     outcome = dialgauge(capsys, *called, option, "many")
     assert (outcome.code, outcome.err) == (2, f"dialgauge: {option} must be {what} (got 'many')\n")
-    low, high = (parameter.declaration.settings.get(end) for end in ("min", "max"))
+    bounds = parameter.declaration.settings
+    low, high = bounds.get("min"), bounds.get("max")
     if high is not None:
         outcome = dialgauge(capsys, *called, option, high + 1)
         assert outcome.code == 2
@@ -339,7 +342,7 @@ def modules_of(*arguments: object, heavy: tuple[str, ...], folder: Path) -> str:
 
 
 def test_the_overview_loads_nothing_heavy(tmp_path: Path) -> None:
-    heavy = ("typer", "rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
+    heavy = ("rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
     assert modules_of("--help", heavy=heavy, folder=tmp_path) == "0"
 
 
@@ -360,7 +363,7 @@ def pair(tmp_path: Path) -> list[Path]:
 
 
 def test_scores_load_only_what_they_need(pair: list[Path], tmp_path: Path) -> None:
-    heavy = ("typer", "pydantic", "rich", "polars", "scipy", "importlib.metadata", "numpy.ma")
+    heavy = ("rich", "polars", "scipy", "importlib.metadata", "numpy.ma")
     assert modules_of("score", *pair, heavy=heavy, folder=tmp_path) == "0"
 
 

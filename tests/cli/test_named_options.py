@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import re
-import typing
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import dialgauge
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option
+from dialgauge.cli import COMMANDS, command_parameters
 
 SOURCE = Path(dialgauge.__file__).parent
 #: Options of every command.
@@ -63,11 +60,8 @@ def options_of(command: str) -> frozenset[str]:
     """The options of a command, with those of its subcommands."""
     found = set(EVERYWHERE)
     for function in importlib.import_module(f"dialgauge.cli.{command}").app.commands.values():
-        hints = typing.get_type_hints(function, include_extras=True)
-        for name in inspect.signature(function).parameters:
-            for declared in getattr(hints[name], "__metadata__", ()):
-                if isinstance(declared, Option):
-                    found |= {one for one in declared.names if one.startswith("--")} or {f"--{name.replace('_', '-')}"}
+        for one in command_parameters(function):
+            found |= {name for name in one.options if one.is_option and name.startswith("--")}
     return frozenset(found)
 
 

@@ -43,7 +43,7 @@ def test_an_input_is_never_written_over(
 
 
 @pytest.mark.parametrize("empty", [["--store", ""], ["--store="], ["--json", ""], ["--table="], ["--figures", ""]])
-@pytest.mark.parametrize("option", [[], ["--resamples=9"], ["-mJGA"]], ids=["alone", "quick", "by typer"])
+@pytest.mark.parametrize("option", [[], ["--resamples=9"], ["-mJGA"]], ids=["alone", "long", "short"])
 def test_an_empty_name_is_not_the_current_folder(
     empty: list[str],
     option: list[str],

@@ -1,205 +1,219 @@
-"""The quick parser beside typer: what it accepts means the same, and what it is not sure of is left to typer."""
+"""The parser: what the words of a call mean, in every spelling, and what is said of those that mean nothing."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
-from collections.abc import Iterator
-from functools import cache, partial, wraps
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.exceptions import TyperException
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Argument, CommandGroup, Option, application
-from dialgauge.cli.parse import command_parameters, quick_call, typer_command
+from dialgauge.cli import (
+    COMMANDS,
+    Argument,
+    CommandParameter,
+    Option,
+    command_parameters,
+    given_values,
+    keyword_arguments,
+    read_words,
+)
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 from support.soak import examples
 
-Given = dict[str, Any]
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}
-WORDS = [
-    (name, command, function) for name, group in GROUPS.items() for command, function in group.commands.items()
-]  # fmt: skip
-PARAMETERS = {(name, command): command_parameters(function) for name, command, function in WORDS}
+EVERY = [(f"{name} {command}", one) for name, group in GROUPS.items() for command, one in group.commands.items()]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def nothing_is_written() -> Iterator[None]:
-    """The names of files here are made up: whether they could be written is not looked at."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("dialgauge.cli.parse.check_outputs", lambda command, given: None)
-        yield
+def parsed(command: Any, words: Sequence[str]) -> dict[str, Any]:
+    return keyword_arguments(command, values_of(command, words))
 
 
-def quickly(group: CommandGroup, words: list[str]) -> Given | None:
-    """All keyword arguments of the call that the quick parser makes of the words."""
-    call = quick_call(group, words)
-    if call is None:
-        return None
-    assert isinstance(call, partial)
-    bound = inspect.signature(call.func).bind(**call.keywords)
-    bound.apply_defaults()
-    return bound.arguments
+def values_of(command: Any, words: Sequence[str]) -> dict[str, Any]:
+    return given_values("dialgauge probe", command, read_words("dialgauge probe", command, words))
 
 
-@cache
-def recording(group: CommandGroup) -> Any:
-    """Typer's commands, each of which only answers what it was given."""
-    recorded = CommandGroup(group.help)
-    for name, function in group.commands.items():
-        recorded.command(name)(wraps(function)(lambda **given: given))
-    return typer_command(recorded)
-
-
-def by_typer(group: CommandGroup, words: list[str]) -> Given:
-    command = recording(group)
-    with command.make_context("probe", list(words)) as context:
-        answer: Given = command.invoke(context)
-    return answer
-
-
-def texts(parameter: Any) -> st.SearchStrategy[str]:
+def texts(parameter: CommandParameter) -> st.SearchStrategy[str]:
     """Correct values of a parameter."""
     bounds = parameter.declaration.settings
     if get_origin(parameter.type) is Literal:
         return st.sampled_from(get_args(parameter.type))
     if parameter.type is int:
-        return st.integers(bounds.get("min", 0), bounds.get("max", 10**12)).map(str)
+        return st.integers(int(bounds.get("min", 0)), int(bounds.get("max", 10**12))).map(str)
     if parameter.type is float:
         high = bounds.get("max", 1e6)
         if bounds.get("exclusive"):
             return st.floats(0.001, 0.999).map(lambda number: f"{number * high:.6f}")
         return st.floats(0, high).map(lambda number: f"{number:.6f}") | st.sampled_from(["0", "001", "1"])
-    word = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
-    return st.sampled_from(["-", "a b.json", "ü", "*.json", "x=y"]) | word.filter(lambda text: text[:1] != "-")
+    word = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
+    return st.sampled_from(["-", "a b.json", "ü", "*.json", "x=y", "-x", "--json", "--"]) | word
+
+
+def meant(parameter: CommandParameter, text: str) -> object:
+    convert = parameter.type if parameter.type in (int, float, Path) else str
+    return convert(text)
 
 
 @st.composite
-def spelled(draw: st.DrawFn, parameter: Any) -> list[str]:
-    """One use of an option."""
-    name = draw(st.sampled_from(parameter.options))
-    if parameter.type is bool:
-        return [name]
-    value = draw(texts(parameter))
-    return [f"{name}={value}"] if name.startswith("--") and draw(st.booleans()) else [name, value]
-
-
-@st.composite
-def correct_calls(draw: st.DrawFn) -> tuple[CommandGroup, list[str]]:
-    """A command of the program with correct words after it, in any order."""
-    name, command, _ = draw(st.sampled_from(WORDS))
-    pieces: list[list[str]] = []
-    for parameter in PARAMETERS[name, command]:
-        least, most = int(parameter.required), 3 if parameter.many else 1
-        if isinstance(parameter.declaration, Argument):
-            pieces += [
-                [text] for text in draw(st.lists(texts(parameter), min_size=most if least else 0, max_size=most))
-            ]
-        else:
-            most = draw(st.sampled_from([least, least, most]))
-            pieces += draw(st.lists(spelled(parameter), min_size=least, max_size=most))
-    words = [word for piece in draw(st.permutations(pieces)) for word in piece]
-    return GROUPS[name], words if len(GROUPS[name].commands) == 1 else [command, *words]
+def correct_calls(draw: st.DrawFn) -> tuple[Any, list[str], list[tuple[CommandParameter, object]]]:
+    """A command of the program, correct words after it in any order and spelling, and what they mean."""
+    _, command = draw(st.sampled_from(EVERY))
+    pieces: list[tuple[list[str], CommandParameter, object]] = []
+    places: list[tuple[str, CommandParameter]] = []
+    for parameter in command_parameters(command):
+        count = draw(st.integers(1 if parameter.required else 0, 3 if parameter.many else 1))
+        for _ in range(count):
+            text = draw(texts(parameter))
+            if not parameter.is_option:
+                places.append((text, parameter))
+                continue
+            name = draw(st.sampled_from(parameter.options))
+            if parameter.type is bool:
+                pieces.append(([name], parameter, True))
+                continue
+            joined = [f"{name}={text}", *([f"{name}{text}"] if not name.startswith("--") and text[0] != "=" else [])]
+            words = draw(st.sampled_from([[name, text], *([one] for one in joined)]))
+            pieces.append((words, parameter, meant(parameter, text)))
+    ordered = draw(st.permutations(pieces))
+    words = [word for piece in ordered for word in piece[0]]
+    if places:
+        words += ["--", *(text for text, _ in places)]
+    values = [(parameter, value) for _, parameter, value in ordered]
+    return command, words, values + [(parameter, meant(parameter, text)) for text, parameter in places]
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(correct_calls())
-def test_correct_calls_mean_the_same_both_ways(call: tuple[CommandGroup, list[str]]) -> None:
-    quick = quickly(*call)
-    assert quick is not None
-    assert quick == by_typer(*call)
+def test_correct_calls_mean_what_was_typed(
+    call: tuple[Any, list[str], list[tuple[CommandParameter, object]]],
+) -> None:
+    command, words, values = call
+    expected: dict[str, Any] = {}
+    for parameter, value in values:
+        expected[parameter.name] = [*expected.get(parameter.name, []), value] if parameter.many else value
+    assert values_of(command, words) == expected
 
 
 NOISE = ["--help", "--", "-", "-x", "--seed", "--seed=", "--no-such", "", "-1", "-mJGA", "-yy"]
-NOISE += ["1e3", "nan", "٣", "1_0", " 1", "+1", "\udc80"]
+NOISE += ["1e3", "nan", "٣", "1_0", " 1", "+1", "\udc80", "9" * 5000, "\0"]
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(correct_calls(), st.data())
-def test_whatever_the_quick_parser_accepts_typer_accepts_too(
-    call: tuple[CommandGroup, list[str]], data: st.DataObject
-) -> None:
-    group, words = call
-    for _ in range(data.draw(st.integers(1, 2))):
+def test_any_words_are_a_call_or_one_sentence(call: tuple[Any, list[str], Any], data: st.DataObject) -> None:
+    command, words, _ = call
+    for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(words)))
         words[place : place + data.draw(st.integers(0, 1))] = data.draw(st.lists(st.sampled_from(NOISE), max_size=1))
-    quick = quickly(group, words)
-    if quick is not None:
-        assert quick == by_typer(group, words)
+    try:
+        values_of(command, words)
+    except DialgaugeError as error:
+        assert "\n" not in str(error)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """A bundle."""
+
+    wide: Annotated[bool, Option("--wide", "-w")] = False
+    tint: Annotated[Literal["red", "blue"], Option()] = "red"
 
 
 def probe(
     files: Annotated[list[str], Argument(metavar="FILE...")],
+    looks: Looks,
     number: Annotated[int | None, Option("--number", "-n", min=1, max=9)] = None,
     names: Annotated[list[str] | None, Option("--name")] = None,
-    wide: Annotated[bool, Option("--wide", "-w")] = False,
+    bold: Annotated[bool, Option("--bold", "-b")] = False,
     half: Annotated[float, Option()] = 0.5,
 ) -> None:
     """A probe."""
 
 
-def set_from_outside(secret: Annotated[str, Option(envvar="PROBE_SECRET")] = "") -> None:
-    """A setting that only typer knows."""
-
-
-GROUP = application("Probes.")
-GROUP.command()(probe)
-GROUP.command()(set_from_outside)
-ALONE = application("A probe.")
-ALONE.command()(probe)
-
-
-@pytest.mark.parametrize("group", [ALONE, GROUP])
-def test_words_become_keyword_arguments(group: CommandGroup) -> None:
-    words = ["a", "-n", "3", "--half=2", "b", "--name", "x", "--name=y=z", "-w", "-"]
-    assert quickly(group, words if group is ALONE else ["probe", *words]) == {
-        "files": ["a", "b", "-"], "number": 3, "names": ["x", "y=z"], "wide": True, "half": 2.0
-    }  # fmt: skip
+def copy(source: Annotated[str, Argument()], target: Annotated[Path, Option()]) -> None:
+    """Another one."""
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        [],
-        ["--help"],
-        ["a", "--help"],
-        ["a", "--unknown"],
-        ["a", "--number"],
-        ["a", "--number", "x"],
-        ["a", "--number", "10"],
-        ["a", "--number", "-1"],
-        ["a", "--number="],
-        ["a", "-n=3"],
-        ["a", "-n3"],
-        ["a", "--wide=yes"],
-        ["a", "--half", "1e3"],
-        ["a", "--", "b"],
+        ["a", "-n", "3", "--half=2", "b", "--name", "x", "--name=y=z", "-w", "-b", "-"],
+        ["-bw", "a", "-n3", "--half", "2", "b", "--name=x", "--name", "y=z", "-"],
+        ["-wbn=3", "--half=+2e0", "--name", "x", "--name", "y=z", "--", "a", "b", "-"],
+        ["--number", "5", "--half", " 2", "a", "b", "--number=3", "--name", "x", "--wide", "-", "--name=y=z", "--bold"],
     ],
 )
-def test_unclear_words_are_left_to_typer(words: list[str]) -> None:
-    assert quick_call(ALONE, words) is None
-    assert quick_call(GROUP, ["probe", *words]) is None
+def test_words_become_arguments_and_bundles(words: list[str]) -> None:
+    assert parsed(probe, words) == {
+        "files": ["a", "b", "-"], "number": 3, "names": ["x", "y=z"], "bold": True, "half": 2.0, "looks": Looks(True)
+    }  # fmt: skip
 
 
-def test_unclear_commands_are_left_to_typer() -> None:
-    assert quick_call(GROUP, []) is None
-    assert quick_call(GROUP, ["--help"]) is None
-    assert quick_call(GROUP, ["-h"]) is None
-    assert quick_call(GROUP, ["prob"]) is None
-    assert quick_call(GROUP, ["set-from-outside"]) is None
-    assert by_typer(GROUP, ["set-from-outside", "--secret", "x"]) == {"secret": "x"}
+def test_a_value_may_look_like_an_option() -> None:
+    assert parsed(probe, ["a", "--name", "--wide", "--name", "-1", "--", "--bold"]) == {
+        "files": ["a", "--bold"], "names": ["--wide", "-1"], "looks": Looks()
+    }  # fmt: skip
 
 
-def test_a_wrong_call_is_refused() -> None:
-    with pytest.raises(TyperException):
-        by_typer(ALONE, ["a", "--number", "x"])
-    with pytest.raises(DialgaugeError, match=r"^--number must be ≤ 9 \(got 10\)$"):
-        by_typer(ALONE, ["a", "--number", "10"])
+SEE = r" \('dialgauge probe --help' shows how to call it\)"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], f"FILE... is missing{SEE}"),
+        (["a", "--unknown"], r"unknown option --unknown \('dialgauge probe --help' lists the options\)"),
+        (["a", "--numbr", "3"], r"unknown option --numbr. Did you mean --number\?"),
+        (["a", "--na=x"], r"unknown option --na. Did you mean --name\?"),
+        (["a", "-wx"], r"unknown option -x \('dialgauge probe --help' lists the options\)"),
+        (["a", "--number"], "--number needs a value: --number N"),
+        (["a", "-wn"], "-n needs a value: -n N"),
+        (["a", "--number", "x"], r"--number must be a whole number \(got 'x'\)"),
+        (["a", "--number", "1.5"], r"--number must be a whole number \(got '1.5'\)"),
+        (["a", "--number="], r"--number must be a whole number \(got ''\)"),
+        (["a", "--number", "10"], r"--number must be ≤ 9 \(got 10\)"),
+        (["a", "--number", "-1"], r"--number must be ≥ 1 \(got -1\)"),
+        (["a", "--half", "nan"], r"--half must be a number \(got nan\)"),
+        (["a", "--wide=yes"], "--wide takes no value"),
+        (["a", "--tint", "green"], r"--tint must be one of red, blue \(got 'green'\)"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(words: list[str], sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=f"^{sentence}$"):
+        parsed(probe, words)
+
+
+def test_what_is_missing_empty_or_too_much_is_named() -> None:
+    with pytest.raises(DialgaugeError, match=f"^SOURCE is missing{SEE}$"):
+        parsed(copy, ["--target", "x"])
+    with pytest.raises(DialgaugeError, match=f"^--target FILE is missing{SEE}$"):
+        parsed(copy, ["x"])
+    with pytest.raises(DialgaugeError, match=r"^--target must name a file \(got ''\)$"):
+        parsed(copy, ["x", "--target="])
+    with pytest.raises(DialgaugeError, match=f"^unexpected argument 'y z'{SEE}$"):
+        parsed(copy, ["x", "y", "z", "--target", "t"])
+
+
+def test_help_is_wanted_wherever_it_stands() -> None:
+    assert read_words("", probe, ["--help"]).help
+    assert read_words("", probe, ["a", "-wh"]).help
+    assert not read_words("", probe, ["--", "--help"]).help
+    assert not read_words("", probe, ["--name", "--help"]).help
+
+
+@pytest.mark.parametrize(("name", "command"), EVERY)
+def test_no_name_stands_for_two_things(name: str, command: Any) -> None:
+    parameters = command_parameters(command)
+    options = [option for one in parameters if one.is_option for option in one.options]
+    assert len(set(options)) == len(options)
+    assert len({one.name for one in parameters}) == len(parameters)
+    places = [one for one in parameters if not one.is_option]
+    assert not any(one.many for one in places[:-1])
 
 
 @pytest.mark.parametrize(

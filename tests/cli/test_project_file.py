@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 import dialgauge as package
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option, OutputFile, OutputFolder
-from dialgauge.cli.parse import command_parameters
-from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
+from dialgauge.cli import (
+    COMMANDS,
+    SHARED,
+    TYPED_ONLY,
+    Option,
+    OutputFile,
+    OutputFolder,
+    command_parameters,
+    find_project_file,
+)
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker
 
@@ -253,18 +259,3 @@ def test_help_and_other_commands_do_not_depend_on_it(capsys: Capture, project: P
     write(project, "[score]\nprofil = 'x'\n")
     assert dialgauge(capsys, "score", "--help").code == 0
     assert dialgauge(capsys, "data", "check", "gold.jsonl").code == 0
-
-
-def test_an_old_key_names_the_new_one(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "dialgauge.toml").write_text("[users.score]\nprofile = 'sgd'\n", encoding="utf-8")
-    for words in (("users", "score", "talks.json"), ("config",)):
-        outcome = dialgauge(capsys, *words)
-        assert outcome.code == 2
-        assert "'users score' has no 'profile' any more: write 'dataset = ...'" in outcome.err
-
-
-def test_an_old_key_is_told_as_a_key(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "dialgauge.toml").write_text("[compare]\nlevel = 0.9\n", encoding="utf-8")
-    outcome = dialgauge(capsys, "compare", "a.json", "b.json", "c.json")
-    assert "'compare' has no 'level' any more: write 'confidence = ...'" in outcome.err
-    assert "--" not in outcome.err

@@ -452,7 +452,7 @@ def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Pa
     }  # fmt: skip
     code = (
         "import sys; from dialgauge.tracking import score\n"
-        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False).as_dict()['systems'][0]['name'])\n"
+        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False).document()['systems'][0]['name'])\n"
         f"print(*({unwanted!r} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option, OutputFile, OutputFolder
-from dialgauge.cli.parse import _hints
+from dialgauge.cli import COMMANDS, Declaration, OutputFile, OutputFolder, command_parameters
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.soak import soak
@@ -153,10 +151,9 @@ def test_a_file_name_that_the_locale_cannot_write_is_one_sentence(folder: Path) 
 
 OUTPUTS = {
     (name, command): [
-        fact
-        for hint in _hints(function).values()
-        for fact in getattr(hint, "__metadata__", ())
-        if isinstance(fact, Option) and "Path" in str(hint) and _looks_written(fact.settings.get("help", ""))
+        one.declaration
+        for one in command_parameters(function)
+        if one.is_option and one.type is Path and _looks_written(one.declaration.settings.get("help", ""))
     ]
     for name in COMMANDS
     for command, function in importlib.import_module(f"dialgauge.cli.{name}").app.commands.items()
@@ -165,7 +162,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize(("command", "options"), OUTPUTS.items(), ids=map(" ".join, OUTPUTS))
-def test_every_option_that_names_an_output_is_declared_as_one(command: object, options: list[Option]) -> None:
+def test_every_option_that_names_an_output_is_declared_as_one(command: object, options: list[Declaration]) -> None:
     for option in options:
         assert isinstance(option, OutputFile | OutputFolder), (command, option.names, option.settings)
 

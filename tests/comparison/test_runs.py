@@ -10,6 +10,7 @@ import numpy as np
 import polars
 import pytest
 
+from dialgauge import kinds
 from dialgauge.comparison import (
     ComparisonOptions,
     ComparisonView,
@@ -19,10 +20,10 @@ from dialgauge.comparison import (
     comparison_figures,
     comparison_json,
     comparison_tables,
+    pair_table,
+    score_table,
     view_of,
 )
-from dialgauge.comparison.tables import pair_table, score_table
-from dialgauge.comparison.views import VIEWS
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
@@ -233,7 +234,7 @@ class JugglingView(ComparisonView):
 
 
 def test_a_view_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(VIEWS, "juggling", f"{__name__}:VIEW")
+    monkeypatch.setitem(kinds.BUILT_IN, "juggling", f"{__name__}:KIND")
     runs = [run_of(name, "juggling", {"d1": (1, 2), "d2": (1, 2)}) for name in ("a", "b")]
     compared = compare_runs(runs, resamples=20)
     assert compared.dialogues == ("d1",)
@@ -243,9 +244,10 @@ def test_a_view_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) ->
 
 
 VIEW = JugglingView()
+KIND = kinds.Kind("juggling", comparison=f"{__name__}:VIEW")
 
 
-@pytest.mark.parametrize("kind", sorted(VIEWS))
+@pytest.mark.parametrize("kind", sorted(kinds.BUILT_IN))
 def test_every_family_of_ours_hands_over_a_view(kind: str) -> None:
     assert isinstance(view_of(kind), ComparisonView)
 

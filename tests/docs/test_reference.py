@@ -6,7 +6,6 @@ import re
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 import pytest
 import yaml
@@ -18,10 +17,9 @@ from tools.reference.page_examples import example_of
 from tools.reference.worked import EXAMPLES, forms
 
 import dialgauge
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.parse import typer_command
-from dialgauge.measures import FAMILIES, cards
-from dialgauge.tracking.counts import SYMBOLS
+from dialgauge.cli import COMMANDS, command_parameters
+from dialgauge.measures import cards, families
+from dialgauge.tracking import SYMBOLS
 
 
 @cache
@@ -98,14 +96,11 @@ def commands() -> dict[str, str]:
 @pytest.mark.parametrize("word", COMMANDS)
 def test_every_option_that_the_program_takes_is_in_the_reference(word: str) -> None:
     page = commands()[f"reference/cli/{word}.md"]
-    made: Any = typer_command(import_module(f"dialgauge.cli.{word}").app)
-    subcommands = getattr(made, "commands", {word: made})
-    for name, command in subcommands.items():
-        section = (
-            page.partition(f"## dialgauge {word} {name}\n")[2].partition("\n## ")[0] if len(subcommands) > 1 else page
-        )
-        for parameter in command.params:
-            for option in parameter.opts if parameter.param_type_name == "option" else ():
+    named = import_module(f"dialgauge.cli.{word}").app.commands
+    for name, command in named.items():
+        section = page.partition(f"## dialgauge {word} {name}\n")[2].partition("\n## ")[0] if len(named) > 1 else page
+        for parameter in command_parameters(command):
+            for option in parameter.options if parameter.is_option else ():
                 assert option in section, f"dialgauge {word} {name}: {option}"
 
 
@@ -144,7 +139,7 @@ def test_letters_of_a_formula_are_defined_on_its_page(name: str) -> None:
 
 
 def test_letters_mean_one_thing_in_a_family() -> None:
-    for family in FAMILIES:
+    for family in families():
         seen: dict[str, str] = {}
         for card in cards(family).values():
             for letter, meaning in card.symbols.items():

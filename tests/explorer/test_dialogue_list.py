@@ -10,11 +10,12 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
-from dialgauge.explorer.families import pages_of
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracking_store
+
+PAGE_SIZE = 50
 
 PAGES = pages_of("tracking")
 

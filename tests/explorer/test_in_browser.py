@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dialgauge import Store, score
-from dialgauge.explorer.guard import Guard, local_hosts
-from dialgauge.explorer.server import create_app
+from dialgauge.explorer import Guard, create_app, local_hosts
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracked, tracking_store
 from support.soak import soak

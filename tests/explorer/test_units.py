@@ -7,8 +7,7 @@ import re
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import Library, report_html
-from dialgauge.explorer.comparing import neighbours, ranking, side_by_side
+from dialgauge.explorer import Library, neighbours, ranking, report_html, side_by_side
 from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results

@@ -181,22 +181,16 @@ _LEFT_OUT = {"--help", "--max-bytes"}
 @cache
 def _options(name: str) -> list[tuple[str, str]]:
     """The options that a command declares, each with the kind of value it takes."""
-    from dialgauge.cli.options import Option
-    from dialgauge.cli.parse import _hints, _parameter, _UnsureError
+    from dialgauge.cli import command_parameters
 
     first, _, second = name.partition(" ")
     commands = importlib.import_module(f"dialgauge.cli.{first}").app.commands
     command = commands[second] if second else next(iter(commands.values()))
-    found = []
-    for parameter, hint in _hints(command).items():
-        try:
-            one = _parameter(parameter, hint, required=False) if parameter != "return" else None
-        except _UnsureError:
-            continue
-        if one is not None and isinstance(one.declaration, Option) and one.options[0] not in _LEFT_OUT:
-            kind = "bool" if one.type is bool else "number" if one.type in (int, float) else "path"
-            found.append((one.options[0], kind))
-    return found
+    return [
+        (one.options[0], "bool" if one.type is bool else "number" if one.type in (int, float) else "path")
+        for one in command_parameters(command)
+        if one.is_option and one.options[0] not in _LEFT_OUT
+    ]
 
 
 @cache

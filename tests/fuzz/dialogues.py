@@ -155,9 +155,9 @@ def scored(content: bytes, folder: Path) -> None:
     from dialgauge.tracking import score
 
     results = score(in_file(folder, tracked()[0], "gold.jsonl"), [in_file(folder, content)], resamples=10)
-    for table in results.tables(["domain", "slot", "turn"], faults=True):
+    for table in results.tables(by=["domain", "slot", "turn"], faults=True):
         table.render("latex")
-    results.as_dict(["domain"], faults=True)
+    results.document(by=["domain"], faults=True)
 
 
 def scored_by_itself(content: bytes, folder: Path) -> None:

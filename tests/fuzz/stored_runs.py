@@ -56,7 +56,7 @@ def _read_store(folder: Path) -> None:
     """Whatever the commands do with stored runs."""
     from dialgauge.report import run_tables
     from dialgauge.runs import Store
-    from dialgauge.tracking import present
+    from dialgauge.tracking import TrackingRuns
 
     store = Store(folder)
     problems: list[DialgaugeError] = []
@@ -67,7 +67,7 @@ def _read_store(folder: Path) -> None:
         for name in run.tables:
             run.table(name)
         list(run.dialogues())
-        present([run]).tables()
+        TrackingRuns([run]).tables()
 
 
 def _manifest(content: bytes, folder: Path) -> None:
@@ -108,8 +108,7 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 
 
 def _sql(content: bytes, folder: Path) -> None:
-    from dialgauge.cli.common import frame_table
-    from dialgauge.cli.sql import frame_csv, frame_json
+    from dialgauge.cli import frame_csv, frame_json, frame_table
     from dialgauge.files import parquet_bytes
     from dialgauge.runs import Store
 

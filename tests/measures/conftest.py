@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from dialgauge.kinds import BUILT_IN
 from dialgauge.measures import registry
 
 
 @pytest.fixture(autouse=True)
 def families(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    modules = {"tracking": "measures.toy", "responses": "measures.toy_responses", "users": "measures.toy_users"}
     registry._family_cards.cache_clear()
-    monkeypatch.setattr(registry, "FAMILIES", modules)
+    for name in list(BUILT_IN):
+        monkeypatch.delitem(BUILT_IN, name)
+    for name in ("tracking", "responses", "users"):
+        monkeypatch.setitem(BUILT_IN, name, f"measures.toy:{name.upper()}_KIND")
     yield
     registry._family_cards.cache_clear()

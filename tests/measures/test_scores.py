@@ -137,7 +137,6 @@ def test_resampling_prints_as_signatures_have_it() -> None:
     assert str(Resampling(1000, 0, 0.95)) == "0.95-studentised-1000-0"
     for how in (Resampling(200, 3, 0.9), Resampling(method="percentile")):
         assert Resampling.parse(str(how)) == how
-    assert Resampling.parse("0.95-bootstrap-1000-0") == Resampling(1000, 0, 0.95, "percentile")  # of version 0.1
     assert Resampling.parse("") is None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.kinds import Kind
 from dialgauge.measures import OVER, Card, Parameter, Rows, Setting, Settings
 
 TEXTS: dict[str, Any] = {"title": "t", "summary": "s", "formula": "f", "source": "none"}
@@ -141,3 +142,9 @@ TURNS = Turns(
 )
 REPLIES = Replies(3, np.array([0, 0, 2]), np.array([1, 11, 10]))
 USERS = Users(3, {"combined": {0: 1.0, 2: 0.5}, "hotel": {2: 0.25}})
+
+TRACKING_KIND = Kind("tracking", cards="measures.toy:CARDS")
+RESPONSE_CARDS = (HITS, PASS)
+RESPONSES_KIND = Kind("responses", cards="measures.toy:RESPONSE_CARDS")
+USER_CARDS = (GCDF1, PRECISION)
+USERS_KIND = Kind("users", cards="measures.toy:USER_CARDS")

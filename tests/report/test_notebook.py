@@ -94,7 +94,7 @@ def test_scores_and_comparisons_have_intervals(systems: int) -> None:
     results = scored(*"abc"[:systems])
     assert re.search(r"<small>\[\d+\.\d\d, \d+\.\d\d\]</small>", shown(results))
     assert "<caption>tracking b</caption>" in shown(results["b"])
-    assert "<caption>tracking b</caption>" in shown(results["b"].run)
+    assert "<caption>tracking b</caption>" in shown(results["b"])
     html = shown(dialgauge.compare_runs(results.runs, measures=["JGA"], resamples=100))
     assert re.search(r"<small>\[\+\d+\.\d\d, \+\d+\.\d\d\]</small>|<small>\[-\d+\.\d\d, [-+]\d", html)
     assert "--" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL), (
@@ -111,7 +111,7 @@ def test_nothing_from_data_is_markup() -> None:
     corpus = Corpus(source=ODD, format=ODD, kind="dialogues", dialogues=[one])
     results = scored(ODD, "b")
     comparison = dialgauge.compare_runs(results.runs, measures=["JGA"], resamples=100)
-    for thing in (one, corpus, results, results[0], results[0].run, results.table(), comparison):
+    for thing in (one, corpus, results, results[0], results.table(), comparison):
         html = shown(thing)
         assert "<img" not in html
         assert "&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp;" in html

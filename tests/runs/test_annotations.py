@@ -16,6 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Annotations, DialogueNote, Run, Store, new_run
 from dialgauge.runs import annotations as annotations_file
+from support.soak import examples
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -126,7 +127,7 @@ def test_what_has_no_bytes_in_utf8_is_written_out(store: Store, run: Run) -> Non
     assert store.annotations(run.id).note == "half \\ud83d"
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(note=st.text(max_size=200), label=st.text(min_size=1, max_size=60))
 def test_any_text_comes_back_as_it_was_answered(store: Store, run: Run, note: str, label: str) -> None:
     labels = [label] if label.strip() else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from pathlib import Path
 
 import msgspec
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes
-from dialgauge.formats.native import Native
 from dialgauge.measures import Scores
-from dialgauge.runs import Store, new_run
-from dialgauge.runs.corpora import decode_corpus, encode_corpus
+from dialgauge.runs import Store, decode_corpus, encode_corpus, new_run
+from support.reading import write_bytes
+from support.soak import examples
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 STATES = st.none() | st.dictionaries(
@@ -50,14 +48,13 @@ def stored(store: Store, name: str, dialogues: list[Dialogue]) -> str:
     return store.add(new_run(kind="k", name=name, corpus=dialogues)).id
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(DIALOGUE, max_size=4, unique_by=lambda one: one.id))
 def test_any_dialogues_come_back_and_the_checksum_is_that_of_the_native_file(dialogues: list[Dialogue]) -> None:
     corpus = encode_corpus(iter(dialogues))
-    assert list(decode_corpus(corpus.frames["dialogues"], corpus.frames["turns"])) == dialogues
-    native = io.BytesIO()
-    Native().write(dialogues, native, Notes())
-    assert corpus.checksum == hashlib.sha256(native.getvalue()).hexdigest()
+    assert list(decode_corpus(corpus.tables["dialogues"].frame(), corpus.tables["turns"].frame())) == dialogues
+    native, _ = write_bytes("native", dialogues)
+    assert corpus.checksum == hashlib.sha256(native).hexdigest()
 
 
 def test_todays_native_lines_are_unchanged_and_an_outcome_is_read_back() -> None:

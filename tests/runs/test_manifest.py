@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score
-from dialgauge.runs import Input, Manifest, TableInfo, plain
+from dialgauge.runs import Input, Manifest, TableInfo, draft, plain
 from dialgauge.runs import manifest as module
 from dialgauge.runs.manifest import encode, is_run_id, load, new_id, slug
-from dialgauge.runs.provenance import draft
-from dialgauge.runs.upgrades import UPGRADES
+from support.soak import examples
 
 ID = "20261115-104500-tracking-augpt-3f2a"
 MANIFEST = Manifest(
@@ -60,7 +59,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert load(stored(tmp_path, encode(MANIFEST))) == MANIFEST
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(config=st.dictionaries(st.text(), JSON, max_size=4))
 def test_any_configuration_comes_back(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
     kept = plain(config)
@@ -100,17 +99,6 @@ def test_a_newer_schema_is_refused_with_a_line_that_says_so(tmp_path: Path) -> N
         load(stored(tmp_path, newer))
 
 
-def test_an_older_schema_is_upgraded_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two later versions are made up: one renames ``seed``, the next turns it into a list."""
-    monkeypatch.setattr(module, "SCHEMA_VERSION", 4)
-    monkeypatch.setitem(UPGRADES, 2, lambda old: {**old, "seed": old["random_seed"]})
-    monkeypatch.setitem(UPGRADES, 3, lambda old: {**old, "seeds": [old["seed"]]})
-    old = raw(schema_version=2, random_seed=7)
-    del old["seeds"]
-    upgraded = load(stored(tmp_path, old))
-    assert (upgraded.schema_version, upgraded.seeds) == (4, [7])
-
-
 def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
     assert load(stored(tmp_path, raw(host="somewhere"))) == MANIFEST
 
@@ -126,6 +114,7 @@ def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
         (b"{}", "has no schema_version"),
         (raw(schema_version=True), "has no schema_version"),
         (raw(schema_version=0), "there is no schema version 0"),
+        (raw(schema_version=1), "there is no schema version 1"),
         (raw(kind=3), "cannot be understood"),
         (raw(created="2026-11-15T10:45:00"), "cannot be understood"),
         (raw(tables={"../../secret": {}}), "no table can be called"),
@@ -142,7 +131,7 @@ def test_damage_is_one_sentence_that_names_the_run(tmp_path: Path, content: byte
     assert "\n" not in str(error.value)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(place=st.integers(0, len(encode(MANIFEST)) - 1), byte=st.integers(0, 255), cut=st.booleans())
 def test_mutated_manifests_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, cut: bool

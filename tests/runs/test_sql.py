@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
-from dialgauge.runs import Store, new_run, sql
+from dialgauge.runs import Store, new_run
 from support.forgery import forge
 
 
@@ -166,7 +166,7 @@ def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str
 
 
 def test_sql_cannot_see_python_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql, "visible", polars.DataFrame({"a": [1]}), raising=False)
+    monkeypatch.setattr("dialgauge.runs.sql.visible", polars.DataFrame({"a": [1]}), raising=False)
     with pytest.raises(DialgaugeError, match="visible does not exist"):
         store.sql("SELECT * FROM visible")
 

@@ -6,8 +6,7 @@ import polars
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import FIXED
-from dialgauge.runs.tables import check_columns, check_fixed, check_table_name, empty_table, is_table_name
+from dialgauge.runs import FIXED, check_columns, check_fixed, check_table_name, empty_table, is_table_name
 from runs.contract import FIXED as AGREED
 
 
@@ -42,7 +41,7 @@ def test_columns_that_sql_would_see_twice_are_refused(columns: list[str]) -> Non
 
 def test_the_fixed_tables_are_those_that_were_agreed_on() -> None:
     for name, columns in AGREED.items():
-        assert dict(empty_table(name).schema) == columns
+        assert dict(empty_table(name).frame().schema) == columns
         assert FIXED[name] == {column: str(kind) for column, kind in columns.items()}
         check_fixed(name, empty_table(name))
 

@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.families import DialogueView, FamilyPages, pages_of
-from dialgauge.explorer.templating import PageLinks, table_html, templates
+from dialgauge.explorer import Library, PageLinks, table_html, templates
+from dialgauge.presentation import DialogueView, RunPages, pages_of
 from dialgauge.runs import Run
 
 #: Markup, an attribute that ends early, a template, control characters, and marks that turn the reading order.
@@ -44,7 +43,7 @@ def shown_dialogue(view: DialogueView, **context: Any) -> str:
     return templates().from_string(_DIALOGUE).render(view=view, **context)
 
 
-def shown_run(pages: FamilyPages, library: Library, run: Run) -> str:
+def shown_run(pages: RunPages, library: Library, run: Run) -> str:
     """What a family adds to the page of a run; its charts are drawn as well."""
     for draw in pages.charts(library, run).values():
         draw().to_dict()
@@ -89,7 +88,7 @@ def assert_harmless(page: str) -> None:
 
 def hostile_frame(schema: Mapping[str, Any], dialogue: str) -> pl.DataFrame:
     """One row with hostile text in every column that can hold it, one where everything else is null."""
-    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0}
+    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0, pl.List(pl.String): [HOSTILE]}
     rows = {name: values.get(kind, HOSTILE if kind == pl.String else [1]) for name, kind in schema.items()}
     return pl.DataFrame([rows | {"dialogue": dialogue}, dict.fromkeys(schema) | {"dialogue": dialogue}], schema=schema)
 

@@ -24,6 +24,7 @@ from dialgauge.tasks import (
     explanation,
     predictions_from,
     read_predictions,
+    reason_texts,
     score_tables,
     warnings,
     worst_dialogues,
@@ -154,10 +155,8 @@ def test_why_something_failed(small: GoldTasks) -> None:
 def test_reasons_of_a_failed_offer(small: GoldTasks, turn: dict[str, Any], reason: str) -> None:
     dialogues = responses()
     dialogues["mul0001"] = [{**turn, "active_domains": ["hotel"]}] * 3
-    verdicts = scored(small, dialogues).run.table("task_verdicts")
-    chosen = verdicts.filter((pl.col("domain") == "hotel") & ~pl.col("success"))
-    assert chosen.height == 2
-    mwzeval, _ = chosen["reason"].to_list()
+    texts = reason_texts(scored(small, dialogues).run.table("reasons").iter_rows(named=True))
+    mwzeval, _ = [text for (_, domain, _), text in texts.items() if domain == "hotel"]
     assert reason in mwzeval
 
 
@@ -165,8 +164,8 @@ def test_missing_dialogues_say_so(small: GoldTasks) -> None:
     dialogues = responses()
     del dialogues["sng0002"]
     run = scored(small, dialogues).run
-    rows = run.table("task_verdicts").filter(pl.col("dialogue") == "SNG0002.json")
-    assert rows.select("rules", "reason").rows() == [("grounded", "the system has no responses for this dialogue")]
+    rows = run.table("reasons").filter(pl.col("dialogue") == "SNG0002.json")
+    assert rows.select("rule", "reason").rows() == [("grounded", "no_responses")]
 
 
 def test_the_worst_come_first(small: GoldTasks) -> None:

@@ -21,7 +21,7 @@ from dialgauge.comparison import (
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
-from dialgauge.tracking import compare, present, sweep_counts
+from dialgauge.tracking import TrackingRuns, compare, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -78,7 +78,7 @@ def test_stored_runs_compare_as_those_in_memory(compared: Comparison, tmp_path: 
 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
-    systems = present(compared.runs.values())
+    systems = TrackingRuns(compared.runs.values()).systems
     sweep = sweep_counts({system.name: system.counts for system in systems}, [0.0, 0.5])
     for system in systems:
         assert sweep.scores[system.name] == pytest.approx([system["JGA"], system["FGA@0.5"]])

@@ -136,7 +136,7 @@ def test_parts_add_up_to_the_whole(data: Corpora) -> None:
     """Numerators and denominators by dialogue and by turn number sum to the corpus value."""
     study = study_of(data)
     measures = [parse_measure(name, "tracking") for name in ("JGA", "FGA@0.5", "RSA")]
-    system = score_study(study, measures, [profile_named("canon")], resampling=None)[0]
+    system = score_study(study, measures, [profile_named("canon")], resampling=None).systems[0]
     counts = study.comparison("it", profile_named("canon")).counts
     by_turn = system.by("turn")
     total = sum(group["turns"] for group in by_turn.values())

@@ -37,7 +37,7 @@ def test_what_is_in_the_mean_is_said_and_it_has_no_interval() -> None:
     assert (scores["F1(average=slot)"].low, scores["F1(average=slot)"].high) == (None, None)
     low, high = scores["F1(average=gold-slot)"].low, scores["F1(average=gold-slot)"].high
     assert low is not None and high is not None and low < 0.75 < high
-    (note,) = [note for note in results.notes() if "F1(average=slot)" in note]
+    (note,) = [note for note in results.notes if "F1(average=slot)" in note]
     assert "counts 2 predicted slots that gold never has, each as 0" in note
     assert "it is 75.00 instead of 37.50. No interval" in note
 
@@ -47,10 +47,10 @@ def test_a_mean_over_slots_of_gold_alone_is_as_before() -> None:
     scores = results[0].scores
     assert scores["F1(average=slot)"].value == scores["F1(average=gold-slot)"].value
     assert scores["F1(average=slot)"].low is None, "a larger sample might bring slots that gold never has"
-    assert not any("predicted slot" in note for note in results.notes())
+    assert not any("predicted slot" in note for note in results.notes)
 
 
 def test_a_stored_run_says_it_too(tmp_path: str) -> None:
     store = Store(tmp_path)
-    run = store.add(dialgauge.score(*corpora(extra=1), measures=MEASURES)[0].run)
+    run = store.add(dialgauge.score(*corpora(extra=1), measures=MEASURES)[0])
     assert store.open(run.id).details["slots_without_gold"] == {"slots": 1, "gold_slots": 2, "value": 0.75}

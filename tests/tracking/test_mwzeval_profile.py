@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.tracking import SystemScores
+from dialgauge.tracking import TrackedSystem
 from support.reading import read_json
 from support.soak import examples
 from tracking.mwzeval_oracle import Tally, Written, tracking_mode
@@ -42,9 +42,9 @@ def gold_dialogues(gold: Gold) -> list[Dialogue]:
     ]
 
 
-def scored(gold: Sequence[Dialogue], predictions: Predictions) -> SystemScores:
+def scored(gold: Sequence[Dialogue], predictions: Predictions) -> TrackedSystem:
     theirs, _ = read_json("mwzeval", predictions)
-    return dialgauge.score(gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False)[0]
+    return dialgauge.score(gold, {"mine": theirs}, measures=MEASURES, profile="mwzeval", intervals=False).systems[0]
 
 
 def require_same(gold: Gold, predictions: Predictions) -> None:
@@ -241,7 +241,7 @@ def test_blank_values_are_told_of() -> None:
     theirs, _ = read_json("mwzeval", one_turn({"hotel": {"area": "north", "name": "none"}}))
     results = dialgauge.score(gold, {"mine": theirs}, measures="JGA", profile=["canon", "mwzeval", "verbatim"],
                               intervals=False)  # fmt: skip
-    assert [one["JGA"] for one in results] == [1.0, 0.0, 1.0]
+    assert [float(one["JGA"]) for one in results.runs] == [1.0, 0.0, 1.0]
 
 
 def test_another_dataset_is_refused() -> None:

@@ -111,7 +111,7 @@ def test_hundred_dialogues_each(somdst: Study, human: Any) -> None:
 
 
 def test_per_domain_per_slot_and_first_errors(somdst: Study, human: Any) -> None:
-    result = dialgauge.score(None, list(somdst.systems["som"].dialogues), profile="plain", intervals=False)[0]
+    result = dialgauge.score(None, list(somdst.systems["som"].dialogues), profile="plain", intervals=False).systems[0]
     view = result.by("domain")
     for domain, wanted in human["per_domain_gold_active_turns"].items():
         assert view[domain]["turns"] == wanted["turns"]
@@ -186,7 +186,7 @@ def test_papers_claims_about_the_gold_states(shared_data: Path, expected: Path) 
 def test_gold_against_itself_is_perfect(shared_data: Path, source: str) -> None:
     gold = dialgauge.read(shared_data / source)
     profile = "canon" if "multiwoz" in source else "verbatim"
-    result = dialgauge.score(gold, gold, measures="all", profile=profile, intervals=False)[0]
+    result = dialgauge.score(gold, gold, measures="all", profile=profile, intervals=False).systems[0]
     for name, score in result.scores.items():
         assert score.value == 1.0 or name == "RSA", name
     empty = result.counts.totals()["both_empty"] / len(result.counts)
@@ -203,6 +203,6 @@ def test_the_gold_of_som_dst_is_the_raw_gold_under_the_profile_trade(shared_data
         for dialogue in dialgauge.read(shared_data / "dst_predictions" / "somdst_human100.tar.gz").dialogues
     ]
     raw = shared_data / "multiwoz21" / "test.json.gz"
-    trade, plain = dialgauge.score(raw, processed, profile=["trade", "plain"], measures="JGA", intervals=False)
+    trade, plain = dialgauge.score(raw, processed, profile=["trade", "plain"], measures="JGA", intervals=False).systems
     assert trade.coverage.turns == 751
     assert trade["JGA"] == 1.0 > plain["JGA"]

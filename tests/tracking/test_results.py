@@ -23,8 +23,8 @@ from dialgauge.tracking import (
     LooseState,
     StateComparison,
     Study,
+    TrackingRuns,
     compute,
-    present,
     stream_counts,
     write_codes,
 )
@@ -49,7 +49,7 @@ def compared(gold: list[Dialogue], theirs: list[Dialogue]) -> StateComparison:
 def test_values_and_intervals_are_reproducible() -> None:
     gold, theirs = data(12)
     first, again = (dialgauge.score(gold, theirs, seed=3)[0] for _ in range(2))
-    other = dialgauge.score(gold, theirs, seed=4)[0]
+    other = dialgauge.score(gold, theirs, seed=4).systems[0]
     assert first.scores == again.scores
     assert first.scores["JGA"].value == other.scores["JGA"].value
     for score in first.scores.values():
@@ -61,7 +61,9 @@ def test_values_and_intervals_are_reproducible() -> None:
 def test_intervals_of_slot_means_contain_the_value() -> None:
     gold, theirs = data(30)
     theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
-    found = dialgauge.score(gold, theirs, measures="F1(average=gold-slot),F1(average=domain)", coverage="empty")[0]
+    found = dialgauge.score(
+        gold, theirs, measures="F1(average=gold-slot),F1(average=domain)", coverage="empty"
+    ).systems[0]
     for score in found.scores.values():
         assert score.low is not None and score.high is not None and score.value is not None
         assert score.low <= score.value <= score.high
@@ -70,7 +72,7 @@ def test_intervals_of_slot_means_contain_the_value() -> None:
 
 def test_dialogue_scores_follow_the_contract() -> None:
     gold, theirs = data()
-    found = dialgauge.score(gold, theirs, measures="all", intervals=False)[0]
+    found = dialgauge.score(gold, theirs, measures="all", intervals=False).systems[0]
     frame = found.run.table("dialogue_scores")
     assert dict(frame.schema) == {
         "dialogue": polars.String,
@@ -86,12 +88,12 @@ def test_dialogue_scores_follow_the_contract() -> None:
 
 def test_turn_and_slot_tables() -> None:
     gold, theirs = data()
-    found = dialgauge.score(gold, theirs, intervals=False)[0]
-    assert found.turns.height == 6
-    assert found.turns["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
-    assert found.turns["JGA"].mean() == pytest.approx(found["JGA"])
-    assert found.turns["user_turn"].to_list() == [0, 0, 1, 0, 1, 0]
-    assert found.turns.columns[:3] == ["dialogue", "turn", "user_turn"]
+    found = dialgauge.score(gold, theirs, intervals=False).systems[0]
+    assert found.run.table("turn_scores").height == 6
+    assert found.run.table("turn_scores")["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
+    assert found.run.table("turn_scores")["JGA"].mean() == pytest.approx(found["JGA"])
+    assert found.run.table("turn_scores")["user_turn"].to_list() == [0, 0, 1, 0, 1, 0]
+    assert found.run.table("turn_scores").columns[:3] == ["dialogue", "turn", "user_turn"]
     slots = found.run.table("slot_scores")
     assert slots.filter(polars.col("slot") == "area")["correct"].sum() == 2
     errors = found.run.table("slot_errors")
@@ -104,16 +106,16 @@ def test_turn_and_slot_tables() -> None:
 def test_several_systems_and_profiles_in_one_go() -> None:
     gold, theirs = data()
     results = dialgauge.score(gold, {"a": theirs, "b": gold}, profile=["plain", "canon"], intervals=False)
-    assert [(one.name, one.profile) for one in results] == [
+    assert [(one.name, one.profile) for one in results.systems] == [
         ("a", "plain"),
         ("b", "plain"),
         ("a", "canon"),
         ("b", "canon"),
     ]
-    assert results["b"]["JGA"] == 1.0
+    assert results["b (plain)"]["JGA"] == 1.0
     frame = results.frame()
     assert frame.height == 4 * 9
-    shown = results.as_dict(("domain",))
+    shown = results.document(by=("domain",))
     assert [one["profile"] for one in shown["systems"]] == ["plain", "plain", "canon", "canon"]
     assert "canon" in results.table(compact=True).render("markdown")
 
@@ -122,7 +124,7 @@ def test_a_frame_for_pandas() -> None:
     pytest.importorskip("pandas")
     gold, theirs = data()
     results = dialgauge.score(gold, {"a": theirs, "b": gold}, intervals=False)
-    assert results.pandas().shape == results.frame().shape == (2 * 9, results.frame().width)
+    assert results.to_pandas().shape == results.frame().shape == (2 * 9, results.frame().width)
 
 
 def test_rendering_for_notebooks_escapes_names() -> None:
@@ -192,9 +194,9 @@ def test_the_manner_of_hugging_face() -> None:
 def test_stored_runs(tmp_path: Path) -> None:
     gold, theirs = data()
     results = dialgauge.score(gold, {"mine": theirs})
-    run = Store(tmp_path).open(Store(tmp_path).add(results[0].run).id)
+    run = Store(tmp_path).open(Store(tmp_path).add(results[0]).id)
     assert run.manifest.kind == "tracking"
-    assert run.manifest.signature == results.signature.long()
+    assert run.manifest.signature == results.signature
     assert run.scores["JGA"].value == results[0]["JGA"]
     assert run.manifest.config["coverage"] == "intersection"
     frame = run.table("dialogue_scores")
@@ -204,7 +206,7 @@ def test_stored_runs(tmp_path: Path) -> None:
         "dialogues", "turns", "dialogue_scores", "turn_scores", "slot_scores", "slot_errors", "slot_rewordings",
         "turn_domains", "predictions",
     }  # fmt: skip
-    assert_run_contract(results[0].run)
+    assert_run_contract(results[0])
     assert_run_contract(run)
 
 
@@ -218,13 +220,13 @@ def test_a_stored_run_shows_what_the_scored_one_does(
     except DialgaugeError as error:
         assert "share" in str(error) or "no turn has" in str(error) or "in the scope" in str(error)
         return
-    assert_run_contract(results[0].run)
-    stored = Store(tmp_path_factory.mktemp("runs")).add(results[0].run)
+    assert_run_contract(results[0])
+    stored = Store(tmp_path_factory.mktemp("runs")).add(results[0])
     assert_run_contract(stored)
-    again = present([stored])
+    again = TrackingRuns([stored])
     views = ("domain", "service", "slot", "turn", "n-domains")
-    assert again.as_dict(views, faults=True) == results.as_dict(views, faults=True)
-    shown, before = (one.tables(views, faults=True) for one in (again, results))
+    assert again.document(by=views, faults=True) == results.document(by=views, faults=True)
+    shown, before = (one.tables(by=views, faults=True) for one in (again, results))
     assert [table.render("latex") for table in shown] == [table.render("latex") for table in before]
     assert again.table().render("csv") == results.table().render("csv")
     assert (again.signature, again.resampling, repr(again)) == (results.signature, results.resampling, repr(results))
@@ -236,7 +238,7 @@ def test_ten_thousand_slot_names_do_not_exhaust_memory() -> None:
         pair_of_dialogues([({"hotel-area": "north"}, {f"hotel-s{n}-{k}": "x" for k in range(100)})] * 2, f"D{n}")
         for n in range(100)
     ]
-    found = dialgauge.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False)[0]
+    found = dialgauge.score([a for a, _ in pairs], [b for _, b in pairs], intervals=False).systems[0]
     assert found["JGA"] == 0.0
     assert found.run.details["counts"]["off_ontology"] == 20_000
     assert found["F1"] == 0.0
@@ -277,7 +279,7 @@ def test_a_measure_of_ones_own() -> None:
         higher_is_better=False,
     )
     gold, theirs = data()
-    found = dialgauge.score(gold, theirs, measures=[Measure(card)])[0]
+    found = dialgauge.score(gold, theirs, measures=[Measure(card)]).systems[0]
     assert found["Confused"] == pytest.approx(2 / 6)
     assert Signature.parse(found.scores["Confused"].signature)["measure"] == "Confused(over=turns)"
     assert found.run.table("dialogue_scores")["measure"].unique().to_list() == ["Confused"]
@@ -287,11 +289,12 @@ def test_a_measure_of_ones_own() -> None:
 def test_the_shared_signature_says_what_is_shared() -> None:
     gold, theirs = data()
     alike = dialgauge.score(gold, {"a": theirs, "b": theirs}, intervals=False)
-    assert alike.signature == alike[0].signature
-    assert not any("same gold turns" in note for note in alike.notes())
+    assert alike.shared_signature == alike.systems[0].signature
+    assert not any("same gold turns" in note for note in alike.notes)
     apart = dialgauge.score(gold, {"a": theirs, "b": theirs[1:]}, intervals=False)
-    assert ("turns" in apart.signature, "gold" in apart.signature, apart.signature["slots"]) == (False, False, "30")
-    assert any("not scored on the same gold turns" in note for note in apart.notes())
+    shared = apart.shared_signature
+    assert ("turns" in shared, "gold" in shared, shared["slots"]) == (False, False, "30")
+    assert any("not scored on the same gold turns" in note for note in apart.notes)
 
 
 @pytest.mark.parametrize("bad", [{"hotel-area": None}, {"hotel": {"area": 5}}, {"hotel-area": ["north", 1]}, "hotel"])
@@ -311,7 +314,7 @@ def test_predictions_outside_an_ontology_are_counted() -> None:
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
     theirs = [Dialogue(id="a", turns=(Turn(speaker="user", predicted=state),))]
     ontology = Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
-    found = dialgauge.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False)[0]
+    found = dialgauge.score(gold, theirs, profile="verbatim", ontology=ontology, intervals=False).systems[0]
     assert found["SA"] == 0.5
     assert found.run.details["counts"]["off_ontology"] == 1
 
@@ -340,7 +343,7 @@ def test_accumulators_count_what_is_missing() -> None:
         one.update(gold[:2], theirs[:2])
         one.update(gold[2:], theirs[3:])
         assert (one.missing_turns, one.extra_turns) == (2, 0)
-    whole = dialgauge.score(gold, theirs[:2] + theirs[3:], measures="JGA", coverage="empty", intervals=False)[0]
+    whole = dialgauge.score(gold, theirs[:2] + theirs[3:], measures="JGA", coverage="empty", intervals=False).systems[0]
     assert as_empty.compute()["JGA"] == whole["JGA"] < left_out.compute()["JGA"]
     with pytest.raises(DialgaugeError, match="same measures, profile, inventory and coverage"):
         left_out.merge(as_empty)
@@ -368,7 +371,7 @@ def alternating(*gold: tuple[str, ...]) -> tuple[list[Dialogue], list[Dialogue]]
 def test_codes_of_alternatives(tmp_path: Path) -> None:
     path = tmp_path / "codes.parquet"
     data = alternating(("x",), ("x", "y"), ("z",), ("z", "y"))
-    found = dialgauge.score(*data, intervals=False)[0]
+    found = dialgauge.score(*data, intervals=False).systems[0]
     write_codes(compared(*data), path)
     ((_, counts),) = stream_counts(path, inventory=30)
     assert {str(measure): measure.value(counts) for measure in found.measures} == {

@@ -62,7 +62,7 @@ def test_every_pair_of_files(first: str, second: str, tmp_path: Path) -> None:
             assert ORDER in str(error)
     else:
         assert fits
-        assert found.signature["roles"].startswith("GOLD=gold,PRED=")
+        assert found.shared_signature["roles"].startswith("GOLD=gold,PRED=")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -77,7 +77,7 @@ def test_every_file_alone(name: str, tmp_path: Path) -> None:
         if inside == {"state"}:
             assert "but no predictions;" in str(error)
     else:
-        assert found.signature["roles"] == ("PRED=flags" if inside == {"judged"} else "PRED=gold+predictions")
+        assert found.shared_signature["roles"] == ("PRED=flags" if inside == {"judged"} else "PRED=gold+predictions")
 
 
 def test_swapped_files_are_refused_with_the_right_order(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_swapped_dialogues_in_memory() -> None:
         dialgauge.score(both, gold)
     itself = dialgauge.score(gold, {"gold": gold}, intervals=False)
     assert itself[0]["JGA"] == 1.0
-    assert itself.signature["roles"] == "GOLD=gold,PRED=states"
+    assert itself.shared_signature["roles"] == "GOLD=gold,PRED=states"
     assert itself.signature != dialgauge.score(gold, both, intervals=False).signature
 
 

@@ -17,12 +17,11 @@ from dialgauge.measures import Resampling, parse_measure
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     Accumulator,
-    Results,
     SgdScoring,
     Study,
+    TrackingRuns,
     chosen_measures,
     layout,
-    present,
     read_counts,
     score_study,
     worst_dialogues,
@@ -34,33 +33,33 @@ from support.trackers import gold_dialogues, tracker
 NORTH: State = {"hotel": {"area": ("north",)}}
 
 
-def states() -> Results:
+def states() -> TrackingRuns:
     gold = gold_dialogues(8)
     return dialgauge.score(gold, {"a": tracker(gold, 0.2, 1), "b": tracker(gold[:6], 0.2, 2)}, measures="all")
 
 
-def several_profiles() -> Results:
+def several_profiles() -> TrackingRuns:
     gold = gold_dialogues(5)
     return dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)}, profile=["plain", "canon"], intervals=False)
 
 
-def flags() -> Results:
+def flags() -> TrackingRuns:
     judged = tuple(Turn(speaker="user", judged={"hotel": {"area": right}}) for right in (True, False, False))
     return dialgauge.score(None, {"flags": [Dialogue(id="a", turns=judged)]})
 
 
-def flags_with_gold() -> Results:
+def flags_with_gold() -> TrackingRuns:
     gold = [Dialogue(id="A.json", turns=(Turn(speaker="user", text="hello", state=NORTH),))]
     judged = [Dialogue(id="a", turns=(Turn(speaker="user", judged={"hotel": {"area": False}}),))]
     return dialgauge.score(gold, {"flags": judged}, coverage="empty")
 
 
-def own_gold() -> Results:
+def own_gold() -> TrackingRuns:
     turns = (Turn(speaker="system", text="hello"), Turn(speaker="user", state=NORTH, predicted={}))
     return dialgauge.score(None, {"own": [Dialogue(id="a", turns=turns)]}, intervals=False)
 
 
-def official() -> Results:
+def official() -> TrackingRuns:
     schema = Ontology(domains={"Hotels_1": {"city": SlotSpec(), "stars": SlotSpec(categorical=True)}})
 
     def turn(stars: str) -> Turn:
@@ -74,7 +73,7 @@ def official() -> Results:
     return score_study(study, measures, profiles, resampling=Resampling(50), sgd=SgdScoring(schema, ["Hotels_1"]))
 
 
-def with_sensitivity() -> Results:
+def with_sensitivity() -> TrackingRuns:
     gold = gold_dialogues(4)
     profiles = [profile_named(name) for name in ("plain", "canon")]
     study = Study(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
@@ -91,8 +90,8 @@ def kept(run: Run, folder: Path) -> Run:
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.__name__)
 def test_the_contract_of_runs(sort: object, tmp_path: Path) -> None:
     assert callable(sort)
-    results: Results = sort()
-    for system in results:
+    results: TrackingRuns = sort()
+    for system in results.systems:
         assert_run_contract(system.run)
         stored = kept(system.run, tmp_path)
         assert_run_contract(stored)
@@ -103,12 +102,12 @@ def test_the_contract_of_runs(sort: object, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.__name__)
 def test_what_is_shown_of_a_stored_run(sort: object, tmp_path: Path) -> None:
     assert callable(sort)
-    results: Results = sort()
-    again = present([kept(run, tmp_path) for run in results.runs])
-    assert again.as_dict(("turn",)) == results.as_dict(("turn",))
+    results: TrackingRuns = sort()
+    again = TrackingRuns([kept(run, tmp_path) for run in results.runs])
+    assert again.document(by=("turn",)) == results.document(by=("turn",))
     assert [table.render("csv") for table in again.tables()] == [table.render("csv") for table in results.tables()]
     measure = parse_measure("JGA", "tracking")
-    for one, other in zip(results, again, strict=True):
+    for one, other in zip(results.systems, again.systems, strict=True):
         worst = worst_dialogues(one, measure, 2)
         assert worst_dialogues(other, measure, 2) == worst
         assert [layout(other, name) for name, _ in worst] == [layout(one, name) for name, _ in worst]
@@ -118,7 +117,7 @@ def test_counts_are_read_back_as_they_were() -> None:
     gold = gold_dialogues(6)
     theirs = tracker(gold, 0.3, 1)
     counts = Study(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
-    again = read_counts(dialgauge.score(gold, {"it": theirs}, measures="JGA", intervals=False)[0].run)
+    again = read_counts(dialgauge.score(gold, {"it": theirs}, measures="JGA", intervals=False)[0])
     for name in ("dialogue", "turn", "first"):
         assert np.array_equal(getattr(counts, name), getattr(again, name)), name
     for name in counts.turns.__struct_fields__:
@@ -127,7 +126,7 @@ def test_counts_are_read_back_as_they_were() -> None:
 
 
 def test_turns_are_positions_in_the_dialogue() -> None:
-    run = own_gold()[0].run
+    run = own_gold()[0]
     assert run.table("turn_scores").select("turn", "user_turn").rows() == [(1, 0)]
     assert run.table("slot_errors").select("turn", "user_turn", "kind").rows() == [(1, 0, "missed")]
     assert run.table("turns")["speaker"].to_list() == ["system", "user"]
@@ -141,7 +140,7 @@ def test_runs_of_one_gold_share_their_dialogues(tmp_path: Path) -> None:
 def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
     gold = gold_dialogues(8)
     theirs = tracker(gold, 0.2, 1)
-    whole = dialgauge.score(gold, {"it": theirs}, measures="all", seed=3)[0].run
+    whole = dialgauge.score(gold, {"it": theirs}, measures="all", seed=3)[0]
     pieces = Accumulator(measures="all")
     pieces.update(gold[:3], theirs[:3])
     pieces.update(gold[3:], theirs[3:])
@@ -165,8 +164,8 @@ def test_dialogues_are_let_go_without_the_garbage_collector() -> None:
     gc.disable()
     try:
         results = dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)})
-        results.as_dict(("domain",))
-        assert len(results[0].run.tables) == 9
+        results.document(by=("domain",))
+        assert len(results[0].tables) == 9
         del results, gold
         assert watched() is None
     finally:
@@ -177,9 +176,9 @@ def test_other_runs_are_refused() -> None:
     from dialgauge.runs import new_run
 
     with pytest.raises(DialgaugeError, match="stored by an older dialgauge: score again"):
-        present([new_run(kind="tracking", name="old")])
+        TrackingRuns([new_run(kind="tracking", name="old")])
     with pytest.raises(DialgaugeError, match="name at least one run"):
-        present([])
+        TrackingRuns([])
 
 
 @pytest.mark.parametrize(
@@ -208,4 +207,4 @@ def test_a_stored_run_with_forged_details_is_refused(tmp_path: Path, path: tuple
     place[last] = value
     (stored.path / "run.json").write_text(json.dumps(manifest))
     with pytest.raises(DialgaugeError, match=r"its details are not those of a tracking run .*; score again"):
-        present([Store(tmp_path).open(stored.id)])
+        TrackingRuns([Store(tmp_path).open(stored.id)])

@@ -32,7 +32,7 @@ def test_a_file_of_one_domain_is_scored_on_that_domain(tmp_path: Path) -> None:
     path = tmp_path / "t5.json"
     path.write_text(json.dumps({"MUL1.json": {"domain": "hotel", "turns": turns}}))
     whole = [Dialogue(id="mul1", turns=tuple(Turn(speaker="user", state=BOTH) for _ in range(2)))]
-    beside, inside = score(whole, path, intervals=False)[0], score(None, path, intervals=False)[0]
+    beside, inside = score(whole, path, intervals=False).systems[0], score(None, path, intervals=False).systems[0]
     assert beside["JGA"] == 0.5
     assert {name: one.value for name, one in beside.scores.items()} == {
         name: one.value for name, one in inside.scores.items()
@@ -73,5 +73,5 @@ def test_the_first_domain_declared_and_another_one_held() -> None:
 
 def test_predictions_beyond_the_gold_of_the_domain_still_count() -> None:
     more: State = {"hotel": {"area": ("north",), "stars": ("4",)}}
-    found = score([gold("a", BOTH)], [predicted("a", "hotel", more)], intervals=False)[0]
-    assert (found["JGA"], found["RSA"]) == (0.0, 0.5)
+    found = score([gold("a", BOTH)], [predicted("a", "hotel", more)], intervals=False).systems[0]
+    assert (float(found["JGA"]), float(found["RSA"])) == (0.0, 0.5)

@@ -27,7 +27,7 @@ from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     RESAMPLED,
     Moments,
-    Results,
+    TrackingRuns,
     chosen_measures,
     required_measures,
     score_shards,
@@ -75,7 +75,7 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-def scored(sources: Sequence[Path | str], store: Path, place: WorkPlace | None = None, **more: Any) -> Results:
+def scored(sources: Sequence[Path | str], store: Path, place: WorkPlace | None = None, **more: Any) -> TrackingRuns:
     chosen = more.pop("measures", None)
     given: dict[str, Any] = {"profile": "canon", "resampling": Resampling(), "name": "mine"} | more
     return score_shards(
@@ -94,8 +94,8 @@ def content(run: Run, store: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 def test_many_files_give_the_scores_and_the_signature_of_one(files: Path, tmp_path: Path) -> None:
-    whole = dialgauge.score(None, {"mine": TALKS}, intervals=False)[0]
-    parts = scored([files], tmp_path / "store", resampling=None)[0]
+    whole = dialgauge.score(None, {"mine": TALKS}, intervals=False).systems[0]
+    parts = scored([files], tmp_path / "store", resampling=None).systems[0]
     assert parts.scores.keys() == whole.scores.keys()
     for name, score in whole.scores.items():
         assert parts[name] == pytest.approx(whole[name], rel=1e-14), name
@@ -129,14 +129,14 @@ def test_equal_bytes_on_every_engine_in_any_order(files: Path, tmp_path: Path) -
 def test_gold_apart_in_one_file_or_in_files_of_the_same_names(tmp_path: Path) -> None:
     gold = [replace(one, turns=tuple(replace(turn, predicted=None) for turn in one.turns)) for one in TALKS]
     theirs = [replace(one, turns=tuple(replace(turn, state=None) for turn in one.turns)) for one in TALKS[:-3]]
-    whole = dialgauge.score(gold, {"mine": theirs}, intervals=False)[0]
+    whole = dialgauge.score(gold, {"mine": theirs}, intervals=False).systems[0]
     for folder, dialogues in (("gold", gold), ("pred", theirs)):
         (tmp_path / folder).mkdir()
         for number in range(3):
             write(dialogues[number * 40 : number * 40 + 40], tmp_path / folder / f"{number}.jsonl", format="native")
     write(gold, tmp_path / "gold.jsonl", format="native")
     for reference in (tmp_path / "gold.jsonl", tmp_path / "gold"):
-        parts = scored([tmp_path / "pred"], tmp_path / "store", gold=str(reference), resampling=None)[0]
+        parts = scored([tmp_path / "pred"], tmp_path / "store", gold=str(reference), resampling=None).systems[0]
         assert {name: parts[name] for name in parts.scores} == pytest.approx(
             {name: whole[name] for name in whole.scores}, rel=1e-14
         )
@@ -193,7 +193,7 @@ def test_files_that_do_not_go_together(files: Path, tmp_path: Path) -> None:
 def test_measures_that_sums_cannot_give(files: Path, tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=r"F1\(average=slot\) cannot be computed: it is not a ratio of sums"):
         scored([files], tmp_path, measures=["F1(average=slot)"])
-    parts = scored([files], tmp_path, profile="verbatim", resampling=None)[0]
+    parts = scored([files], tmp_path, profile="verbatim", resampling=None).systems[0]
     assert "give them with --ontology" in parts.left_out["SA"]
     assert "SA" not in parts.scores and parts.signature.get("slots", "") == ""
     assert parts["JGA"] == pytest.approx(dialgauge.score(None, TALKS, profile="verbatim")[0]["JGA"], rel=1e-14)
@@ -219,7 +219,7 @@ def test_tables_of_codes_give_the_scores_of_the_dialogues(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Dialogue], list[Dialogue]], workers: int
 ) -> None:
     try:
-        found = dialgauge.score(both[0], both[1], measures="default", intervals=False)[0]
+        found = dialgauge.score(both[0], both[1], measures="default", intervals=False).systems[0]
     except DialgaugeError as error:
         assert "share" in str(error) or "no turn has" in str(error)
         return
@@ -229,7 +229,7 @@ def test_tables_of_codes_give_the_scores_of_the_dialogues(
     except DialgaugeError as error:
         assert "cannot be written as codes" in str(error) and not compared(*both).coder.identity
         return
-    scores = scored([folder / "codes.parquet"], folder / "store", resampling=None)[0]
+    scores = scored([folder / "codes.parquet"], folder / "store", resampling=None).systems[0]
     assert {name: score.value for name, score in scores.scores.items()} == {
         name: score.value for name, score in found.scores.items()
     }
@@ -295,12 +295,12 @@ def test_many_dialogues_get_linearised_intervals_and_say_so(tmp_path: Path, monk
 def test_a_real_tracker_in_parts_scores_what_it_scores_whole(tmp_path: Path) -> None:
     assert DATA is not None
     gold = str(DATA / "multiwoz21" / "test.json.gz")
-    whole = dialgauge.score(gold, [DATA / "dst_predictions" / "augpt.json.gz"], intervals=False)[0]
+    whole = dialgauge.score(gold, [DATA / "dst_predictions" / "augpt.json.gz"], intervals=False).systems[0]
     theirs = list(dialgauge.read(DATA / "dst_predictions" / "augpt.json.gz"))
     (tmp_path / "pred").mkdir()
     for number in range(4):
         write(theirs[number::4], tmp_path / "pred" / f"{number}.parquet", format="parquet")
-    parts = scored([tmp_path / "pred"], tmp_path / "store", WorkPlace("pool", 2), gold=gold, resampling=None)[0]
+    parts = scored([tmp_path / "pred"], tmp_path / "store", WorkPlace("pool", 2), gold=gold, resampling=None).systems[0]
     assert f"{parts['JGA']:.4f}" == f"{whole['JGA']:.4f}" == "0.4948"
     assert {name: parts[name] for name in parts.scores} == pytest.approx(
         {name: whole[name] for name in whole.scores}, rel=1e-13
@@ -367,10 +367,10 @@ def test_files_with_nothing_to_score_are_counted_and_spoil_nothing(files: Path, 
     write(gold, tmp_path / "gold.jsonl", format="native")
     for name, part in (("a", theirs[:4]), ("b", theirs[4:5]), ("c", theirs[5:10]), ("d", theirs[10:])):
         write(part, tmp_path / "pred" / f"{name}.jsonl", format="native")
-    whole = dialgauge.score(gold, {"mine": theirs}, exclude=["talk4"], intervals=False)[0]
+    whole = dialgauge.score(gold, {"mine": theirs}, exclude=["talk4"], intervals=False).systems[0]
     parts = scored(
         [tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold.jsonl"), exclude=["talk4"], resampling=None
-    )[0]
+    ).systems[0]
     assert parts["JGA"] == pytest.approx(whole["JGA"], rel=1e-14)
     assert parts.coverage.extra_dialogues == whole.coverage.extra_dialogues == ["talk10", "talk11"]
     assert parts.coverage.excluded == whole.coverage.excluded == ["talk4"]
@@ -387,7 +387,7 @@ def test_a_dialogue_without_a_score_is_in_one_file_too(tmp_path: Path) -> None:
         for number in range(2):
             write(TALKS[number:8:2], folder / f"{number}.jsonl", format="native")
     (gold / "_SUCCESS").touch()
-    assert scored([ours], tmp_path / "a", gold=str(gold))[0].coverage.dialogues == 8
+    assert scored([ours], tmp_path / "a", gold=str(gold)).systems[0].coverage.dialogues == 8
     write([*TALKS[1:8:2], TALKS[0]], ours / "1.jsonl", format="native")
     with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
         scored([ours], tmp_path / "b", gold=str(gold))
@@ -416,7 +416,7 @@ def test_dialogues_for_which_no_measure_has_a_value_are_known_all_the_same(tmp_p
         found = scored(
             [tmp_path / "parts"], tmp_path / coverage, gold=str(tmp_path / "gold.jsonl"), measures="AGA",
             coverage=coverage,
-        )[0]  # fmt: skip
+        ).systems[0]  # fmt: skip
         assert found.coverage.complete and found.coverage.turns == 3
     write(predictions[1:2], tmp_path / "parts" / "2.jsonl", format="native")
     with pytest.raises(DialgaugeError, match="would be counted twice"):
@@ -443,8 +443,10 @@ def test_intervals_are_those_of_one_file_in_whatever_order_the_predictions_are(t
           tmp_path / "gold.jsonl", format="native")  # fmt: skip
     write([replace(one, turns=tuple(replace(turn, state=None) for turn in one.turns)) for one in TALKS[::-1]],
           tmp_path / "mine.jsonl", format="native")  # fmt: skip
-    whole = dialgauge.score(tmp_path / "gold.jsonl", {"mine": tmp_path / "mine.jsonl"}, measures="JGA")[0]
-    parts = scored([tmp_path / "mine.jsonl"], tmp_path / "s", gold=str(tmp_path / "gold.jsonl"), measures="JGA")[0]
+    whole = dialgauge.score(tmp_path / "gold.jsonl", {"mine": tmp_path / "mine.jsonl"}, measures="JGA").systems[0]
+    parts = scored(
+        [tmp_path / "mine.jsonl"], tmp_path / "s", gold=str(tmp_path / "gold.jsonl"), measures="JGA"
+    ).systems[0]
     assert (parts.scores["JGA"].low, parts.scores["JGA"].high) == pytest.approx(
         (whole.scores["JGA"].low, whole.scores["JGA"].high), rel=1e-12
     )
@@ -467,8 +469,8 @@ def test_a_table_of_codes_that_is_excluded_whole_spoils_nothing(tmp_path: Path) 
     for number in range(2):
         frame = {"dialogue": [f"d{number}"] * 2, "turn": [0, 1], "gold:hotel-area": [1, 1], "pred:hotel-area": [1, 2]}
         polars.DataFrame(frame).write_parquet(tmp_path / f"{number}.parquet")
-    found = scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "nobody"], measures="JGA")[0]
-    assert (found["JGA"], found.coverage.turns) == (0.5, 2)
+    found = scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "nobody"], measures="JGA").systems[0]
+    assert (float(found["JGA"]), found.coverage.turns) == (0.5, 2)
     assert (found.coverage.excluded, found.coverage.not_found) == (["d0"], ["nobody"])
     with pytest.raises(DialgaugeError, match="no turn of any file could be scored"):
         scored([tmp_path / "*.parquet"], tmp_path / "s", exclude=["d0", "d1"], measures="JGA")

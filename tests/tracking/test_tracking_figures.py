@@ -97,7 +97,7 @@ def scored(size: int, **how: Any) -> dict[str, Any]:
     """The figures of a scored tracker by name."""
     gold = gold_dialogues(size)
     results = score(gold, {"mine": tracker(gold, 0.4, 2)}, measures=["JGA", "FGA@0.5"], **how)
-    return {name: draw() for name, draw in scored_figures({one.name: one.run for one in results}).items()}
+    return {name: draw() for name, draw in scored_figures(results).items()}
 
 
 @pytest.mark.parametrize("name", ["lambda_sweep", "domains_JGA"])
@@ -118,7 +118,7 @@ def test_one_dialogue_has_no_intervals_and_none_are_promised(name: str) -> None:
 
 def test_the_bands_of_a_scored_tracker_are_the_intervals_of_its_table() -> None:
     gold = gold_dialogues(8)
-    (result,) = score(gold, {"mine": tracker(gold, 0.4, 2)}, measures=["FGA@0.5"], resamples=70, seed=5)
+    [result] = score(gold, {"mine": tracker(gold, 0.4, 2)}, measures=["FGA@0.5"], resamples=70, seed=5).systems
     chart = scored_figures({"mine": result.run})["lambda_sweep"]()
     (row,) = [one for one in datasets(chart) if one.get("lambda") == 0.5 and "low" in one][:1]
     own = result.run.scores["FGA@0.5"]

@@ -11,9 +11,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import (
     Faults,
-    Results,
     Study,
-    SystemScores,
+    TrackedSystem,
+    TrackingRuns,
     fault_tables,
     layout,
     profile_sensitivity,
@@ -37,10 +37,10 @@ THIRD = [
 ]
 
 
-def scored(measures: str = "JGA,RSA,FGA@0.5") -> SystemScores:
+def scored(measures: str = "JGA,RSA,FGA@0.5") -> TrackedSystem:
     pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
     gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return score(gold, {"it": theirs}, measures=measures, intervals=False)[0]
+    return score(gold, {"it": theirs}, measures=measures, intervals=False).systems[0]
 
 
 def test_by_domain() -> None:
@@ -67,7 +67,7 @@ def test_views_say_what_they_leave_out_and_add_nothing() -> None:
     assert system.as_dict(["domain", "turn"])["left_out_of_views"] == {
         view: system.left_out_of(view) for view in ("domain", "turn")
     }
-    *_, by_domain, by_slot = Results([system]).tables(["domain", "slot"])
+    *_, by_domain, by_slot = TrackingRuns([system.run]).tables(by=["domain", "slot"])
     assert "Not by domain: FGA@0.5, FinalJGA (it follows errors from turn to turn" in " ".join(by_domain.notes)
     assert "Not by domain: F1(average=slot) (it is a mean over slots or domains" in " ".join(by_domain.notes)
     assert "SA" not in " ".join(by_domain.notes)
@@ -93,7 +93,7 @@ def test_by_slot() -> None:
 
 def test_services_and_domains_of_sgd() -> None:
     gold, theirs = pair_of_dialogues([({"Hotels_1-city": "x", "Hotels_2-city": "y"}, {"Hotels_1-city": "x"})])
-    system = score([gold], [theirs], profile="verbatim", intervals=False)[0]
+    system = score([gold], [theirs], profile="verbatim", intervals=False).systems[0]
     assert set(system.by("service")) == {"Hotels_1", "Hotels_2"}
     assert set(system.by("domain")) == {"Hotels"}
     with pytest.raises(DialgaugeError, match=r"no view by 'domains'\. Did you mean 'domain'"):
@@ -105,7 +105,7 @@ def test_a_view_shows_systems_side_by_side() -> None:
     _, perfect = pair_of_dialogues([(right, right) for right, _ in FIRST], "A")
     systems = {"a": [theirs], "b": [perfect]}
     results = score([gold], systems, measures="JGA", intervals=False)
-    [_, table] = results.tables(["domain"])
+    [_, table] = results.tables(by=["domain"])
     assert [column.title for column in table.columns] == ["domain", "measure", "a", "b"]
     rows = {(row[0].value, row[1].value): [cell.text(table.columns[2]) for cell in row[2:]] for row in table.cells}
     assert rows["hotel", "JGA"] == ["50.00", "100.00"] and rows["hotel", "turns"] == ["4", "4"]
@@ -116,14 +116,16 @@ def test_a_view_shows_systems_side_by_side() -> None:
         False,
         False,
     ]
-    [_, profiles] = score([gold], systems, measures="JGA", profile=["plain", "canon"], intervals=False).tables(["turn"])
+    [_, profiles] = score([gold], systems, measures="JGA", profile=["plain", "canon"], intervals=False).tables(
+        by=["turn"]
+    )
     assert [column.title for column in profiles.columns][2:] == ["a plain", "b plain", "a canon", "b canon"]
 
 
 def test_a_view_of_many_systems_has_them_below_each_other() -> None:
     gold, theirs = pair_of_dialogues(FIRST, "A")
     results = score([gold], {name: [theirs] for name in "abcde"}, measures="JGA", intervals=False)
-    [_, table] = results.tables(["turn"])
+    [_, table] = results.tables(by=["turn"])
     assert [(row[0].value, row[1].value) for row in table.cells][:6] == [*(("0", name) for name in "abcde"), ("1", "a")]
 
 
@@ -134,7 +136,7 @@ def test_a_domains_slots_do_not_depend_on_other_systems() -> None:
     alone = score([gold], {"a": [theirs]}, profile="verbatim", intervals=False)
     beside = score([gold], {"wild": [wild], "a": [theirs]}, profile="verbatim", intervals=False)
     for results in (alone, beside):
-        entry = results["a"].by("domain")["Hotels"]
+        entry = results.by("domain")["a"]["Hotels"]
         assert entry["scores"]["SA(T=domain)"] == entry["scores"]["SA"] == 0.5
 
 
@@ -177,7 +179,9 @@ EVERY_PLACE = [(turn, turns) for turns in range(1, 31) for turn in range(turns)]
 def test_first_errors_are_counted_by_an_integer_rule() -> None:
     """Every place in dialogues of up to 30 turns, edges such as 3 of 10 and 14 of 20 among them: 10 · t // N."""
     pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
-    system = score([gold for gold, _ in pairs], [theirs for _, theirs in pairs], measures="JGA", intervals=False)[0]
+    system = score(
+        [gold for gold, _ in pairs], [theirs for _, theirs in pairs], measures="JGA", intervals=False
+    ).systems[0]
     wanted = [sum(10 * turn // turns == part for turn, turns in EVERY_PLACE) for part in range(10)]
     assert system.faults.first_errors().histogram() == wanted
     table = fault_tables(system)[-1]
@@ -191,13 +195,13 @@ def test_the_figure_of_first_errors_has_the_numbers_of_the_table() -> None:
     compared = compare([gold for gold, _ in pairs], systems, measures="JGA", resamples=10)
     chart = comparison_figures(compared)["error_onset_1_a"]().to_dict()
     drawn = chart["layer"][0]["data"]["values"]
-    table = fault_tables(SystemScores(compared.runs["a"]))[-1]
+    table = fault_tables(TrackedSystem(compared.runs["a"]))[-1]
     assert [row["n"] for row in drawn] == [row[1].value for row in table.cells]
 
 
 def test_no_faults_at_all() -> None:
     gold, theirs = pair_of_dialogues(SECOND)
-    faults = Faults(score([gold], [theirs], intervals=False)[0])
+    faults = Faults(score([gold], [theirs], intervals=False).systems[0])
     assert len(faults.episodes) == 0
     assert faults.by_slot() == []
     assert faults.confusions() == []
@@ -246,5 +250,5 @@ def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     north: dict[str, str] = {"hotel-area": "north"}
     right, wrong = (north, north), (north, dict[str, str]())
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
-    found = Faults(score([gold], [theirs], intervals=False)[0]).first_errors()
+    found = Faults(score([gold], [theirs], intervals=False).systems[0]).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})

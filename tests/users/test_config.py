@@ -47,7 +47,7 @@ def test_values_are_yaml() -> None:
         ("igcd_f1.value_matching.fuzzy_match_threshold=90", "<= 1"),
         ("igcd_f1.value_matching.fuzzy_match_threshold=.nan", "fuzzy_match_threshold"),
         ("rgcd_f1.repetitions.repeats_to_penalty=99999999999999999999999", "repeats_to_penalty"),
-        ("igcd_f1.repetitions=3", "group of options"),
+        ("igcd_f1.repetitions=3", "Expected object, got int in 'igcd_f1.repetitions'"),
         ("igcd_f1.repetitions.max_repetitions=often", "int"),
         ("igcd_f1.repetitions.max_repetitions.x=1", "max_repetitions"),
         ("igcd_f1.repetitions.count_fp", "dotted path"),

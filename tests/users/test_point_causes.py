@@ -201,7 +201,7 @@ def test_a_booking_that_nobody_made_prompts_the_user_to_decline_it() -> None:
 
 
 def test_doubtful_points_of_real_conversations(convlab: ScoredConversations) -> None:
-    """docs/decisions/users-faults.md says why."""
+    """docs/decisions/gcdf1.md says why."""
     points = {
         score.id: {(each.item, each.cause) for each in score.verdicts if each.fp or each.fn}
         for score in convlab.results

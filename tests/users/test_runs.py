@@ -268,19 +268,3 @@ def test_the_signature_says_what_could_change_the_score(tmp_path: Path) -> None:
 def test_only_one_dialogue_is_no_list_of_dialogues() -> None:
     with pytest.raises(TypeError):
         dialgauge.score_users(Dialogue(id="x", turns=()))  # type: ignore[arg-type]
-
-
-def test_a_run_that_an_older_version_stored_is_still_shown(tmp_path: Path) -> None:
-    """Its verdicts have bare labels and no faults; what needs those is refused, not answered with nothing."""
-    new = dialgauge.score_users(TALKS, resamples=0).run
-    frames = {name: new.table(name) for name in new.tables if name not in ("dialogues", "turns", "dialogue_scores")}
-    frames["verdicts"] = frames["verdicts"].drop("fault")
-    frames["conversation_facts"] = frames["conversation_facts"].drop("goal_source")
-    frames["normalisation"] = frames["normalisation"].drop("times")
-    details = {key: new.details[key] for key in ("mode", "profile", "scored_dialogues", "warnings")}
-    old = dialgauge.runs.new_run(kind="users", name="old", tables=frames, corpus=TALKS, details=details)
-    assert "repeated-penalised" in "".join(table.render("markdown") for table in explanation(old, "loop"))
-    assert score_tables(old)
-    assert find(old, Query(verdict="missing")).height == 3
-    with pytest.raises(DialgaugeError, match="stored by an older dialgauge"):
-        find(old, Query(verdict="missing", behaviour="missed_constraints"))

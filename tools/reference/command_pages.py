@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from tools.reference.markdown import code, prose, sections, table
 from tools.reference.page_examples import example_of
 
 from dialgauge.cli import COMMANDS, overview
-from dialgauge.cli.options import Argument, CommandGroup, Declaration
+from dialgauge.cli.options import CommandGroup
+from dialgauge.cli.parse import CommandParameter, command_parameters
 
 FOLDER = "reference/cli"
 
@@ -45,9 +44,9 @@ def _page(word: str, commands: dict[str, Callable[..., object]]) -> str:
 
 
 def _command(name: str, function: Callable[..., object]) -> str:
-    declared = list(declarations(function))
-    arguments = [_argument(*one) for one in declared if isinstance(one[1], Argument)]
-    options = [_option(*one) for one in declared if not isinstance(one[1], Argument)]
+    parameters = command_parameters(function)
+    arguments = [_argument(one) for one in parameters if not one.is_option]
+    options = [_option(one) for one in parameters if one.is_option]
     usage = " ".join(
         ["dialgauge", name, *(row[0].strip("`") for row in arguments), *(["[OPTIONS]"] if options else [])]
     )
@@ -69,36 +68,14 @@ def _example(name: str) -> str:
     return f"Example, from [{page.stem}](../../{page.as_posix()}):\n\n```console\n{block}```"
 
 
-def declarations(function: Callable[..., object]) -> Iterator[tuple[str, Declaration, Any, Any]]:
-    """Name, declaration, type and default of everything that a command takes."""
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        for fact in getattr(hints[name], "__metadata__", ()):
-            if isinstance(fact, Declaration):
-                yield name, fact, hints[name].__origin__, parameter.default
+def _argument(one: CommandParameter) -> tuple[str, str]:
+    return code(one.declaration.settings.get("metavar") or one.name.upper()), one.declaration.settings.get("help", "")
 
 
-def option_names(name: str, declaration: Declaration) -> tuple[str, ...]:
-    """How an option is written."""
-    return declaration.names or (f"--{name.replace('_', '-')}",)
-
-
-def _argument(name: str, declaration: Declaration, kind: Any, default: Any) -> tuple[str, str]:
-    return code(declaration.settings.get("metavar") or name.upper()), declaration.settings.get("help", "")
-
-
-def _option(name: str, declaration: Declaration, kind: Any, default: Any) -> tuple[str, str, str]:
-    one = _one(kind)
-    value = "" if one is bool else f" {declaration.settings.get('metavar') or _kind_word(one)}"
-    shown = "" if default is None or default is False or default is inspect.Parameter.empty else code(default)
-    return code(", ".join(option_names(name, declaration)) + value), shown, declaration.settings.get("help", "")
-
-
-def _one(kind: Any) -> Any:
-    """The type of one value: of ``list[str] | None`` it is ``str``."""
-    if get_origin(kind) in (Union, UnionType):
-        kind = next(member for member in get_args(kind) if member is not NoneType)
-    return get_args(kind)[0] if get_origin(kind) is list else kind
+def _option(one: CommandParameter) -> tuple[str, str, str]:
+    value = "" if one.type is bool else f" {one.declaration.settings.get('metavar') or _kind_word(one.type)}"
+    shown = "" if one.default is None or one.default is False or one.required else code(one.default)
+    return code(", ".join(one.options) + value), shown, one.declaration.settings.get("help", "")
 
 
 def _kind_word(kind: Any) -> str:

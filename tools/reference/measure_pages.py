@@ -13,7 +13,8 @@ import yaml
 from tools.reference.markdown import code, sections, slug, table
 from tools.reference.worked import Example, Form, forms
 
-from dialgauge.measures import FAMILIES, Card, Parameter, Score, cards
+from dialgauge.kinds import kind_named
+from dialgauge.measures import Card, Parameter, Score, cards, families
 from dialgauge.tracking.counts import SYMBOLS
 
 NOTES = Path(__file__).parents[2] / "docs" / "reference" / "measure_notes.yaml"
@@ -41,12 +42,10 @@ def page_path(name: str) -> str:
 
 def by_family() -> dict[str, list[Card[Any]]]:
     """Our own cards, each in the first family that declares it."""
-    from importlib import import_module
-
     seen: set[str] = set()
     found: dict[str, list[Card[Any]]] = {}
-    for family, module in FAMILIES.items():
-        for card in import_module(module).CARDS:
+    for family in families():
+        for card in kind_named(family).part("cards", tuple) or ():
             if card.name not in seen:
                 seen.add(card.name)
                 found.setdefault(family, []).append(card)

@@ -13,12 +13,9 @@ from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
     MinResultsOption,
-    TableOption,
-    WideOption,
+    TableOutput,
     WorldOption,
-    check_table,
     on_screen,
-    present_tables,
     write_document,
     write_json,
 )
@@ -63,23 +60,20 @@ def simulate(
         Option("--to", help="Output format. babi: as released; native: JSONL with acts and belief states."),
     ] = "babi",
     force: Annotated[bool, Option("--force", help="Replace another simulation in the folder.")] = False,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
     A folder holds one world with one seed. Another simulation in it is refused unless --force replaces it; files that
     no simulation wrote are never touched.
     """
-    out.wide = wide
     from msgspec import to_builtins
 
     from dialgauge.lab import Form, splits_of, write_release
     from dialgauge.report import Column, Table
     from dialgauge.worlds.restaurant import Parameters, load_world
 
-    check_table(table)
     loaded = load_world(world)
     numbers = sorted(task_numbers(tasks, most=5))
     named = tuple(dict.fromkeys(split.strip() for split in splits.split(",")))
@@ -111,10 +105,10 @@ def simulate(
     )
     for item in written:
         files.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
-    present_tables([files], table, json)
+    output.show([files])
     err.print(f"candidates and knowledge base are in {folder} too")
     settings = to_builtins(parameters, str_keys=True)
-    write_document(json, "babi-simulate", {"world": loaded.title, **settings, "files": to_builtins(written)})
+    output.document("babi-simulate", {"world": loaded.title, **settings, "files": to_builtins(written)})
 
 
 @app.command("convert-dstc2")
@@ -182,26 +176,24 @@ def anonymise(
         Literal["chat-log", "babi", "native"],
         Option("--to", help="Output format. babi joins consecutive user messages, so that bots can be evaluated."),
     ] = "chat-log",
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
     Names are found by lists: a name that is on no list stays. The input logs are never overwritten.
     """
-    out.wide = wide
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write
     from dialgauge.rankers import joined_messages, operator_candidates
     from dialgauge.report import Table
 
-    check_table(table)
     anonymiser = Anonymiser(_gazetteers(gazetteer or []), with_built_in=not no_built_in)
     corpus = read(log)
     lists = [item.partition("=")[2] for item in gazetteer or ()]
     keep_inputs(
-        {"--out": target, "--candidates-out": candidates, "--report": report, "--json": json}, [*corpus.files, *lists]
+        {"--out": target, "--candidates-out": candidates, "--report": report, "--json": output.json},
+        [*corpus.files, *lists],
     )
     dialogues = list(tracked(anonymiser.dialogues(corpus.dialogues), "anonymising", len(corpus.dialogues)))
     notes = write(map(joined_messages, dialogues) if to == "babi" else dialogues, target, format=to)
@@ -219,11 +211,11 @@ def anonymise(
         "Read a sample before you share it, and add what must stay private to a list (--gazetteer).",
         *([f"Kept, but capitalised like names: {_sample(left)}"] if left else []),
     ]
-    present_tables([replacements], table, json)
+    output.show([replacements])
     for note, count in sorted((corpus.notes.counts + notes.counts).items()):
         err.print(f"{note}: {count}")
     counts = {"replaced": anonymiser.counts(), "left_like_names": len(left)}
-    write_document(json, "babi-anonymise", {"conversations": len(dialogues), **counts})
+    output.document("babi-anonymise", {"conversations": len(dialogues), **counts})
 
 
 def _sample(words: Counter[str], most: int = 8) -> str:

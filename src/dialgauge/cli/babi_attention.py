@@ -16,24 +16,8 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    LimitOption,
-    RunOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    draw_figures,
-    figure_kinds,
-    present_tables,
-    write_document,
-    write_table_file,
-)
+from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
 from dialgauge.cli.options import CommandGroup, Option
-from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
@@ -59,24 +43,18 @@ def attention(
     split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
     limit: LimitOption = 0,
     device: DeviceOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    table: TableOption = None,
     run: RunOption = False,
-    wide: WideOption = False,
     store: StoreOption = None,
+    *,
+    output: DrawnOutput,
 ) -> None:
     """Show the memories of a dialog with their weights in every hop, and the model's reply. Figures are heat maps."""
-    out.wide = wide
     import msgspec
 
     from dialgauge.rankers import load_ranker, seed_of
     from dialgauge.responses import attention_figure, attention_of, attention_run, attention_table, run_record
     from dialgauge.runs import Store
 
-    check_table(table)
-    figure_kinds(figure_format, figures)
     task = data_or_logs(
         data, logs, None, seed_of(folder), candidates=candidates, facts=facts, folder=folder, splits=(split,)
     )
@@ -87,12 +65,11 @@ def attention(
         made = Store(store).add(made)
         tell(f"stored as run {made.id}")
     shown = attention_of(made)
-    present_tables([attention_table(one, limit or None) for one in shown], None, json)
-    write_table_file([attention_table(one) for one in shown], table)
+    output.show([attention_table(one, limit or None) for one in shown], in_file=[attention_table(one) for one in shown])
     maps = {f"attention{one.turn + 1}": partial(attention_figure, one, limit or 24) for one in shown}
-    draw_figures(maps, figures, figure_format)
+    output.draw(maps)
     weights = [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in shown]
-    write_document(json, "babi-attention", {"systems": [{**run_record(made), "attention": weights}]})
+    output.document("babi-attention", {"systems": [{**run_record(made), "attention": weights}]})
 
 
 def _dialog(task: RankingTask, split: str, dialog: int) -> Episode:

@@ -19,26 +19,9 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.common import (
-    AcceptOption,
-    AlwaysRunOption,
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    MinResultsOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    WorldOption,
-    check_table,
-    draw_scores,
-    figure_kinds,
-    present_tables,
-    write_document,
-)
+from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import CommandGroup, Option, WholeNumber
-from dialgauge.cli.screen import out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -76,28 +59,21 @@ def interact(
     model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     given: SetOption = None,
     device: DeviceOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
-    run_asked: AlwaysRunOption = False,
-    store: StoreOption = None,
+    *,
+    output: DrawnOutput,
+    stored: AlwaysStored,
 ) -> int:
     """Let a model or an agent talk to simulated users and count the dialogs it completes. The runs are always stored.
 
     The world is generated from the seed; a model gets its candidates and knowledge base without retraining. The exit
     code is 1 if conversations ended because an agent failed.
     """
-    out.wide = wide
     from dialgauge.lab import failed, interaction_table, move_to
     from dialgauge.lab import interact as hold
     from dialgauge.rankers import ReplyModel
     from dialgauge.runs import Store
     from dialgauge.worlds.restaurant import Parameters, load_world
 
-    check_table(table)
-    figure_kinds(figure_format, figures)
     number = _task(folder, task)
     if folder is None:
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
@@ -111,13 +87,13 @@ def interact(
     runs = []
     for name in half or [one.name for one in place.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
-        runs.append(Store(store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
+        runs.append(Store(stored.store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {place.title}, seed {seed}"
-    present_tables([interaction_table(runs, title)], table, json)
+    output.show([interaction_table(runs, title)])
     for run in runs:
         tell(f"stored as run {run.id}")
-    write_document(json, "babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
-    draw_scores(runs, figures, figure_format)
+    output.document("babi-interact", {"world": world, "seed": seed, "systems": [_record(run) for run in runs]})
+    output.draw_scores(runs)
     return EXIT_INCOMPLETE if any(failed(run) for run in runs) else 0
 
 

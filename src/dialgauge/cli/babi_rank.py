@@ -28,25 +28,11 @@ from dialgauge.cli.babi_options import (
     tell,
 )
 from dialgauge.cli.common import (
-    AddressOption,
-    AlwaysRunOption,
-    EngineOption,
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    WorkersOption,
-    check_table,
-    draw_figures,
-    draw_scores,
-    figure_kinds,
-    on_screen,
-    place_from,
-    present_tables,
+    AlwaysStored,
+    DrawnOutput,
+    Placement,
+    TableOutput,
     tables_document,
-    write_document,
 )
 from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder, WholeNumber
@@ -71,20 +57,18 @@ def register(app: CommandGroup) -> None:
     app.command("table")(table)
 
 
-def models(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+def models(output: TableOutput) -> None:
     """List the available models, and what the others need."""
-    out.wide = wide
     from dialgauge.rankers import ranker_listing
     from dialgauge.report import Column, Table
 
-    check_table(table)
     listing = ranker_listing()
     made = Table("Models", [Column("name", exact=True), "what it is", "seeds matter", "settings"])
     for entry in listing:
         if entry.content is not None:
             made.add(entry.name, entry.content.summary, entry.content.seeded, " ".join(entry.content.settable))
-    present_tables([made], table, json)
-    write_document(json, "tables", tables_document([made]))
+    output.show([made])
+    output.document("tables", tables_document([made]))
     for entry in listing:
         if entry.reason is not None:
             err.print(entry.reason)
@@ -131,15 +115,11 @@ def evaluate(
         int,
         WholeNumber(of="dialogues", min=0, help="Also store a memory network's attention for the first N dialogues."),
     ] = 0,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    report: TableOption = None,
     fail_under: FailUnderOption = None,
     fail_on_drop: FailOnDropOption = None,
-    wide: WideOption = False,
-    run_asked: AlwaysRunOption = False,
-    store: StoreOption = None,
+    *,
+    output: DrawnOutput,
+    stored: AlwaysStored,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
 
@@ -149,14 +129,11 @@ def evaluate(
     Rerun an interrupted training to resume after its last finished epoch. Exit code 3: a --fail-under or --fail-on-drop
     check failed.
     """
-    out.wide = wide
     from dialgauge.rankers import fitted_on, place_of, seed_of
-    from dialgauge.responses import reply_measures
+    from dialgauge.responses import class_table, reply_measures, results_table, run_record
     from dialgauge.runs import Store
 
-    check_table(report)
-    figure_kinds(figure_format, figures)
-    gate = BuildGate.of(fail_under, fail_on_drop, store, kinds=("responses",), family="responses")
+    gate = BuildGate.of(fail_under, fail_on_drop, stored.store, kinds=("responses",), family="responses")
     options = settings(given, preset, device)
     if url is not None and (folder or save or options or model or seeds > 1):
         raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")
@@ -173,7 +150,7 @@ def evaluate(
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
         loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
-    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(store), chosen, attention)
+    measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(stored.store), chosen, attention)
     if url is not None:
         from dialgauge.agents import HttpBot
 
@@ -206,8 +183,9 @@ def evaluate(
             runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
             if not fresh.seeded:
                 break
-    _show(runs, report, json)
-    draw_scores(runs, figures, figure_format)
+    output.show([results_table(runs), class_table(runs)])
+    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs]})
+    output.draw_scores(runs)
     return gate.exit_code(runs, 0)
 
 
@@ -288,48 +266,38 @@ def table(
     given: SetOption = None,
     preset: PresetOption = None,
     device: DeviceOption = None,
-    engine: EngineOption = None,
-    address: AddressOption = None,
-    workers: WorkersOption = None,
     fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
     no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    report: TableOption = None,
-    wide: WideOption = False,
-    run_asked: AlwaysRunOption = False,
-    store: StoreOption = None,
+    *,
+    output: DrawnOutput,
+    stored: AlwaysStored,
+    placement: Placement,
 ) -> None:
     """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""
-    out.wide = wide
     from dialgauge.rankers import load_task
-    from dialgauge.responses import cell_figures, jobs_of, results_table, run_jobs, statistics_table
+    from dialgauge.responses import cell_figures, jobs_of, results_table, run_jobs, run_record, statistics_table
 
-    check_table(report)
-    figure_kinds(figure_format, figures)
-    where = place_from(engine, workers, address)
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
     options = settings(given, preset, device)
-    jobs = jobs_of(data, _items(models), wanted, names, seeds, store, options=options, fresh=fresh)
+    jobs = jobs_of(data, _items(models), wanted, names, seeds, stored.store, options=options, fresh=fresh)
     runs: list[Run] = []
     with progress_bar("models on tasks", len(jobs)) as advance:
-        for cells in run_jobs(jobs, workers=where, tell=tell):
+        for cells in run_jobs(jobs, workers=placement.place, tell=tell):
             runs.extend(cells)
             advance(1)
     tables = [results_table(runs)]
     if not no_statistics:
         tables.insert(0, statistics_table([load_task(data, number) for number in wanted]))
-    for shown in tables if on_screen(json) else ():
+    for shown in tables if output.on_screen else ():
         out.print(shown.render("terminal"))
-    if report is not None:
+    if output.table is not None:
         from dialgauge.report import write_tables
 
-        write_tables(tables, report, title=PAGE_TITLE)
-    if figures is not None:
-        draw_figures(cell_figures(runs), figures, figure_format)
-    _write(runs, json)
+        write_tables(tables, output.table, title=PAGE_TITLE)
+    if output.figures is not None:
+        output.draw(cell_figures(runs))
+    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs]})
 
 
 def _items(text: str) -> list[str]:
@@ -349,16 +317,3 @@ def _splits(names: Sequence[str] | None, available: Collection[str] | None) -> l
         if name not in present:
             raise DialgaugeError(f"unknown split '{name}'; choose from {', '.join(present)}")
     return list(dict.fromkeys(names or present))
-
-
-def _show(runs: list[Run], report: Path | None, json: Path | None) -> None:
-    from dialgauge.responses import class_table, results_table
-
-    present_tables([results_table(runs), class_table(runs)], report, json)
-    _write(runs, json)
-
-
-def _write(runs: list[Run], json: Path | None) -> None:
-    from dialgauge.responses import run_record
-
-    write_document(json, "babi-evaluate", {"systems": [run_record(run) for run in runs]})

@@ -18,18 +18,8 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
-from dialgauge.cli.common import (
-    AlwaysRunOption,
-    JsonOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    present_tables,
-    write_document,
-)
+from dialgauge.cli.common import AlwaysStored, TableOutput
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
-from dialgauge.cli.screen import out
 
 
 def register(app: CommandGroup) -> None:
@@ -52,33 +42,29 @@ def train(
     preset: PresetOption = None,
     device: DeviceOption = None,
     force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
-    run_asked: AlwaysRunOption = False,
-    store: StoreOption = None,
+    *,
+    output: TableOutput,
+    stored: AlwaysStored,
 ) -> None:
     """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.
 
     Rerun an interrupted command to resume after the last finished epoch. A folder with another model or checkpoint is
     refused; --force replaces a model. The training log is always stored as a run.
     """
-    out.wide = wide
     from dialgauge.rankers import claim_folder, fit_model, save_ranker
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
-    check_table(table)
     loaded = data_or_logs(data, logs, task, seed, candidates=candidates, facts=facts, splits=("trn", "dev"))
     ranker = fresh_ranker(model, seed, settings(given, preset, device))
     ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
-    runs = Store(store)
+    runs = Store(stored.store)
     runs.check_writable()
     fit_model(ranker, loaded, tell)
     save_ranker(ranker, folder, loaded.number)
     tell(f"model saved in {folder}")
     run = runs.add(training_run(ranker, loaded))
-    present_tables([log_table(run)], table, json)
+    output.show([log_table(run)])
     tell(f"log stored as run {run.id}")
     epochs = run.table("epochs").to_dicts() if "epochs" in run.tables else []
-    write_document(json, "babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})
+    output.document("babi-train", {"systems": [{**run_record(run), "epochs": epochs}]})

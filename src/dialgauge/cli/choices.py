@@ -121,9 +121,9 @@ def _correlations() -> list[str]:
 
 
 def _families_and_measures() -> list[str]:
-    from dialgauge.measures import FAMILIES, cards
+    from dialgauge.measures import cards, families
 
-    return [*FAMILIES, *cards()]
+    return [*families(), *cards()]
 
 
 def _behaviours() -> list[str]:

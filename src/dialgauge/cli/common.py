@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -180,6 +181,85 @@ ExcludeOption = Annotated[
 ]
 GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of GOLD; overrides format detection.")]
 PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of PRED; overrides format detection.")]
+
+# Bundles: what several commands take together. Making one checks it, before the command begins its work.
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """Where tables go: to the screen, into a file, and as JSON."""
+
+    json: JsonOption = None
+    table: TableOption = None
+    wide: WideOption = False
+
+    def __post_init__(self) -> None:
+        out.wide = self.wide
+        check_table(self.table)
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether tables are printed: not when JSON takes standard output."""
+        return str(self.json) != "-"
+
+    def show(self, tables: Sequence[Table], *, in_file: Sequence[Table] | None = None) -> None:
+        """Tables on the screen, unless JSON takes it, and into a file, if one was named; files may have longer ones."""
+        present_tables(tables, self.table if in_file is None else None, self.json)
+        if in_file is not None:
+            write_table_file(in_file, self.table)
+
+    def document(self, schema: str, value: Mapping[str, Any]) -> None:
+        """Write what ``--json`` asks for, if it does."""
+        write_document(self.json, schema, value)
+
+
+@dataclass(frozen=True)
+class DrawnOutput(TableOutput):
+    """The same for commands that also draw."""
+
+    figures: FiguresOption = None
+    figure_format: FigureFormatOption = "svg"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        figure_kinds(self.figure_format, self.figures)
+
+    def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
+        """Draw figures, if a folder was named for them."""
+        draw_figures(figures, self.figures, self.figure_format)
+
+    def draw_scores(self, runs: Sequence[Run] | Mapping[str, Run], **how: Any) -> None:
+        """Draw the scores of runs, if a folder was named for them."""
+        draw_scores(runs, self.figures, self.figure_format, **how)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the work runs."""
+
+    engine: EngineOption = None
+    address: AddressOption = None
+    workers: WorkersOption = None
+
+    def __post_init__(self) -> None:
+        from dialgauge.engine import checked_place
+
+        checked_place(self.place)
+
+    @property
+    def place(self) -> WorkPlace:
+        from dialgauge.engine import WorkPlace
+
+        return WorkPlace(self.engine, self.workers, self.address)
+
+
+@dataclass(frozen=True)
+class AlwaysStored:
+    """The store of a command that always stores its runs, and takes ``--run`` for what it is."""
+
+    run: AlwaysRunOption = False
+    store: StoreOption = None
+
 
 # Simulated worlds.
 WorldOption = Annotated[str, Option(metavar="NAME|FILE", help="restaurant, bakery, or a world file (YAML).")]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.choices import choice_of
-from dialgauge.cli.options import HELP_OPTIONS, Argument, Option
+from dialgauge.cli.options import HELP_OPTIONS
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -126,15 +126,14 @@ def _of_command(command: str, function: Callable[..., object], before: Sequence[
     from dialgauge.cli.parse import command_parameters
 
     parameters = command_parameters(function)
-    options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
+    options = {name: one for one in parameters if one.is_option for name in one.options}
     before, last, written = _option_and_value(before, last)
     asked = options.get(before[-1]) if before else None
     if asked is not None and asked.type is not bool:
         return [f"{written}{value}" for value in _values(command, asked, before, last)]
     if last.startswith("-"):
-        flags = [f"--no-{one.name}" for one in parameters if one.type is bool and not one.declaration.names]
-        return _fitting(last, [*options, *flags, *HELP_OPTIONS])
-    arguments = [one for one in parameters if isinstance(one.declaration, Argument)]
+        return _fitting(last, [*options, *HELP_OPTIONS])
+    arguments = [one for one in parameters if not one.is_option]
     place = len(_typed_arguments(before, options))
     if not arguments or (place >= len(arguments) and not arguments[-1].many):
         return []
@@ -166,7 +165,7 @@ def _values(command: str, asked: CommandParameter, before: Sequence[str], start:
     metavar = str(asked.declaration.settings.get("metavar", ""))
     if get_origin(asked.type) is Literal:
         return _fitting(start, [str(value) for value in get_args(asked.type)])
-    parameter = asked.options[0] if isinstance(asked.declaration, Option) else asked.name
+    parameter = asked.options[0] if asked.is_option else asked.name
     if choice := choice_of(command, parameter):
         done, comma, rest = start.rpartition(",") if choice.several else ("", "", start)
         return [f"{done}{comma}{name}{choice.ending}" for name in _fitting(rest, list(choice.names()))]

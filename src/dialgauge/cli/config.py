@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.choices import choice_of
-from dialgauge.cli.common import (
-    JsonOption,
-    TableOption,
-    WideOption,
-    check_table,
-    present_tables,
-    write_document,
-)
+from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_ERROR
 from dialgauge.cli.options import application
 from dialgauge.cli.project_file import (
@@ -30,7 +23,7 @@ from dialgauge.cli.project_file import (
     unknown_key,
     unsafe,
 )
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -41,15 +34,13 @@ app = application("The project file in effect.")
 
 
 @app.command()
-def config(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+def config(output: TableOutput) -> None:
     """Show which dialgauge.toml is in effect and what it sets, after checking every section and value.
 
     Exit code: 0 no errors, 2 something in it is wrong; each mistake is one line.
     """
-    out.wide = wide
     from dialgauge.report import Table
 
-    check_table(table)
     path = find_project_file()
     content = parsed_project_file(path) if path is not None else {}
     if path is not None and (problems := list(dict.fromkeys(_problems(content)))):
@@ -62,9 +53,9 @@ def config(json: JsonOption = None, table: TableOption = None, wide: WideOption 
     if path is None:
         err.print(absence())
     else:
-        present_tables([shown], table, json)
+        output.show([shown])
         err.print(f"{path}: {counted(len(shown.cells), 'setting')}, no errors")
-    write_document(json, "config", {"file": str(path) if path else None, "settings": shown.records()})
+    output.document("config", {"file": str(path) if path else None, "settings": shown.records()})
 
 
 def _settings(content: dict[str, Any]) -> list[tuple[str, str, Any]]:

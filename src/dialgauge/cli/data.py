@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from dialgauge.cli.common import (
     FormatOption,
     JsonOption,
-    TableOption,
-    WideOption,
-    check_table,
+    TableOutput,
     on_screen,
-    present_tables,
     write_document,
     write_table_file,
 )
@@ -29,14 +26,14 @@ if TYPE_CHECKING:
 app = application("Inspect and convert dialogue files, and download datasets.")
 
 Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
-Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').", show_default=False)]
+Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').")]
 
 
 @app.command()
 def check(
     source: Annotated[
         list[str],
-        Argument(help="Files, folders, patterns, archives, or - for stdin.", show_default=False),
+        Argument(help="Files, folders, patterns, archives, or - for stdin."),
     ],
     gold: Annotated[
         str | None, Option(metavar="FILE", help="Gold file: also report how much of it the sources cover.")
@@ -45,32 +42,29 @@ def check(
     format: FormatOption = None,
     places: Annotated[int, Option(min=0, help="Number of locations to list per finding.")] = 5,
     max_bytes: Limit = DEFAULT_LIMIT,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
-    out.wide = wide
     from dialgauge.data import check as look
     from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
     from dialgauge.report import Table
 
-    check_table(table)
     with progress_bar("reading dialogues") as advance:
         report = look(
             source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
         )
-    _write_record(json, "data-check", report)
-    if report.exit_code == 2 and (len(report.unread) == 1 or not on_screen(json)):
+    _write_record(output.json, "data-check", report)
+    if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file)
-    write_table_file([item for item in show(report) if isinstance(item, Table)], table)
-    if on_screen(json):
+    write_table_file([item for item in show(report) if isinstance(item, Table)], output.table)
+    if output.on_screen:
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
@@ -124,13 +118,11 @@ def convert(
 
 
 @app.command("formats")
-def list_formats(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+def list_formats(output: TableOutput) -> None:
     """List the known formats, including plugins."""
-    out.wide = wide
     from dialgauge.formats import DialogueFormat, format_listing
     from dialgauge.report import Table
 
-    check_table(table)
     listing = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
     for plugin in format_listing():
         known = plugin.content
@@ -139,21 +131,19 @@ def list_formats(json: JsonOption = None, table: TableOption = None, wide: WideO
             continue
         writes = isinstance(known, DialogueFormat) and known.writes
         listing.add(plugin.name, known.kind, known.kind != "document", writes, known.summary)
-    write_document(json, "data-formats", {"formats": listing.records()})
-    present_tables([listing], table, json)
+    output.document("data-formats", {"formats": listing.records()})
+    output.show([listing])
 
 
 @app.command("list")
-def list_datasets(json: JsonOption = None, table: TableOption = None, wide: WideOption = False) -> None:
+def list_datasets(output: TableOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
-    out.wide = wide
     from dialgauge.data import catalogue, data_folder, listing, listing_table
 
-    check_table(table)
     folder = data_folder()
     items = listing(catalogue(), folder)
-    _write_record(json, "data-list", items, "datasets")
-    present_tables([listing_table(items, folder)], table, json)
+    _write_record(output.json, "data-list", items, "datasets")
+    output.show([listing_table(items, folder)])
 
 
 @app.command()
@@ -201,24 +191,21 @@ def path(name: Name) -> None:
 @app.command()
 def verify(
     name: Annotated[str | None, Argument(help="Dataset name. Default: all that are present.")] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
-    out.wide = wide
     from dialgauge.data import catalogue, data_folder, verification_table
     from dialgauge.data import verify as compare
     from dialgauge.errors import DialgaugeError
 
-    check_table(table)
     known, folder = catalogue(), data_folder()
     here = [item for item in known.datasets if folder.path(item.name).is_dir()] if name is None else [known.find(name)]
     if not here:
         raise DialgaugeError(f"no dataset in {folder.root}; 'dialgauge data list' shows what can be downloaded")
     results = [compare(dataset, folder) for dataset in here]
-    _write_record(json, "data-verify", results, "datasets")
-    present_tables([verification_table(results)], table, json)
+    _write_record(output.json, "data-verify", results, "datasets")
+    output.show([verification_table(results)])
     raise SystemExit(0 if all(result.sound for result in results) else 1)
 
 

@@ -10,15 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, Argument, CommandGroup
+from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, CommandGroup
 from dialgauge.cli.parse import (
-    argument_words,
+    Words,
     check_outputs,
-    check_paths,
     command_name,
     command_parameters,
-    quick_call,
-    typer_command,
+    given_values,
+    keyword_arguments,
+    read_words,
+    unknown_group_option,
 )
 from dialgauge.errors import DialgaugeError, Terminated, nearest
 from dialgauge.files import reason, system_error
@@ -33,7 +34,7 @@ EXIT_TERMINATED = 143
 
 _COMPLETION = ("--complete", "--install-completion", "--show-completion")
 #: Options that read from the store, write to it themselves, or leave nothing to store.
-_USE_STORE = ("--from", "--fail-on-drop", "--view", "--systems", *HELP_OPTIONS)
+_USE_STORE = {"--from", "--fail-on-drop", "--view", "--systems", "--run"}
 #: Commands that a project file says nothing about.
 _OWN_DEFAULTS = ("config", "schema")
 
@@ -50,19 +51,10 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
             raise DialgaugeError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
         group = importlib.import_module(f"dialgauge.cli.{name}").app
         rest = group.usual(rest)
-        if (inner := command_name(group, rest)) is not None:
-            check_paths(group.commands[inner], rest)
-            if _stores_by_name(group.commands[inner], rest):
-                rest = _with_words(group, ["--run"], rest)
-        if project_file and name not in _OWN_DEFAULTS:
-            rest = _with_defaults(group, name, rest)
-        call = quick_call(group, rest)
-        with kept_to_the_end():
-            if call:
-                check_outputs(call.func, call.keywords)
-                outcome = call()
-            else:
-                outcome = _with_typer(group, name, rest, debug=debug)
+        inner = command_name(group, rest)
+        if inner is None:
+            return _without_command(group, name, rest)
+        outcome = _run_command(group, name, inner, rest, project_file=project_file and name not in _OWN_DEFAULTS)
     except SystemExit as stop:
         outcome = stop.code
     except DialgaugeError as error:
@@ -100,77 +92,64 @@ def _system_sentence(error: Exception) -> str:
     return "" if isinstance(error, OSError) else f"a table cannot be read or written ({reason(system)})"
 
 
-def _stores_by_name(command: Callable[..., object], words: list[str]) -> bool:
+def _run_command(group: CommandGroup, name: str, inner: str, words: list[str], *, project_file: bool) -> object:
+    command = group.commands[inner]
+    single = len(group.commands) == 1
+    called = f"dialgauge {name}" if single else f"dialgauge {name} {inner}"
+    given = read_words(called, command, words if single else words[1:])
+    if given.help:
+        from dialgauge.cli.help_pages import command_page
+
+        sys.stdout.write(command_page(called, command))
+        return 0
+    added = ["--run"] if stores_by_name(command, given) else []
+    if project_file:
+        added += _project_words(group, name, inner, given)
+    if added:
+        before = read_words(called, command, added)
+        given = given._replace(options=[*before.options, *given.options])
+    values = given_values(called, command, given)
+    check_outputs(command, values)
+    arguments = keyword_arguments(command, values)
+    with kept_to_the_end():
+        return command(**arguments)
+
+
+def stores_by_name(command: Callable[..., object], given: Words) -> bool:
     """Whether ``--store`` was typed to say where the results go, so that it means ``--run``.
 
     It says where stored runs are instead, where any are named: after an option, or as arguments that are no files. The
     store of a project file is a default, and stores nothing.
     """
-    named = {word.partition("=")[0] for word in words}
-    if "--store" not in named or named & {"--run", *_USE_STORE}:
+    if "--store" not in given.named or given.named & _USE_STORE:
         return False
     parameters = command_parameters(command)
     stores = any(one.options == ("--run",) and not isinstance(one.declaration, AlwaysOn) for one in parameters)
-    arguments = [one.declaration for one in parameters if isinstance(one.declaration, Argument)]
-    if stores and any("RUN" in str(one.settings.get("metavar")) for one in arguments):
-        return any(Path(word).exists() for word in argument_words(command, words))
+    if stores and any("RUN" in one.value_name for one in parameters if not one.is_option):
+        return any(Path(word).exists() for word in given.places)
     return stores
 
 
-def _with_defaults(group: CommandGroup, name: str, words: list[str]) -> list[str]:
-    """The words with those of the project file before them; what was taken is said."""
+def _project_words(group: CommandGroup, name: str, inner: str, given: Words) -> list[str]:
+    """The words that the project file adds; what was taken is said."""
     from dialgauge.cli.project_file import find_project_file, project_words
 
     path = find_project_file()
-    if path is None or any(word in HELP_OPTIONS for word in words):
-        return words
-    added = project_words(path, group, name, words)
-    if not added:
-        return words
-    shown = " ".join(added)
-    _tell(f"{path} sets {shown} (--no-project-file ignores it)")
-    return _with_words(group, added, words)
-
-
-def _with_words(group: CommandGroup, added: list[str], words: list[str]) -> list[str]:
-    """The words with others before them, behind the name of the command."""
-    if len(group.commands) == 1:
-        return [*added, *words]
-    return [words[0], *added, *words[1:]]
-
-
-def _with_typer(group: CommandGroup, name: str, words: list[str], *, debug: bool) -> object:
-    """The help page, the error message, or a call in an uncommon spelling."""
-    import typer
-    from typer.exceptions import TyperException
-
-    inner = command_name(group, words)
-    if inner is None and not (words and words[0].startswith("-")):
-        return _without_command(group, name, words)
-    made = typer_command(group)
-    try:
-        # Not made.main(): it would turn an interrupt and a closed pipe into exit codes of its own.
-        with made.make_context(f"dialgauge {name}", list(words)) as context:
-            return made.invoke(context)
-    except typer.Exit as stop:
-        return stop.exit_code
-    except TyperException as error:
-        if debug:
-            raise
-        from dialgauge.cli.mistakes import mistake
-
-        called = f"dialgauge {name} {inner}" if inner and len(group.commands) > 1 else f"dialgauge {name}"
-        return _say(mistake(error, called, group.commands[inner] if inner else None, words))
+    added = [] if path is None else project_words(path, group, name, inner, given.named)
+    if added:
+        _tell(f"{path} sets {' '.join(added)} (--no-project-file ignores it)")
+    return added
 
 
 def _without_command(group: CommandGroup, name: str, words: list[str]) -> int:
     """A word with several commands, and none of them after it: its page, or which was meant."""
-    if words:
+    unknown_group_option(f"dialgauge {name}", words)
+    if words and words[0] not in HELP_OPTIONS:
         raise DialgaugeError(f"unknown command '{name} {words[0]}'.{nearest(words[0], group.commands)}")
     from dialgauge.cli.help_pages import group_page
 
     sys.stdout.write(group_page(f"dialgauge {name}", group))
-    return EXIT_ERROR
+    return 0 if words else EXIT_ERROR
 
 
 def _say(message: str) -> int:

@@ -6,14 +6,8 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
-    JsonOption,
-    TableOption,
-    WideOption,
-    check_table,
-    on_screen,
-    present_tables,
+    TableOutput,
     tables_document,
-    write_document,
     write_table_file,
 )
 from dialgauge.cli.options import Argument, application
@@ -22,7 +16,6 @@ from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from dialgauge.measures import Card
     from dialgauge.report import Table
@@ -38,12 +31,10 @@ def profile(
     name: Annotated[
         str | None, Argument(metavar="[NAME|FILE]", help="Profile name or YAML file. Default: list all.")
     ] = (None),
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Print the value-matching rules of a profile, or list the profiles. 'explain profiles' is the same."""
-    out.wide = wide
     from dialgauge.report import Column, Table
     from dialgauge.values import profile_listing, profile_named
 
@@ -51,15 +42,14 @@ def profile(
         listing = Table("Profiles", [Column("name", exact=True), "what it is"])
         for entry in profile_listing():
             listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
-        _present([listing], table, json)
+        _present([listing], output)
         return
-    check_table(table)
     text = profile_named(name).explain()
     lines = Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
-    if on_screen(json):
+    if output.on_screen:
         out.print(text)
-    write_table_file([lines], table)
-    write_document(json, "tables", tables_document([lines]))
+    write_table_file([lines], output.table)
+    output.document("tables", tables_document([lines]))
 
 
 @app.command()
@@ -68,35 +58,31 @@ def measures(
         str | None,
         Argument(metavar="[FAMILY|NAME]", help="A family (tracking, users, ...) or a measure (JGA). Default: all."),
     ] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """List the measures with parameters, formula and meaning, including plugins, or explain one of them.
 
     'explain measure' is the same.
     """
-    out.wide = wide
-    from dialgauge.measures import FAMILIES
+    from dialgauge.measures import families
 
-    if name is None or name in FAMILIES:
-        _present([_measures_of(one) for one in FAMILIES if name in (None, one)], table, json)
+    if name is None or name in families():
+        _present([_measures_of(family) for family in families() if name in (None, family)], output)
     else:
-        _present([_card_table(card) for card in _cards_named(name)], table, json)
+        _present([_card_table(card) for card in _cards_named(name)], output)
 
 
 @app.command()
 def behaviours(
     name: Annotated[str | None, Argument(metavar="[NAME]", help="Name of a behaviour. Default: list all.")] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """List the behaviours of simulated users and the reasons for lost points, as 'users find' takes them.
 
     With a name, only those that it matches. 'explain behaviour' is the same.
     """
-    out.wide = wide
     from dialgauge.report import Column, Table
     from dialgauge.users import LABELS, REASONS
 
@@ -108,7 +94,7 @@ def behaviours(
             raise DialgaugeError(f"there is no behaviour named '{name}'.{nearest(name, known)}")
     columns: list[str | Column] = [Column("name", exact=True), "meaning"]
     tables = [Table(title, columns, list(items.items())) for title, items in listed.items() if items]
-    _present(tables, table, json)
+    _present(tables, output)
 
 
 def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
@@ -119,14 +105,14 @@ def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
 
 def _cards_named(name: str) -> list[Card[Any]]:
     """The measures of a name in all families, in any case of letters; parameters may follow the name."""
-    from dialgauge.measures import FAMILIES, cards, parse_measure
+    from dialgauge.measures import cards, families, parse_measure
 
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
-    found = {one: cards(one) for one in FAMILIES}
+    found = {one: cards(one) for one in families()}
     every = [card for family in found.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
-        known = [*FAMILIES, *dict.fromkeys(one for family in found.values() for one in family)]
+        known = [*families(), *dict.fromkeys(one for family in found.values() for one in family)]
         raise DialgaugeError(f"there is no measure or family of measures '{name}'.{nearest(name, known)}")
     parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same
@@ -169,7 +155,6 @@ def _measures_of(family: str) -> Table:
     return table
 
 
-def _present(tables: Sequence[Table], file: Path | None, json: Path | None) -> None:
-    check_table(file)
-    present_tables(tables, file, json)
-    write_document(json, "tables", tables_document(tables))
+def _present(tables: Sequence[Table], output: TableOutput) -> None:
+    output.show(tables)
+    output.document("tables", tables_document(tables))

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge.cli.common import (
-    JsonOption,
-    LimitOption,
-    RunArgument,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    present_tables,
-    write_document,
-    write_table_file,
-)
-from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
+from dialgauge.cli.common import LimitOption, RunArgument, StoreOption, TableOutput
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.screen import out
 
@@ -32,29 +20,20 @@ def blame(
         str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
     limit: LimitOption = 20,
-    database: DatabaseOption = None,
-    town_seed: TownSeedOption = 0,
-    json: JsonOption = None,
-    table: TableOption = None,
     store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
-    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns.
-
-    --database and --town-seed are only needed for old runs, stored without blame.
-    """
-    out.wide = wide
+    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
     from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
     from dialgauge.runs import Store
 
-    check_table(table)
-    blamed = blamed_run(Store(store).open(run), database=database, town_seed=town_seed)
+    blamed = blamed_run(Store(store).open(run))
     if dialogue is not None:
-        present_tables(blame_explanation(blamed, dialogue), table, json)
+        output.show(blame_explanation(blamed, dialogue))
     elif tables := blame_tables(blamed):
-        present_tables([*tables, blame_list(blamed, limit or None)], None, json)
-        write_table_file([*tables, blame_list(blamed)], table)
-    elif json is None and table is None:
+        output.show([*tables, blame_list(blamed, limit or None)], in_file=[*tables, blame_list(blamed)])
+    elif output.json is None and output.table is None:
         out.print("No conversation in this run failed.")
-    if json is not None:
-        write_document(json, "lab-blame", blame_document(blamed))
+    if output.json is not None:
+        output.document("lab-blame", blame_document(blamed))

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge.cli.common import (
-    AlwaysRunOption,
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    ProcessesOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    draw_figures,
-    figure_kinds,
-    present_tables,
-    write_document,
-)
+from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import (
     DatabaseOption,
     ExchangesOption,
@@ -33,7 +19,7 @@ from dialgauge.cli.lab_options import (
     sitting_from,
 )
 from dialgauge.cli.options import CommandGroup, Option, WholeNumber
-from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.cli.screen import err, progress_bar
 
 
 def register(app: CommandGroup) -> None:
@@ -79,26 +65,19 @@ def study(
         ),
     ] = 1000,
     workers: ProcessesOption = 1,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    json: JsonOption = None,
-    table: TableOption = None,
-    run_asked: AlwaysRunOption = False,
-    store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: DrawnOutput,
+    stored: AlwaysStored,
 ) -> None:
     """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
 
     The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
     to resume it.
     """
-    out.wide = wide
     from dialgauge.lab import channel_conditions, study_figure, study_run, study_tables
     from dialgauge.runs import Store
 
-    check_table(table)
-    figure_kinds(figure_format, figures)
-    place = Store(store)
+    place = Store(stored.store)
     place.check_writable()
     loaded = opened_town(goals, database, count, town_seed, "live")
     sitting = sitting_from(
@@ -109,14 +88,14 @@ def study(
     for condition in conditions:
         condition.system.make()
     with progress_bar("conditions", len(conditions)) as advance:
-        stored = study_run(
+        made = study_run(
             loaded, sitting, conditions, store=place, workers=workers, resamples=resamples, on_condition=advance
         )
-    tables = study_tables(stored)
-    present_tables(tables, table, json)
-    write_document(json, "lab-study", {name: stored.table(name).to_dicts() for name in ("predictors", "conditions")})
-    draw_figures({"study": lambda: study_figure(stored)}, figures, figure_format)
-    err.print(f"stored as run {stored.id} in {place.folder}")
+    tables = study_tables(made)
+    output.show(tables)
+    output.document("lab-study", {name: made.table(name).to_dicts() for name in ("predictors", "conditions")})
+    output.draw({"study": lambda: study_figure(made)})
+    err.print(f"stored as run {made.id} in {place.folder}")
 
 
 def _kinds(text: str) -> list[str]:

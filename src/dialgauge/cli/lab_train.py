@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import (
-    JsonOption,
-    TableOption,
-    WideOption,
-    check_table,
-    present_tables,
-    tables_document,
-    write_document,
-)
+from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import err
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -46,23 +38,20 @@ def train(
         str | None,
         Option(metavar="FILE", help="Evaluate on these held-out dialogues."),
     ] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Train an NLU model on human dialogues, for town agents that exchange text.
 
     Use it with 'dialgauge lab run --user-set nlu=FILE --system-set nlu=FILE'. The same dialogues always give the same
     model.
     """
-    out.wide = wide
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
     from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
 
-    check_table(table)
-    if test is None and (json or table):
+    if test is None and (output.json or output.table):
         raise DialgaugeError("--json and --table hold the evaluation; add --test FILE to evaluate")
     town = load_town(database) if database else town_beside(dialogues[0])
     ontology = spoken_ontology(town)
@@ -83,8 +72,8 @@ def train(
     err.print(f"wrote {model}")
     if others:
         understood = [_understood(LinearNlu(made, ontology), list(human_samples(others)))]
-        present_tables(understood, table, json)
-        write_document(json, "tables", tables_document(understood))
+        output.show(understood)
+        output.document("tables", tables_document(understood))
 
 
 def _understood(nlu: LinearNlu, samples: Sequence[NluSample]) -> Table:

@@ -1,4 +1,4 @@
-"""How a command declares what it takes, without importing the library that parses it.
+"""How a command declares what it takes.
 
     app = application("State-tracking scores.")
 
@@ -9,14 +9,15 @@
     ) -> None:
         ...
 
-The declarations take what ``typer.Option`` and ``typer.Argument`` take. ``cli/parse.py`` reads correct calls straight
-from them and makes a typer application of them for everything else; docs/decisions/start-up.md says why.
+A parameter may also be a bundle: a dataclass whose fields are such options, for what several commands take together
+(``cli/common.py`` has the usual ones). ``cli/parse.py`` reads calls by these declarations, ``cli/help_pages.py`` and
+``cli/completion.py`` show them, and ``cli/project_file.py`` takes defaults for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -24,13 +25,26 @@ Command = TypeVar("Command", bound=Callable[..., object])
 HELP_OPTIONS = ("-h", "--help")
 
 
+class Settings(TypedDict, total=False):
+    """What is declared of a parameter besides its names."""
+
+    help: str
+    #: What stands for the value on the help page.
+    metavar: str
+    min: float
+    max: float
+    #: Whether the bounds themselves are no values.
+    exclusive: bool
+    #: A usual value, where the bounds alone are no help.
+    example: float
+    #: The reason for the lower bound, where a user may wonder.
+    why: str
+
+
 class Declaration:
-    """The names of a parameter on the command line, and typer's settings for it: ``help``, ``metavar``, ``min``, ...
+    """The names of a parameter on the command line, and its settings."""
 
-    ``why`` is ours: the reason for the lower bound, where a user may wonder.
-    """
-
-    def __init__(self, *names: str, **settings: Any) -> None:
+    def __init__(self, *names: str, **settings: Unpack[Settings]) -> None:
         self.names = names
         self.settings = settings
 
@@ -44,7 +58,7 @@ class AlwaysOn(Option):
 
 
 #: The most of something that a command makes when asked to: far above any use, and below what fills a machine's memory
-#: or starts a hundred thousand processes. docs/decisions/options.md.
+#: or starts a hundred thousand processes. docs/decisions/command-line.md.
 MOST = {
     "goals": 100_000,
     "trials": 100,
@@ -62,8 +76,9 @@ MOST = {
 class WholeNumber(Option):
     """An option that says how many ``of`` something the command makes; its upper bound is that of :data:`MOST`."""
 
-    def __init__(self, *names: str, of: str, **settings: Any) -> None:
-        super().__init__(*names, max=MOST[of], **settings)
+    def __init__(self, *names: str, of: str, **settings: Unpack[Settings]) -> None:
+        settings["max"] = MOST[of]
+        super().__init__(*names, **settings)
 
 
 class OutputFile(Option):

@@ -1,50 +1,91 @@
-"""Two ways from the words of a command line to a call, by the same declarations.
+"""From the words of a command line to the arguments of a command, by the command's own declarations.
 
-:func:`quick_call` reads correct calls and takes a millisecond. It answers None whenever it is not sure: ``--help``, an
-unknown option, a bad or missing value, an uncommon spelling. Then :func:`typer_command` decides, which takes a sixth of
-a second. Correct calls mean the same both ways: tests/cli/test_parse.py. Help pages are ``cli/help_pages.py``'s, what
-is said of mistakes is ``cli/mistakes.py``'s.
+A command is a function. Each of its parameters is an option, an argument, or a bundle: a dataclass whose fields are
+options. What is wrong with a call is one sentence: which option, what it must be, and what was given.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial, wraps
+from functools import cache
 from glob import iglob
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from dialgauge.cli.options import HELP_OPTIONS, Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
+from dialgauge.errors import DialgaugeError
 
-if TYPE_CHECKING:
-    import typer.core
-
-#: Settings that change nothing, or only what :func:`_value` heeds.
-_SETTINGS = {"help", "metavar", "show_default", "min", "max", "exclusive", "example", "why"}
-_BOUNDS = {"min", "max", "exclusive", "example", "why"}
 #: Whole numbers from here on are not exact everywhere.
 _HUGE = 2**53
-_NUMBERS = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")}
-
-
-class _UnsureError(Exception):
-    """The quick way ends here."""
+_NUMBERS = {
+    int: re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"),
+    float: re.compile(r"\s*[+-]?([0-9]+(_[0-9]+)*\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*|nan|inf", re.IGNORECASE),
+}
+_KINDS = {int: "a whole number", float: "a number"}
+#: How alike a misspelt option is to the one that was meant; --figures is not to --measures.
+_ALIKE = 0.7
+#: The default of a parameter that has none.
+REQUIRED = object()
 
 
 class CommandParameter(NamedTuple):
-    """An option or argument of a command, as both parsers need it."""
+    """An option or argument of a command."""
 
     name: str
     declaration: Declaration
     type: Any  # of one value
     many: bool
-    required: bool
+    default: Any
+    #: The parameter of the command that it is a field of; empty where it is one itself.
+    bundle: str = ""
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    @property
+    def is_option(self) -> bool:
+        return isinstance(self.declaration, Option)
 
     @property
     def options(self) -> tuple[str, ...]:
         return self.declaration.names or (f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def long_name(self) -> str:
+        return next((name for name in self.options if name.startswith("--")), self.options[0])
+
+    @property
+    def value_name(self) -> str:
+        """What stands for the value of an option or argument: as declared, or by its type."""
+        declared = self.declaration.settings.get("metavar")
+        if not self.is_option:
+            name = declared or self.name.upper().replace("_", "-")
+            name += "..." if self.many and "..." not in name and " " not in name else ""
+            return name if declared or self.required else f"[{name}]"
+        if declared is not None:
+            return declared
+        if get_origin(self.type) is Literal:
+            return "|".join(map(str, get_args(self.type)))
+        if self.type is Path:
+            return "FOLDER" if isinstance(self.declaration, OutputFolder) else "FILE"
+        return "N" if self.type in _NUMBERS else "TEXT"
+
+
+class Words(NamedTuple):
+    """The words of a call, told apart: options with their texts, as typed, and what is given by its place."""
+
+    options: list[tuple[CommandParameter, str]]
+    places: list[str]
+    help: bool
+
+    @property
+    def named(self) -> set[str]:
+        """The options that were typed, by all their names."""
+        return {name for option, _ in self.options for name in option.options}
 
 
 def command_name(group: CommandGroup, words: Sequence[str]) -> str | None:
@@ -54,87 +95,205 @@ def command_name(group: CommandGroup, words: Sequence[str]) -> str | None:
     return words[0] if words and words[0] in group.commands else None
 
 
-def quick_call(group: CommandGroup, words: list[str]) -> partial[object] | None:
-    """The call these words ask for, or None if that takes typer to say."""
-    name = command_name(group, words)
-    if name is None:
-        return None
-    command = group.commands[name]
-    try:
-        return partial(command, **keyword_arguments(command, words if len(group.commands) == 1 else words[1:]))
-    except _UnsureError:
-        return None
+@cache
+def command_parameters(command: Callable[..., object]) -> tuple[CommandParameter, ...]:
+    """The options and arguments of a command, in their order; those of a bundle stand where the bundle does."""
+    assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
+    count = command.__code__.co_argcount
+    optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
+    defaults = dict(zip(optional, command.__defaults__ or (), strict=True)) | (command.__kwdefaults__ or {})
+    found: list[CommandParameter] = []
+    for name, hint in _hints(command).items():
+        if _is_bundle(hint):
+            fields = get_type_hints(hint, include_extras=True)
+            found += [_parameter(field, fields[field], getattr(hint, field, REQUIRED), name)
+                      for field in hint.__dataclass_fields__]  # fmt: skip
+        elif name != "return":
+            found.append(_parameter(name, hint, defaults.get(name, REQUIRED)))
+    return tuple(found)
+
+
+@cache
+def _hints(command: Callable[..., object]) -> dict[str, Any]:
+    return get_type_hints(command, include_extras=True)
+
+
+def _is_bundle(hint: Any) -> bool:
+    return hasattr(hint, "__dataclass_fields__")
+
+
+def _parameter(name: str, hint: Any, default: Any, bundle: str = "") -> CommandParameter:
+    declaration = next(fact for fact in hint.__metadata__ if isinstance(fact, Declaration))
+    kind = hint.__origin__
+    if get_origin(kind) in (Union, UnionType):
+        [kind] = (member for member in get_args(kind) if member is not NoneType)
+    many = get_origin(kind) is list
+    return CommandParameter(name, declaration, get_args(kind)[0] if many else kind, many, default, bundle)
+
+
+def read_words(called: str, command: Callable[..., object], words: Sequence[str]) -> Words:
+    """Tell the words of a call apart; what is no option of the command is an error, and so is a missing value.
+
+    As everywhere: ``--name value``, ``--name=value``, ``-n value``, ``-nvalue``, ``-n=value``, several flags as
+    ``-ab``, options and arguments in any order, and after ``--`` only arguments.
+    """
+    known = {name: one for one in command_parameters(command) if one.is_option for name in one.options}
+    options: list[tuple[CommandParameter, str]] = []
+    places: list[str] = []
+    help_wanted = False
+    left = deque(words)
+    while left:
+        word = left.popleft()
+        if word == "--":
+            places += left
+            break
+        if word == "-" or not word.startswith("-"):
+            places.append(word)
+            continue
+        name, equals, text = word.partition("=")
+        if not word.startswith("--"):
+            name, equals, text = word[:2], word[2:3] if word[2:3] == "=" else "", word[2:].removeprefix("=")
+        option = known.get(name)
+        if name not in HELP_OPTIONS and option is None:
+            raise DialgaugeError(_unknown_option(name, called, list(known)))
+        if option is None or option.type is bool:
+            if equals:
+                raise DialgaugeError(f"{name} takes no value")
+            if text:  # several letters behind one dash
+                left.appendleft(f"-{text}")
+            help_wanted = help_wanted or option is None
+            text = ""
+        elif not equals and not text:
+            if not left:
+                raise DialgaugeError(f"{name} needs a value: {name} {option.value_name}")
+            text = left.popleft()
+        if option is not None:
+            options.append((option, text))
+    return Words(options, places, help_wanted)
+
+
+def unknown_group_option(called: str, words: Sequence[str]) -> None:
+    """An error for the first of the words, before any command, that is an option other than that for help."""
+    for word in words:
+        if not word.startswith("-"):
+            return
+        if word not in HELP_OPTIONS:
+            raise DialgaugeError(_unknown_option(word.partition("=")[0] if word[:2] == "--" else word[:2], called, []))
+
+
+def _unknown_option(name: str, called: str, options: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    known = {option.lstrip("-"): option for option in options if option.startswith("--")}
+    word = name.lstrip("-").lower()
+    begun = [one for one in known if word and one.startswith(word)] if name.startswith("--") else []
+    near = (begun or get_close_matches(word, known, n=3, cutoff=_ALIKE))[:3]
+    if near:
+        return f"unknown option {name}. Did you mean {' or '.join(known[one] for one in near)}?"
+    return f"unknown option {name} ('{called} --help' lists the options)"
+
+
+def given_values(called: str, command: Callable[..., object], words: Words) -> dict[str, Any]:
+    """The values that the words give, by the names of parameters and of the fields of bundles."""
+    parameters = command_parameters(command)
+    given: dict[str, Any] = {}
+    for option, text in words.options:
+        _take(given, option, True if option.type is bool else value_of(option, text))
+    places = words.places
+    for one in parameters:
+        if not one.is_option:
+            taken, places = (places, []) if one.many else (places[:1], places[1:])
+            for text in taken:
+                _take(given, one, value_of(one, text))
+    see = f" ('{called} --help' shows how to call it)"
+    for one in sorted(parameters, key=lambda one: one.is_option):
+        if one.required and one.name not in given:
+            shown = f"{one.long_name} {one.value_name}" if one.is_option else one.value_name
+            raise DialgaugeError(f"{shown} is missing{see}")
+    if places:
+        raise DialgaugeError(f"unexpected argument '{' '.join(places)}'{see}")
+    return given
+
+
+def keyword_arguments(command: Callable[..., object], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the call: values, and bundles made of them. What was not given has its default."""
+    parameters = [one for one in command_parameters(command) if one.name in given]
+    made = {one.name: given[one.name] for one in parameters if not one.bundle}
+    for name, hint in _hints(command).items():
+        if _is_bundle(hint):
+            made[name] = hint(**{one.name: given[one.name] for one in parameters if one.bundle == name})
+    return made
+
+
+def _take(given: dict[str, Any], one: CommandParameter, value: Any) -> None:
+    if one.many:
+        given.setdefault(one.name, []).append(value)
+    else:
+        given[one.name] = value
+
+
+def value_of(one: CommandParameter, text: str) -> Any:
+    """The text as the parameter's type; an error where it cannot be, or is out of bounds."""
+    value: Any = text
+    if one.type in _NUMBERS:
+        if not _NUMBERS[one.type].fullmatch(text):
+            raise DialgaugeError(f"{one.long_name} must be {_KINDS[one.type]} (got '{text}')")
+        value = one.type(text) if len(text) < 1000 else float("inf")
+    typed = one.type in _NUMBERS or get_origin(one.type) is Literal or (one.is_option and one.type is Path)
+    if typed and "\0" not in text and (problem := unfit_value(value, one)):
+        raise DialgaugeError(f"{one.long_name if one.is_option else one.value_name} {problem}")
+    return Path(text) if one.type is Path else value
+
+
+def unfit_value(value: object, option: CommandParameter) -> str | None:
+    """Why a value is not of the option's type or not within its bounds, as the end of a sentence."""
+    if get_origin(option.type) is Literal:
+        known = get_args(option.type)
+        return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
+    if option.type is Path and value == "":
+        return f"must name a {option.value_name.lower()} (got '')"
+    if option.type not in _NUMBERS:
+        fits = isinstance(value, str | int | float) and not isinstance(value, bool) and "\0" not in str(value)
+        kind = "a text, a number or a list of these" if option.many else "a text or a number"
+        return None if fits else f"must be {kind} (got {value!r})"
+    whole = option.type is int
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value != value:
+        return f"must be {_KINDS[option.type]} (got {value!r})"
+    bounds = option.declaration.settings
+    low, high = bounds.get("min", value), bounds.get("max", value)
+    if low <= value <= high and not (bounds.get("exclusive") and value in (low, high)):
+        return None if abs(value) < _HUGE else f"must be below 2^53 (got {value})"
+    if not whole and {"min", "max"} <= bounds.keys():
+        example = f", such as {bounds['example']}" if "example" in bounds else ""
+        return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
+    why = f": {bounds['why']}" if "why" in bounds else ""
+    return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value})"
 
 
 def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> None:
     """An error where a file that the call is to write cannot be written: better now than after the work."""
-    for name, declaration in _outputs(command):
-        if given.get(name) is not None:
-            from dialgauge.files import check_output, check_writable
+    parameters = {one.name: one for one in command_parameters(command)}
+    for name, one in parameters.items():
+        if given.get(name) is None or not isinstance(one.declaration, OutputFile | OutputFolder):
+            continue
+        from dialgauge.files import check_output, check_writable
 
-            check = check_output if isinstance(declaration, OutputFile) else check_writable
-            check(Path(given[name]))
-            if isinstance(declaration, OutputFile):
-                option = next((one for one in declaration.names if one.startswith("--")), f"--{name.replace('_', '-')}")
-                others = {other: value for other, value in given.items() if other != name}
-                read = [value for other, value in others.items() if _is_argument(command, other)]
-                _refuse_input(option, Path(given[name]), list(others.values()), read)
-
-
-def _is_argument(command: Callable[..., object], name: str) -> bool:
-    """Is this what the command reads first of all: files, folders and patterns without an option before them?"""
-    return any(isinstance(fact, Argument) for fact in getattr(_hints(command).get(name), "__metadata__", ()))
-
-
-def _check_numbers(command: Callable[..., object], given: Mapping[str, Any]) -> None:
-    """An error for a number out of its bounds, or one that no count or seed can be and that would break arithmetic."""
-    from dialgauge.cli.mistakes import unfit_value
-    from dialgauge.errors import DialgaugeError
-
-    for one in command_parameters(command):
-        value = given.get(one.name)
-        if one.type in _NUMBERS and value is not None and not one.many:
-            problem = unfit_value(value, one) or (None if abs(value) < _HUGE else f"must be below 2^53 (got {value})")
-            if problem:
-                raise DialgaugeError(f"{one.options[0]} {problem}")
+        path = Path(given[name])
+        if isinstance(one.declaration, OutputFolder):
+            check_writable(path)
+            continue
+        check_output(path)
+        others = {other: value for other, value in given.items() if other != name}
+        read = [value for other, value in others.items() if isinstance(parameters[other].declaration, Argument)]
+        if any(_same_file(path, each) for each in _names(others.values())) or any(
+            _holds(each, path) for each in _names(read)
+        ):
+            raise DialgaugeError(
+                f"{one.long_name} would overwrite an input of this command; choose another file", file=str(path)
+            )
 
 
-def check_paths(command: Callable[..., object], words: Sequence[str]) -> None:
-    """An error for an empty name of a file or folder: as a path it would be the current folder."""
-    if not any(word == "" or word.endswith("=") for word in words):
-        return
-    from dialgauge.cli.mistakes import given_texts, unfit_value
-    from dialgauge.errors import DialgaugeError
-
-    for one in command_parameters(command):
-        if isinstance(one.declaration, Option) and one.type is Path and "" in given_texts(one, words):
-            raise DialgaugeError(f"{one.options[0]} {unfit_value('', one)}")
-
-
-def argument_words(command: Callable[..., object], words: Sequence[str]) -> list[str]:
-    """Those of the words that are given by their place: no options, and no values of options."""
-    options = [one for one in command_parameters(command) if isinstance(one.declaration, Option)]
-    valued = {name for one in options if one.type is not bool for name in one.options}
-    found, left = [], iter(words)
-    for word in left:
-        if word in valued:
-            next(left, None)
-        elif word == "-" or not word.startswith("-"):
-            found.append(word)
-    return found
-
-
-def _refuse_input(option: str, output: Path, others: list[Any], read: list[Any]) -> None:
-    """An error where a file would be written over one that the command reads: by name, in a folder, by a pattern."""
-    from dialgauge.errors import DialgaugeError
-
-    if any(_same_file(output, each) for each in _names(others)) or any(_holds(each, output) for each in _names(read)):
-        raise DialgaugeError(
-            f"{option} would overwrite an input of this command; choose another file", file=str(output)
-        )
-
-
-def _names(values: list[Any]) -> Iterator[str | Path]:
+def _names(values: Any) -> Iterator[str | Path]:
     for value in values:
         yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str | Path))
 
@@ -156,156 +315,3 @@ def _holds(named: str | Path, file: Path) -> bool:
         return any(each in str(named) for each in "*?[") and any(_same_file(file, each) for each in iglob(str(named)))
     except (OSError, ValueError, RuntimeError, re.error):
         return False
-
-
-def _outputs(command: Callable[..., object]) -> Iterator[tuple[str, Declaration]]:
-    for name, hint in _hints(command).items():
-        for fact in getattr(hint, "__metadata__", ()):
-            if isinstance(fact, OutputFile | OutputFolder):
-                yield name, fact
-
-
-@cache
-def _hints(command: Callable[..., object]) -> dict[str, Any]:
-    return get_type_hints(command, include_extras=True)
-
-
-def keyword_arguments(command: Callable[..., object], words: list[str]) -> dict[str, Any]:
-    """What the words give the command; what they leave out has its default."""
-    parameters = command_parameters(command)
-    if any(one.declaration.settings.keys() - _SETTINGS for one in parameters):
-        raise _UnsureError
-    options = {name: one for one in parameters if isinstance(one.declaration, Option) for name in one.options}
-    given: dict[str, Any] = {}
-    places: list[str] = []
-    left = iter(words)
-    for word in left:
-        if word.startswith("-") and word != "-":
-            _take_option(options, word, left, given)
-        else:
-            places.append(word)
-    _take_arguments([one for one in parameters if isinstance(one.declaration, Argument)], places, given)
-    if any(one.required and one.name not in given for one in parameters):
-        raise _UnsureError
-    return given
-
-
-def _take_option(options: dict[str, CommandParameter], word: str, left: Iterator[str], given: dict[str, Any]) -> None:
-    name, equals, text = word.partition("=")
-    one = options.get(name)
-    if one is None or (equals and (one.type is bool or not name.startswith("--"))):
-        raise _UnsureError
-    if one.type is bool:
-        given[one.name] = True
-        return
-    value = _value(one, text if equals else next(left, "--"))
-    if one.many:
-        given.setdefault(one.name, []).append(value)
-    else:
-        given[one.name] = value
-
-
-def _take_arguments(arguments: list[CommandParameter], places: list[str], given: dict[str, Any]) -> None:
-    for one in arguments:
-        taken, places = (places, []) if one.many else (places[:1], places[1:])
-        values = [_value(one, text) for text in taken]
-        if values:
-            given[one.name] = values if one.many else values[0]
-    if places:
-        raise _UnsureError
-
-
-def _value(one: CommandParameter, text: str) -> Any:
-    """The text as the parameter's type."""
-    if text.startswith("-") and text != "-":
-        raise _UnsureError
-    if one.type is str:
-        return text
-    if one.type is Path:
-        return Path(text)
-    if one.type in _NUMBERS and _NUMBERS[one.type].fullmatch(text):
-        number, bounds = one.type(text), one.declaration.settings
-        if within(number, bounds):
-            return number
-    if get_origin(one.type) is Literal and text in get_args(one.type):
-        return text
-    raise _UnsureError
-
-
-def within(number: float, bounds: Mapping[str, Any]) -> bool:
-    """Whether a number is within the bounds of an option; ``exclusive`` ones do not belong to it."""
-    low, high = bounds.get("min", number), bounds.get("max", number)
-    return bool(low <= number <= high) and not (bounds.get("exclusive") and number in (low, high))
-
-
-def command_parameters(command: Callable[..., object]) -> list[CommandParameter]:
-    """The options and arguments of a command, in their order."""
-    assert isinstance(command, FunctionType)  # noqa: S101 - what a command is
-    count = command.__code__.co_argcount
-    optional = command.__code__.co_varnames[count - len(command.__defaults__ or ()) : count]
-    hints = {name: hint for name, hint in _hints(command).items() if name != "return"}
-    return [_parameter(name, hint, required=name not in optional) for name, hint in hints.items()]
-
-
-def _parameter(name: str, hint: Any, *, required: bool) -> CommandParameter:
-    declaration = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Declaration)), None)
-    if declaration is None:
-        raise _UnsureError
-    kind = hint.__origin__
-    if get_origin(kind) in (Union, UnionType):
-        kind, *others = (member for member in get_args(kind) if member is not NoneType)
-        if others:
-            raise _UnsureError
-    many = get_origin(kind) is list
-    return CommandParameter(name, declaration, get_args(kind)[0] if many else kind, many, required)
-
-
-def typer_command(group: CommandGroup) -> typer.core.TyperGroup | typer.core.TyperCommand:
-    """The same commands as typer's own, with our help pages."""
-    import typer
-    import typer.core
-    import typer.main
-
-    from dialgauge.cli.help_pages import command_page, group_page
-
-    class WithPage(typer.core.TyperCommand):
-        def format_help(self, ctx: Any, formatter: Any) -> None:
-            formatter.write(command_page(ctx.command_path, group.commands[str(self.name)]))
-
-    class GroupWithPage(typer.core.TyperGroup):
-        def format_help(self, ctx: Any, formatter: Any) -> None:
-            formatter.write(group_page(ctx.command_path, group))
-
-    helped = {"help_option_names": list(HELP_OPTIONS)}
-    made = typer.Typer(help=group.help, add_completion=False, cls=GroupWithPage, context_settings=helped)
-    for name, command in group.commands.items():
-        made.command(name, cls=WithPage, context_settings=helped)(_with_typer_options(command))
-    return cast("typer.core.TyperGroup | typer.core.TyperCommand", typer.main.get_command(made))
-
-
-def _with_typer_options(command: Callable[..., object]) -> Callable[..., object]:
-    """The command as typer reads it. Bounds are looked at here, by :func:`_check_numbers`."""
-    import inspect
-
-    import typer
-
-    def declared(hint: Any) -> Any:
-        facts = getattr(hint, "__metadata__", ())
-        fact = next((fact for fact in facts if isinstance(fact, Declaration)), None)
-        if fact is None:
-            return hint
-        make: Callable[..., Any] = typer.Option if isinstance(fact, Option) else typer.Argument
-        settings = {name: value for name, value in fact.settings.items() if name not in _BOUNDS}
-        return Annotated[hint.__origin__, make(*fact.names, **settings)]
-
-    @wraps(command)
-    def same(**given: Any) -> object:
-        _check_numbers(command, given)
-        check_outputs(command, given)
-        return command(**given)
-
-    hints = _hints(command)
-    signature = inspect.signature(command)
-    parameters = [one.replace(annotation=declared(hints[one.name])) for one in signature.parameters.values()]
-    same.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return same

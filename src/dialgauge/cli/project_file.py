@@ -8,19 +8,18 @@
 
 What it says becomes words of the command line, before those that were typed, and is parsed as they are. It comes with a
 repository that somebody else may have written, so it can set no option that writes, overwrites, deletes, listens or
-sends: those are typed, or not given at all. docs/decisions/options.md.
+sends: those are typed, or not given at all. docs/decisions/command-line.md.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.mistakes import unfit_value
-from dialgauge.cli.options import Option, OutputFile, OutputFolder
+from dialgauge.cli.options import OutputFile, OutputFolder
+from dialgauge.cli.parse import command_parameters, unfit_value
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
@@ -110,14 +109,9 @@ def section_problems(content: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"unknown key '{key}' in [{DEFAULTS}].{nearest(key, SHARED)}" for key in unknown)
 
 
-def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence[str]) -> list[str]:
+def project_words(path: Path, group: CommandGroup, command: str, subcommand: str, typed: Collection[str]) -> list[str]:
     """The words that the project file adds to a call: what it sets for the command and what was not typed."""
-    from dialgauge.cli.parse import command_name
-
     content = read_project_file(path)
-    subcommand = command_name(group, typed)
-    if subcommand is None:
-        return []
     options = settable(group.commands[subcommand])
     taken = {key: value for key, value in content.get(DEFAULTS, {}).items() if key in options}
     section = _section(path, content, command, subcommand if len(group.commands) > 1 else None, group)
@@ -126,11 +120,11 @@ def project_words(path: Path, group: CommandGroup, command: str, typed: Sequence
             called = command if len(group.commands) == 1 else f"{command} {subcommand}"
             raise DialgaugeError(unknown_key(key, called, options), file=str(path))
     words: list[str] = []
-    stored = any(word.partition("=")[0] in ("--from", "--systems") for word in typed)
+    stored = "--from" in typed or "--systems" in typed
     for key, value in {**taken, **section}.items():
         if problem := unsafe(key, options[key]) or unfit(value, options[key]):
             raise DialgaugeError(f"'{key}' {problem}", file=str(path))
-        if not _was_typed(options[key], typed) and not (stored and key not in _SHOWING):
+        if f"--{key}" not in typed and not (stored and key not in _SHOWING):
             words += _words(path, key, value, options[key])
     return words
 
@@ -152,36 +146,16 @@ def _section(
 
 
 def unknown_key(key: str, command: str, options: Collection[str]) -> str:
-    """What is said of a key that is no option of the command; an old one names the new one."""
-    from dialgauge.cli.renamed import renamed_option
-
-    section = command.replace(" ", ".")
-    if instead := renamed_option(command, f"--{key}"):
-        return f"'{command}' has no '{key}' any more: {_as_key(instead, options)}"
-    return f"unknown key '{key}' in [{section}].{nearest(key, options)}"
-
-
-def _as_key(instead: str, options: Collection[str]) -> str:
-    """What is said of an option, said of the key of the file that stands for it.
-
-    >>> _as_key("use --limit N (--most is gone)", ["limit"])
-    "write 'limit = ...' (most is gone)"
-    """
-    named = re.match(r"use --([a-z-]+)( [A-Z]+)?", instead)
-    if named is None or named[1] not in options:
-        return instead
-    rest = re.sub(r"--(?=[a-z])", "", instead[named.end() :])
-    return f"write '{named[1]} = ...'{rest}"
+    """What is said of a key that is no option of the command."""
+    return f"unknown key '{key}' in [{command.replace(' ', '.')}].{nearest(key, options)}"
 
 
 def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
     """The options of a command by the names that the file has them under."""
-    from dialgauge.cli.parse import command_parameters
-
     return {
         name.removeprefix("--"): one
         for one in command_parameters(command)
-        if isinstance(one.declaration, Option)
+        if one.is_option
         for name in one.options
         if name.startswith("--")
     }
@@ -202,16 +176,11 @@ def unfit(value: object, option: CommandParameter) -> str | None:
     return next((problem for one in values if (problem := unfit_value(one, option))), None)
 
 
-def _was_typed(option: CommandParameter, typed: Sequence[str]) -> bool:
-    names = {*option.options, *(f"--no-{name.removeprefix('--')}" for name in option.options)}
-    return any(word.partition("=")[0] in names or (word[:2] in names and word[:2] != "--") for word in typed)
-
-
 def _words(path: Path, key: str, value: Any, option: CommandParameter) -> Iterator[str]:
     """One key as words: ``--key=value``, several times for a list."""
     if option.type is bool:
-        if value or option.declaration.names == ():
-            yield f"--{key}" if value else f"--no-{key}"
+        if value:
+            yield f"--{key}"
         return
     for one in value if isinstance(value, list) else [value]:
         beside = option.type is Path or (isinstance(one, str) and one.startswith(("./", "../")))

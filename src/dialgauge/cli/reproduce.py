@@ -6,21 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.babi_options import tell
-from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    draw_figures,
-    figure_kinds,
-    on_screen,
-    write_document,
-    write_file,
-    write_table_file,
-)
+from dialgauge.cli.common import DrawnOutput, StoreOption, write_file, write_table_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
 from dialgauge.cli.screen import err, out
@@ -53,24 +39,18 @@ def main(
         Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
     ] = None,
     html: Annotated[Path | None, OutputFile(metavar="FILE", help="Also write a web page with the figures.")] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    wide: WideOption = False,
+    *,
+    output: DrawnOutput,
 ) -> int:
     """Compute what a paper printed, listing missing data first. Nothing is downloaded.
 
     Exit code: 0 all that can be computed was, 1 not all, because data is missing that 'dialgauge data get' fetches, 2
     nothing could be.
     """
-    out.wide = wide
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
     if not fresh and (seeds, workers) != (None, None):
         raise DialgaugeError("--seeds and --workers only apply to training; add --fresh")
-    check_table(table)
-    figure_kinds(figure_format, figures)
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         reproduction = reproduce(paper, data, fresh=training)
@@ -80,12 +60,12 @@ def main(
         from dialgauge.reproduce import write_html
 
         write_html(reproduction, html)
-    draw_figures(reproduction.figures, figures, figure_format)
-    if json is not None:
-        write_document(json, "reproduce", as_json(reproduction))
+    output.draw(reproduction.figures)
+    if output.json is not None:
+        output.document("reproduce", as_json(reproduction))
     tables = [*([missing_table(reproduction)] if reproduction.missing else []), *item_tables(reproduction)]
-    write_table_file(tables, table)
-    for one in tables if on_screen(json) else ():
+    write_table_file(tables, output.table)
+    for one in tables if output.on_screen else ():
         out.print(one.render("terminal"))
         out.print()
     if reproduction.is_empty:

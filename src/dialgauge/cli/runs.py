@@ -8,22 +8,15 @@ from typing import Annotated, Any
 
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    JsonOption,
+    DrawnOutput,
     RunArgument,
     SeedOption,
     StoreOption,
-    TableOption,
+    TableOutput,
     ViewOption,
-    WideOption,
-    check_table,
     frame_table,
-    on_screen,
-    present_tables,
     print_tables,
     row_limit,
-    write_document,
     write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -51,14 +44,11 @@ _LONGEST = 36
 @app.command("list")
 def list_runs(
     kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
     store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """List all runs, oldest first, and name damaged ones."""
-    out.wide = wide
-    check_table(table)
     place = Store(store)
     survey = place.survey()
     runs = [run for run in survey.runs if kind in (None, run.kind)]
@@ -67,9 +57,9 @@ def list_runs(
     for name in place.unfinished():
         _say(f"unfinished: {name} (rerun the same command to resume, or 'dialgauge runs rm {name}')")
     annotated = _Annotated(place)
-    write_document(json, "runs-list", {"runs": [_summary(run, annotated[run.id]) for run in runs]})
+    output.document("runs-list", {"runs": [_summary(run, annotated[run.id]) for run in runs]})
     if runs:
-        present_tables([_list_table(place, [run.manifest for run in runs], annotated)], table, json)
+        output.show([_list_table(place, [run.manifest for run in runs], annotated)])
     else:
         _say(f"no runs in {place.folder}; 'dialgauge score --run' stores some")
     if survey.problems or annotated.damaged:
@@ -82,28 +72,25 @@ def show(
     limit: Annotated[
         int, Option("--limit", metavar="N", min=0, help="Rows to show of each table; 0 for all. Files have as many.")
     ] = 5,
-    json: JsonOption = None,
-    table: TableOption = None,
     store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
-    out.wide = wide
-    check_table(table)
     place = Store(store)
     stored = place.open(run)
     stored.verify()
     annotated = _Annotated(place)
     written = annotated[stored.id]
-    write_document(json, "runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
+    output.document("runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
     facts, *others = run_tables(stored)
     others = [*_annotation_tables(written), *others]
     heads = _heads(stored, row_limit(limit))
-    if on_screen(json):
+    if output.on_screen:
         shown = [*others, *heads] if out.wide else [*_without_settings(others), *map(_cut_table, heads)]
         print_tables([_without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"}), *shown])
         _print_whole(facts)
-    write_table_file([facts, *others, *heads], table)
+    write_table_file([facts, *others, *heads], output.table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
@@ -159,19 +146,15 @@ def compare(
     ratings: comparing.RatingsOption = None,
     rated: comparing.RatedOption = None,
     to: comparing.ToOption = "terminal",
-    table: TableOption = None,
-    json: JsonOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
     view: ViewOption = False,
     store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: DrawnOutput,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    out.wide = wide
-    output = comparing.ComparisonOutput(to, table, json, figures, figure_format, view, store)
+    where = comparing.ComparisonOutput(to, output.table, output.json, output.figures, output.figure_format, view, store)
     request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
-    return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, output)
+    return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, where)
 
 
 @app.command()

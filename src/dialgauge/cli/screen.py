@@ -168,16 +168,19 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
 
 def confirm(question: str) -> None:
     """Go on only if the answer is yes."""
-    import typer
-
     from dialgauge.errors import DialgaugeError
 
     if sys.stdin is None:
         raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
-    try:
-        typer.confirm(_harmless(question), abort=True, err=True)
-    except typer.Abort:
-        raise DialgaugeError("stopped") from None
+    answer = None
+    while answer not in ("y", "yes", "n", "no", ""):
+        if answer is not None:
+            err.write("Error: invalid input\n")
+        err.write(f"{_harmless(question)} [y/N]: ")
+        line = sys.stdin.readline()
+        answer = line.strip().lower() if line else "no"
+    if answer not in ("y", "yes"):
+        raise DialgaugeError("stopped")
 
 
 def line_reader(prompt: str) -> Callable[[], str]:

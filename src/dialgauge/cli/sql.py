@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.common import (
     GivenLimitOption,
-    JsonOption,
     StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
+    TableOutput,
     frame_table,
     row_limit,
     write_file,
@@ -39,12 +36,11 @@ _SHOWN = 100
 def sql(
     query: Annotated[str, Argument(metavar="QUERY", help="One SELECT (DuckDB SQL); - to read it from stdin.")],
     csv: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as CSV; - for stdout.")] = None,
-    json: JsonOption = None,
-    table: TableOption = None,
     parquet: Annotated[Path | None, OutputFile(metavar="FILE", help="Write all rows as Parquet; - for stdout.")] = None,
     limit: GivenLimitOption = None,
     store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: TableOutput,
 ) -> None:
     """Query all stored runs with one SELECT.
 
@@ -53,10 +49,8 @@ def sql(
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
-    out.wide = wide
-    check_table(table)
-    files = [(csv, frame_csv), (json, _document), (parquet, parquet_bytes)]
-    to_files = table is not None or any(file for file, _ in files)
+    files = [(csv, frame_csv), (output.json, _document), (parquet, parquet_bytes)]
+    to_files = output.table is not None or any(file for file, _ in files)
     if to_files and limit is not None:
         raise DialgaugeError(
             f"--limit only shortens what the screen shows; for a shorter file, write LIMIT {limit} in the query"
@@ -68,7 +62,7 @@ def sql(
     for file, encode in files:
         if file is not None:
             write_file(file, encode(frame))
-    write_table_file([frame_table("", frame)], table)
+    write_table_file([frame_table("", frame)], output.table)
     if not to_files:
         _show(frame, _SHOWN if limit is None else row_limit(limit))
     for problem in problems:

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dialgauge.cli.common import (
-    FormatOption,
-    FromOption,
-    JsonOption,
-    LimitOption,
-    ProcessesOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    present_tables,
-    write_document,
-    write_table_file,
-)
+from dialgauge.cli.common import FormatOption, FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
 from dialgauge.cli.options import Option
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import (
     ConfigFile,
     DatabaseFolder,
@@ -65,11 +52,8 @@ def find(
         str | None, Option(metavar="NAME", help="Has a loop with this cause, for example 'user NLU'.")
     ] = None,
     from_run: FromOption = None,
-    wide: WideOption = False,
     store: StoreOption = None,
     limit: LimitOption = 20,
-    json: JsonOption = None,
-    table: TableOption = None,
     canonical_map: Map = None,
     config: ConfigFile = None,
     override: Overrides = None,
@@ -79,18 +63,18 @@ def find(
     schema: SchemaFile = None,
     format: FormatOption = None,
     workers: ProcessesOption = 1,
+    *,
+    output: TableOutput,
 ) -> int:
     """Find conversations by what happened in them, where, how often, how they scored and how they ended.
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
-    out.wide = wide
     from dialgauge.cli.common import frame_table
     from dialgauge.cli.sql import frame_json
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search
 
-    check_table(table)
     query = Query(
         behaviour=behaviour,
         verdict=verdict,
@@ -112,12 +96,11 @@ def find(
     named = [] if measure in MEASURES else [measure]
     searched = fresh_or_stored(conversations, from_run, store, options, workers, ["default", *named])
     rows = search(searched, query)
-    if json is not None:
+    if output.json is not None:
         import orjson
 
-        write_document(json, "users-find", {"rows": orjson.loads(frame_json(rows))})
-    present_tables([_shown(frame_table("", rows.head(limit or rows.height)))], None, json)
-    write_table_file([frame_table("", rows)], table)
+        output.document("users-find", {"rows": orjson.loads(frame_json(rows))})
+    output.show([_shown(frame_table("", rows.head(limit or rows.height)))], in_file=[frame_table("", rows)])
     meanings = several_meanings(behaviour) if behaviour else []
     if meanings:
         err.print(f"'{behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")

@@ -91,12 +91,8 @@ def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:
         )
 
 
-#: Only trackers have states that can be empty, and only files can be scored anew.
+#: Only files can be scored anew.
 _EMPTY = "--missing empty scores what is missing as empty states (when comparing files), "
-
-
-def _trackers(comparison: Comparison) -> bool:
-    return all(run.kind == "tracking" for run in comparison.runs.values())
 
 
 def missing_sentences(comparison: Comparison) -> list[str]:
@@ -110,10 +106,8 @@ def missing_sentences(comparison: Comparison) -> list[str]:
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
         sentences.append(f"So all systems are compared on the {together} that all of them have{moved}")
-        sentences.append(
-            f"Other ways: {_EMPTY if _trackers(comparison) else ''}--missing without leaves incomplete systems out, "
-            "--missing refuse stops"
-        )
+        empty = _EMPTY if comparison.view.scores_missing_as_empty else ""
+        sentences.append(f"Other ways: {empty}--missing without leaves incomplete systems out, --missing refuse stops")
     if comparison.scores.unlike_turns:
         sentences.append(
             f"{counted(comparison.scores.unlike_turns, 'dialogue')} left out: the systems were scored on different "

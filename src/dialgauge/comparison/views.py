@@ -1,14 +1,13 @@
 """What a family adds to a comparison of its runs: scores of turns, where runs diverge, tables and figures of its own.
 
-A family subclasses :class:`ComparisonView` and offers one instance; ``VIEWS`` says where it stands. Strings, so that
-this room imports none above it. Runs of any other kind get the default view, which compares what was said.
+A family subclasses :class:`ComparisonView` and names one instance in the record of its kind (``kinds.py``). Runs of a
+kind without one get the default view, which compares what was said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from dialgauge.comparison.same_units import listed_units, unlike_units
 from dialgauge.dialogue import dialogue_key
+from dialgauge.kinds import kind_named
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from dialgauge.measures import Signature
     from dialgauge.report import Table
     from dialgauge.runs import Run
-
-#: Kind of run to the view of its family, ``module:attribute``.
-VIEWS = {
-    "tracking": "dialgauge.tracking.comparison_view:VIEW",
-    "responses": "dialgauge.responses.comparison_view:VIEW",
-    "users": "dialgauge.users.comparison_view:VIEW",
-    "tasks": "dialgauge.tasks.comparison_view:VIEW",
-    "interaction": "dialgauge.lab.comparison_view:VIEW",
-    "trials": "dialgauge.tasks.trials.trial_comparison:VIEW",
-    "lab": "dialgauge.lab.comparison_view:LAB_VIEW",
-    "faults": "dialgauge.users.faults.fault_comparison:VIEW",
-}
 
 #: How an empty slot, or a turn that one side does not have, is written.
 NOTHING = "-"
@@ -77,6 +65,8 @@ class ComparisonView:
     unit: str = "dialogue"
     #: Those of its tables that are always shown.
     always: tuple[str, ...] = ()
+    #: Whether what a file lacks can be scored as if it were there and empty.
+    scores_missing_as_empty = False
     #: Units that all runs have by id and that are not the same in all: never paired.
     unlike: tuple[str, ...] = ()
 
@@ -175,12 +165,8 @@ DEFAULT_VIEW = ComparisonView()
 
 
 def view_of(kind: str) -> ComparisonView:
-    """The view of a kind of run; the default one for kinds that no family of ours has."""
-    if kind not in VIEWS:
-        return DEFAULT_VIEW
-    module, _, attribute = VIEWS[kind].partition(":")
-    view: ComparisonView = getattr(import_module(module), attribute)
-    return view
+    """The view of a kind of run."""
+    return kind_named(kind).part("comparison", ComparisonView) or DEFAULT_VIEW
 
 
 def view_of_runs(runs: Sequence[Run]) -> ComparisonView:

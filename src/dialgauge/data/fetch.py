@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from msgspec import Struct
 from dialgauge.data.folder import sha256_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import writing
+from dialgauge.retry import TryAgain, is_temporary, retry_after, retrying
 
 if TYPE_CHECKING:
     import httpx
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 TransferProgress = Callable[[int | None, int], None]
 
 DEFAULT_LIMIT = 8 << 30
-_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _LONGEST_WAIT = 60.0
 
 
@@ -36,14 +35,6 @@ class _Version(Struct, frozen=True):
 
     url: str
     validator: str
-
-
-class _Interrupted(Exception):
-    """The transfer stopped in a way that may pass; ``wait`` is what the server asked for."""
-
-    def __init__(self, why: str, wait: float | None = None) -> None:
-        super().__init__(why)
-        self.wait = wait
 
 
 class Patience(Struct, frozen=True):
@@ -95,25 +86,32 @@ class _Download:
         """Bring the part to its end; true if some of it was there before. Gives up after tries that gained nothing."""
         import httpx
 
-        failures, furthest, resumed = 0, 0, False
+        resumed = False
+
+        def progress() -> int:
+            nonlocal resumed
+            here = self._here()
+            resumed = resumed or here > 0
+            return here
+
         timeout = httpx.Timeout(60.0, connect=15.0)
         try:
             with httpx.Client(follow_redirects=True, timeout=timeout) as client:
-                while True:
-                    try:
-                        return self._attempt(client) or resumed
-                    except _Interrupted as stop:
-                        here = self._here()
-                        failures = 0 if here > furthest else failures + 1
-                        furthest, resumed = max(furthest, here), resumed or here > 0
-                        if failures >= patience.tries:
-                            raise DialgaugeError(
-                                f"the download failed {failures} times in a row ({stop}); what came is kept; "
-                                "run the same command again to resume",
-                                file=self.url,
-                            ) from stop
-                        backoff = patience.first_wait * 2 ** max(failures - 1, 0)
-                        patience.sleep(min(backoff if stop.wait is None else stop.wait, _LONGEST_WAIT))
+                continued = retrying(
+                    lambda: self._attempt(client),
+                    tries=patience.tries,
+                    first_wait=patience.first_wait,
+                    longest_wait=_LONGEST_WAIT,
+                    sleep=patience.sleep,
+                    progress=progress,
+                )
+            return continued or resumed
+        except TryAgain as stop:
+            raise DialgaugeError(
+                f"the download failed {patience.tries} times in a row ({stop}); what came is kept; "
+                "run the same command again to resume",
+                file=self.url,
+            ) from stop
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise DialgaugeError(f"this address cannot be fetched ({error})", file=self.url) from error
 
@@ -130,7 +128,7 @@ class _Download:
         except (httpx.TransportError, httpx.TooManyRedirects) as error:
             if isinstance(error, httpx.UnsupportedProtocol):
                 raise
-            raise _Interrupted(str(error) or type(error).__name__) from error
+            raise TryAgain(str(error) or type(error).__name__) from error
 
     def _request(self) -> tuple[int, dict[str, str]]:
         """Where to go on, and the headers that ask for it."""
@@ -143,11 +141,12 @@ class _Download:
     def _judge(self, response: httpx.Response, start: int) -> bool:
         """Does the answer go on where the part ends? Anything but a file raises."""
         status = response.status_code
-        if status in _TRY_AGAIN:
-            raise _Interrupted(f"the server answered with status {status}", _retry_after(response))
+        if is_temporary(status):
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise TryAgain(f"the server answered with status {status}", wait)
         if status == 416:
             self.forget()
-            raise _Interrupted("the server has no such range")
+            raise TryAgain("the server has no such range")
         if status in (404, 410):
             raise DialgaugeError(f"the server says that there is no such file ({status})", file=self.url)
         if status not in (200, 206):
@@ -158,7 +157,7 @@ class _Download:
             return False
         if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             self.forget()
-            raise _Interrupted("the server sent a different range than requested")
+            raise TryAgain("the server sent a different range than requested")
         return True
 
     def _receive(self, response: httpx.Response, start: int) -> None:
@@ -218,14 +217,3 @@ class _Download:
 def _is_sendable(validator: str) -> bool:
     """Whether a request can carry what a server sent: a version that cannot be asked for is fetched as a whole."""
     return validator.isascii() and validator.isprintable()
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """The seconds a server asks to wait, given as a number or as a date."""
-    given = response.headers.get("Retry-After", "").strip()
-    if given.isdecimal():
-        return float(given)
-    try:
-        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return None

@@ -53,6 +53,10 @@ class Folder:
         """Where work in progress lies: on the same disk, so that moving into place is one step."""
         return self.root / ".dialgauge"
 
+    def lock_file(self, name: str) -> Path:
+        """Held by whoever changes a dataset."""
+        return self.work / f"{name}.lock"
+
     def receipt(self, name: str) -> Receipt | None:
         """The receipt of a dataset that dialgauge put there; ``None`` without one."""
         path = self.path(name) / RECEIPT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from dialgauge.data.multiwoz_layout import arrange
 from dialgauge.data.unpack import unpack_archive
 from dialgauge.data.verification import verify
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import writing
+from dialgauge.files import locked, try_lock, writing
 
 OFFLINE_VARIABLE = "DIALGAUGE_OFFLINE"
 
@@ -61,7 +61,7 @@ def get(
             f"the dataset {dataset.name} is not in {folder.root} and the network is switched off (--offline or "
             f"{OFFLINE_VARIABLE}); fetch it where there is a network and copy the folder {dataset.name}"
         )
-    with _locked(folder, dataset.name):
+    with locked(folder.lock_file(dataset.name)):
         if folder.receipt(dataset.name) is not None:
             return InstalledDataset(place, fetched=False)
         if place.exists():
@@ -83,7 +83,7 @@ def clear_leftovers(folder: Folder) -> None:
     for kind in ("staging", "downloads"):
         for place in sorted((folder.work / kind).glob("*")):
             if kind == "staging" or _has_receipt(folder, place.name):
-                _delete_unless_locked(place, folder.work / f"{place.name}.lock")
+                _delete_unless_locked(place, folder.lock_file(place.name))
 
 
 def _has_receipt(folder: Folder, name: str) -> bool:
@@ -94,13 +94,10 @@ def _has_receipt(folder: Folder, name: str) -> bool:
 
 
 def _delete_unless_locked(place: Path, lock_file: Path) -> None:
-    from filelock import FileLock, Timeout
-
-    try:
-        with FileLock(lock_file, timeout=0):
+    with suppress(OSError):  # nothing can be written here, so nothing can be deleted
+        if lock := try_lock(lock_file):
             shutil.rmtree(place, ignore_errors=True)
-    except (Timeout, OSError):  # another process has it; or nothing can be written here, so nothing can be deleted
-        return
+            lock.release()
 
 
 def remove(dataset: Dataset, folder: Folder) -> bool:
@@ -111,7 +108,7 @@ def remove(dataset: Dataset, folder: Folder) -> bool:
     downloads = _downloads(folder, dataset)
     if not place.exists() and not downloads.exists():
         return False
-    with _locked(folder, dataset.name), writing(place):
+    with locked(folder.lock_file(dataset.name)), writing(place):
         if place.exists():
             with _staging(folder, dataset.name) as staging:
                 place.rename(staging / "removed")
@@ -226,17 +223,3 @@ def _staging(folder: Folder, name: str) -> Iterator[Path]:
         yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Folder, name: str) -> Iterator[None]:
-    from filelock import FileLock
-
-    with writing(folder.root):
-        folder.work.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder.work / f"{name}.lock")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

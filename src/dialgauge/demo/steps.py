@@ -103,7 +103,7 @@ def track_states(demo: Demo) -> Answer:
     for name, dialogues in systems.items():
         write(dialogues, demo.folder / "predictions" / f"{name}.json", format="nested")
     results = score(gold, systems, profile=PROFILE, ontology=_ontology([*train, *gold]), seed=demo.seed)
-    runs = [demo.store.add(system.run) for system in results]
+    runs = results.save(demo.store).runs
     comparison = compare_runs(runs)
     return Answer(
         question="Which tracker is better?",

@@ -8,12 +8,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.engine.crash import WorkerTraceback
     from dialgauge.engine.execute import ENGINES, checked_place, run
+    from dialgauge.engine.progress import SILENT, Progress
     from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
 
 __all__ = [
     "ENGINES",
+    "SILENT",
     "Done",
     "Engine",
+    "Progress",
     "Unit",
     "Work",
     "WorkPlace",

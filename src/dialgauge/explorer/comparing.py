@@ -17,8 +17,7 @@ from dialgauge.comparison import (
 )
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.families import DialogueView, TurnView, pages_of
-from dialgauge.explorer.kinds.trials_pages import trials_of
+from dialgauge.presentation import DialogueView, TurnView, pages_of
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -149,11 +148,12 @@ def _first_difference(turns: Sequence[SideTurn]) -> TurnDivergence | None:
 
 def trials_side_by_side(library: Library, run: Run, task: str) -> SideBySide:
     """The trials of one task of a run, at most as many as fit."""
-    names = trials_of(library, run, task)[:MOST_SIDES]
+    pages = pages_of(run.kind)
+    names = pages.trials_of(library, run, task)[:MOST_SIDES]
     if not names:
         raise DialgaugeError(f"the run '{run.id}' has no trials of a task '{task}'")
     dialogues = tuple(library.dialogue(run, name) for name in names)
-    views = tuple(pages_of(run.kind).dialogue(library, run, one) for one in dialogues)
+    views = tuple(pages.dialogue(library, run, one) for one in dialogues)
     titles = tuple(
         f"{one.id}: {view.badges[0].text}" if view.badges else one.id
         for one, view in zip(dialogues, views, strict=True)

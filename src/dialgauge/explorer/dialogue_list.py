@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.families import Facet, FamilyPages, pages_of
 from dialgauge.explorer.templating import received, sent
+from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class DialogueQuery:
     page: int = 1
 
     @classmethod
-    def read(cls, parameters: Mapping[str, str], pages: FamilyPages) -> DialogueQuery:
+    def read(cls, parameters: Mapping[str, str], pages: RunPages) -> DialogueQuery:
         """From the parameters of an address; what cannot be understood is an error."""
         names = [*(facet.name for facet in pages.facets), _DOMAIN, _LABEL]
         return cls(

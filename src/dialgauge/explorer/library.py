@@ -18,6 +18,8 @@ import msgspec
 from dialgauge.comparison import RESAMPLES, Comparison, compare_runs
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.kinds import kind_named
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store, Survey
 
 if TYPE_CHECKING:
@@ -29,10 +31,6 @@ T = TypeVar("T")
 _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
 _MANIFEST = "run.json"
-#: Tables that another kind of run has about the same dialogues.
-_COMPANIONS = {"faults": "faults", "fault_checks": "faults"}
-#: Kinds of run whose users are checked here where no run of that kind is stored.
-_CHECKED = frozenset({"trials"})
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
@@ -106,13 +104,13 @@ class Library:
 
     def _companion(self, run: Run, table: str) -> Run | None:
         """Another run about the very same dialogues with a table that this one lacks, such as faults of the user."""
-        kind, corpus = _COMPANIONS.get(table), run.manifest.corpus if run.stored else ""
-        if kind is None or kind == run.kind:
+        kind, corpus = pages_of(run.kind).companions.get(table), run.manifest.corpus if run.stored else ""
+        if kind is None:
             return None
         others = (one for one in (self._beside(run) if corpus else ()) if one.kind == kind and table in one.tables)
         if (stored := next((one for one in others if one.manifest.corpus == corpus), None)) is not None:
             return stored
-        return self.of_run("user faults", run, lambda: _checked(run)) if run.kind in _CHECKED else None
+        return self.of_run(f"companion {kind}", run, lambda: _made_now(kind, run))
 
     def _beside(self, run: Run) -> Sequence[Run]:
         """The runs among which companions of a stored one are looked for: all that are known, or those of its store."""
@@ -204,12 +202,11 @@ class Library:
         return run.id, self._opened.get(run.id, (0,))[0]
 
 
-def _checked(run: Run) -> Run | None:
-    """The faults of the users in a run, found now; None where its dialogues are gone."""
-    from dialgauge.users.faults import faults_run
-
+def _made_now(kind: str, run: Run) -> Run | None:
+    """A run of another kind, made of the dialogues of a run; None where that kind needs more, or they are gone."""
+    make: Callable[..., Run] | None = kind_named(kind).part("from_dialogues", Callable)  # type: ignore[arg-type]
     try:
-        return faults_run(list(run.dialogues()), run.name, resamples=0)
+        return None if make is None else make(list(run.dialogues()), run.name, resamples=0)
     except DialgaugeError:
         return None
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.explorer.families import READ_FIRST, pages_of
+from dialgauge.presentation import READ_FIRST, pages_of
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library

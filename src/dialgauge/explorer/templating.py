@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
+from importlib import import_module
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote, urlencode
 
@@ -95,11 +97,11 @@ def page_address(runs: Sequence[str]) -> str:
 def templates() -> Environment:
     """The templates; a name that a template does not get is an error, and every text is escaped."""
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
     except ImportError as error:
         raise missing_extra("jinja2", "explorer", "A web page") from error
     environment = Environment(
-        loader=PackageLoader("dialgauge.explorer", "templates"),
+        loader=ChoiceLoader([PackageLoader("dialgauge.explorer", "templates"), FunctionLoader(_of_a_kind)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -112,6 +114,18 @@ def templates() -> Environment:
     }  # fmt: skip
     environment.globals |= {"SHARE": SHARE}
     return environment
+
+
+def _of_a_kind(name: str) -> str | None:
+    """The template of a kind of run, ``module:name``: a text in that module, or a file beside it.
+
+    The name comes from the pages of the kind, never from a run.
+    """
+    module, _, own = name.partition(":")
+    if not own:
+        return None
+    text = getattr(import_module(module), own, None)
+    return text if isinstance(text, str) else files(module).joinpath(own).read_text(encoding="utf-8")
 
 
 def render(template: str, **content: Any) -> str:

@@ -7,9 +7,8 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables
+    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
-    from dialgauge.lab.blame.stored_blame import blamed_run
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
     from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations

@@ -17,6 +17,7 @@ from dialgauge.agents import Agent, Level, Reply, Scenario, SystemContext, UserC
 from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
 from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
 from dialgauge.draws import Draws
+from dialgauge.intents import REFUSING, REQUEST, SELECT
 from dialgauge.lab.faulty_systems import (
     OTHER_VALUES,
     IgnoringPolicy,
@@ -229,7 +230,7 @@ class _DeafSystem(_Wrapper):
                 yield one
                 continue
             self._times -= 1
-            asks = one.name.endswith("-Request")
+            asks = one.intent == REQUEST
             self._ledger.note("drop" if self._drops or asks else "change", one.domain, one.slot)
             if not (self._drops or asks):
                 yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
@@ -255,17 +256,16 @@ class _DeafUser(_Wrapper):
     def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
         """What is left of what was said."""
         for one in acts:
-            title, _, intent = one.name.partition("-")
             domain = self._booking if one.domain == "booking" else one.domain
-            if self._how == "refusals" and intent in ("NoOffer", "NoBook"):
+            if self._how == "refusals" and one.intent in REFUSING:
                 self._ledger.note("refusal missed", domain, one.slot)
-            elif self._how == "names" and one.slot == "name" and intent != "Select":
+            elif self._how == "names" and one.slot == "name" and one.intent != SELECT:
                 self._ledger.note("name misheard", domain, one.slot)
                 yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
             elif self._how == "offers" and one.slot in ("name", "trainID") and self._deaf_to in ("", domain):
                 self._deaf_to = domain
                 self._ledger.note("refusal invented", domain, one.slot)
-                yield act(f"{title}-{'NoBook' if one.domain == 'booking' else 'NoOffer'}")
+                yield act(f"{one.service.capitalize()}-{'NoBook' if one.domain == 'booking' else 'NoOffer'}")
             else:
                 yield one
 

@@ -204,7 +204,7 @@ def tracking_scores(
         resamples=resamples or 1,
         seed=seed,
     )
-    return _scores_of(results[0].run)
+    return _scores_of(results[0])
 
 
 def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.report import Column, Table
 from dialgauge.runs import Run
+from dialgauge.values import canonical
 
 _OWN_REPORT = "model"
 _COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
@@ -79,7 +80,7 @@ def _turns(dialogues: Iterable[Dialogue], side: str) -> Iterator[tuple[set[_Item
 
 
 def _items(acts: Iterable[Act]) -> Iterator[_Item]:
-    return ((act.name, act.slot, value.lower()) for act in acts for value in act.values or ("",))
+    return ((act.name, act.slot, canonical(value)) for act in acts for value in act.values or ("",))
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from dialgauge.measures.base import OVER, Card, Evidence, Measure, Parameter, Rows, Setting, Settings
     from dialgauge.measures.records import Count, Coverage, Score
     from dialgauge.measures.registry import (
-        FAMILIES,
         Lists,
         asked_for,
         card_listing,
         card_named,
         cards,
+        families,
         parse_measure,
         parse_measures,
     )
@@ -32,11 +32,10 @@ if TYPE_CHECKING:
         ratio_row,
         ratio_row_intervals,
     )
-    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, scores_frame, sums_frame
+    from dialgauge.measures.scores import Scores, SystemEvidence, score_systems, sums_table
     from dialgauge.measures.signature import Signature, screen_form, short_form
 
 __all__ = [
-    "FAMILIES",
     "NO_INTERVAL",
     "ONE_MORE_UNIT",
     "OVER",
@@ -62,6 +61,7 @@ __all__ = [
     "card_listing",
     "card_named",
     "cards",
+    "families",
     "few_units_interval",
     "intervals",
     "parse_measure",
@@ -69,10 +69,9 @@ __all__ = [
     "ratio_row",
     "ratio_row_intervals",
     "score_systems",
-    "scores_frame",
     "screen_form",
     "short_form",
-    "sums_frame",
+    "sums_table",
 ]
 
 if not TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from msgspec import Struct, structs
 
@@ -62,8 +63,12 @@ def _sentence(unit: str, count: Count) -> str:
 class Score(Struct, frozen=True, kw_only=True):
     """The value of a measure, its interval where one was made, and all that is needed to read them.
 
-    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None only
-    where an old run does not say them.
+    None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None
+    where nobody says them. A score is also a number, NaN where the value is undefined:
+
+    >>> score = Score(value=0.5, low=0.41, high=0.59, signature="measure:JGA|dialogues:120|version:0.1.0")
+    >>> float(score), f"{score:.3f}", 100 * score, score > 0.4, score.n
+    (0.5, '0.500', 50.0, True, 120)
     """
 
     value: float | None
@@ -73,7 +78,7 @@ class Score(Struct, frozen=True, kw_only=True):
     higher_is_better: bool | None = None
     lower: float | None = None
     upper: float | None = None
-    #: In its long form; empty only where an old run does not say it.
+    #: In its long form; empty where nobody says it.
     signature: str = ""
 
     @classmethod
@@ -100,9 +105,77 @@ class Score(Struct, frozen=True, kw_only=True):
             signature=settled.long(),
         )
 
+    @property
+    def n(self) -> int | None:
+        """How many dialogues it was computed from; None where its signature does not say it."""
+        try:
+            known = Signature.parse(self.signature)["dialogues"]
+        except (DialgaugeError, KeyError):  # of a run that another version wrote
+            return None
+        return int(known) if known.isdecimal() else None
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON: undefined is null."""
         return structs.asdict(self)
+
+    def __float__(self) -> float:
+        return math.nan if self.value is None else float(self.value)
+
+    def __format__(self, form: str) -> str:
+        return format(float(self), form) if form else str(self)
+
+    def __str__(self) -> str:
+        interval = "" if self.low is None or self.high is None else f" [{self.low:.4g}, {self.high:.4g}]"
+        return f"{float(self):.4g}{interval}"
+
+    def __repr__(self) -> str:
+        return f"<Score {self}{'' if self.n is None else f', n={self.n:,}'}>"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Score):
+            return structs.astuple(self) == structs.astuple(other)
+        return float(self) == other
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return float(self) >= float(other)
+
+    def __abs__(self) -> float:
+        return abs(float(self))
+
+    def __add__(self, other: SupportsFloat) -> float:
+        return float(self) + float(other)
+
+    def __sub__(self, other: SupportsFloat) -> float:
+        return float(self) - float(other)
+
+    def __rsub__(self, other: SupportsFloat) -> float:
+        return float(other) - float(self)
+
+    def __mul__(self, other: SupportsFloat) -> float:
+        return float(self) * float(other)
+
+    def __truediv__(self, other: SupportsFloat) -> float:
+        return float(self) / float(other)
+
+    def __rtruediv__(self, other: SupportsFloat) -> float:
+        return float(other) / float(self)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+Real.register(Score)
 
 
 def _defined(value: float | None) -> float | None:

@@ -2,8 +2,8 @@
 
     JGA    FGA@0.5(rule=paper)    hits@10    pass^4    I-GCDF1[hotel]
 
-A family's own cards stand in ``CARDS`` of one module of it, imported when the family is first asked for; nothing here
-knows which measures there are. A plugin is looked up only when a name is not ours, or for a listing.
+A family is a kind of run that has cards in its record (``kinds.py``); they are imported when the family is first asked
+for. A plugin is looked up only when a name is not ours, or for a listing.
 """
 
 from __future__ import annotations
@@ -11,26 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.kinds import BUILT_IN, kind_named
 from dialgauge.measures.base import OVER, Card, Measure, Setting, read_part
 from dialgauge.text import split_at_commas
-
-#: Family to the module with its cards. Strings, so that this room imports none above it.
-FAMILIES = {
-    "tracking": "dialgauge.tracking.measures",
-    "responses": "dialgauge.responses.measures",
-    "users": "dialgauge.users.measures",
-    "faults": "dialgauge.users.faults.fault_measures",
-    # Before tasks: its Success knows the rule sets of both.
-    "outcomes": "dialgauge.tasks.recordings.outcome_measures",
-    "trials": "dialgauge.tasks.trials.reward_measures",
-    "tasks": "dialgauge.tasks.measures",
-    "lab": "dialgauge.lab.measures",
-}
 
 _NAME = r"[A-Za-z][\w-]*+(?: [\w-]++)*+"
 #: No repetition gives back what it took (``+`` after it): with that, 500 spaces after a name took 20 seconds.
@@ -43,6 +30,11 @@ _FORM = re.compile(
 Lists = Mapping[str, Iterable[str] | Callable[[], Iterable[str]]]
 
 
+def families() -> list[str]:
+    """Our own kinds of run that have measures of their own."""
+    return [name for name in BUILT_IN if kind_named(name).cards]
+
+
 def cards(family: str | None = None) -> dict[str, Card[Any]]:
     """All usable measures by name, those of a family or of all; :func:`card_listing` also names faulty plugins."""
     return {card.name: card for entry in card_listing(family) if (card := entry.content) is not None}
@@ -52,7 +44,7 @@ def card_listing(family: str | None = None) -> list[plugins.Plugin[Card[Any]]]:
     """Every measure of a family, or of all, by name; a plugin that cannot be used stands there with the reason."""
     ours: dict[str, plugins.Plugin[Card[Any]]] = {}
     for card in _own(family):
-        ours.setdefault(card.name, plugins.Plugin(card.name, "dialgauge", FAMILIES[card.family], card))
+        ours.setdefault(card.name, plugins.Plugin(card.name, "dialgauge", kind_named(card.family).cards, card))
     return sorted([*ours.values(), *_foreign(family, ours)], key=lambda entry: (entry.name, entry.package))
 
 
@@ -124,12 +116,12 @@ def asked_for(texts: Iterable[str], family: str | None = None, lists: Lists | No
 
 @cache
 def _family_cards(family: str) -> tuple[Card[Any], ...]:
-    return tuple(import_module(FAMILIES[family]).CARDS)
+    return kind_named(family).part("cards", tuple) or ()
 
 
 def _own(family: str | None) -> Iterator[Card[Any]]:
     """Our own cards of a family or of all; a family's module is imported when its turn comes."""
-    for name in FAMILIES if family is None else (family,):
+    for name in families() if family is None else (family,):
         yield from _family_cards(name)
 
 

@@ -15,9 +15,6 @@ import numpy as np
 
 from dialgauge.measures.base import Floats, Measure
 
-#: How signatures of version 0.1 name a method.
-_NAMES_BEFORE = {"bootstrap": "percentile"}
-
 #: How signatures name intervals that ask what one more unit would change.
 ONE_MORE_UNIT, ONE_MORE_AMOUNT = "one-more-unit", "one-more-amount"
 #: Shares over fewer units than this, of uneven length, get such an interval: resampled ones hold in 90% there.
@@ -54,7 +51,7 @@ class Resampling:
         """
         try:
             level, method, resamples, seed = text.split("-")
-            return cls(int(resamples), int(seed), float(level), _NAMES_BEFORE.get(method, method))
+            return cls(int(resamples), int(seed), float(level), method)
         except ValueError:
             return None
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
+from dialgauge.columns import ColumnTable, chosen_texts, column
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures.base import Measure, Rows
 from dialgauge.measures.records import Coverage, Score
@@ -85,31 +87,23 @@ class Scores:
 
     def frame(self) -> polars.DataFrame:
         """The table ``dialogue_scores``: dialogue, measure, num, den, where a dialogue has a score."""
-        import polars
+        return self.table().frame()
 
-        return scores_frame(polars.Series(self.dialogues, dtype=polars.String), self.sums)
-
-
-def scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
-    """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
-    import polars
-
-    ids = dialogues.alias("dialogue")
-    frames = [empty_scores()]
-    for name, (above, below) in sums.items():
-        frame = polars.DataFrame([ids, polars.Series("num", above), polars.Series("den", below)])
-        scored = below > 0
-        frame = frame if scored.all() else frame.filter(polars.Series(scored))
-        frames.append(frame.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
-    return polars.concat(frames)
-
-
-def empty_scores() -> polars.DataFrame:
-    """The table ``dialogue_scores`` without rows."""
-    import polars
-
-    text, number = polars.String, polars.Float64
-    return polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})
+    def table(self) -> ColumnTable:
+        """The same without polars, for a run."""
+        parts = []
+        for place, (above, below) in enumerate(self.sums.values()):
+            there = np.flatnonzero(below > 0)
+            parts.append((there, np.full(len(there), place), above[there], below[there]))
+        owners, measures, num, den = _concatenated(parts, (int, int, float, float))
+        return ColumnTable(
+            {
+                "dialogue": chosen_texts(self.dialogues, owners),
+                "measure": chosen_texts(list(self.sums), measures),
+                "num": column("Float64", num),
+                "den": column("Float64", den),
+            }
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,25 +152,32 @@ def _limited(score: Score, interval: Interval, how: Resampling) -> Score:
     return structs.replace(score, low=interval.low, high=interval.high, signature=signature)
 
 
-def sums_frame(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> polars.DataFrame:
+def sums_table(measures: Sequence[Measure[Any]], evidence: Any, dialogues: Sequence[str]) -> ColumnTable:
     """The table ``dialogue_sums``: dialogue, measure, place, sum, of measures whose values come from several sums."""
-    import polars
-
-    schema = {"dialogue": polars.String, "measure": polars.String, "place": polars.Int64, "sum": polars.Float64}
-    frames = [polars.DataFrame(schema=schema)]
-    for measure in measures:
+    parts = []
+    for number, measure in enumerate(measures):
         if measure.card.statistics is None:
             continue
         sums = measure.card.statistics(evidence, measure.settings(evidence))
         there = np.flatnonzero(sums.any(axis=0))
-        columns = [
-            _gathered("dialogue", dialogues, np.repeat(there, len(sums))),
-            polars.repeat(str(measure), len(there) * len(sums), dtype=polars.String, eager=True).alias("measure"),
-            polars.Series("place", np.tile(np.arange(len(sums)), len(there)), polars.Int64),
-            polars.Series("sum", sums[:, there].T.reshape(-1), polars.Float64),
-        ]
-        frames.append(polars.DataFrame(columns))
-    return polars.concat(frames)
+        cells = sums[:, there].T.reshape(-1)
+        places = np.tile(np.arange(len(sums)), len(there))
+        parts.append((np.repeat(there, len(sums)), np.full(len(cells), number), places, cells))
+    owners, named, places, values = _concatenated(parts, (int, int, int, float))
+    return ColumnTable(
+        {
+            "dialogue": chosen_texts(dialogues, owners),
+            "measure": chosen_texts([str(measure) for measure in measures], named),
+            "place": column("Int64", places),
+            "sum": column("Float64", values),
+        }
+    )
+
+
+def _concatenated(parts: Iterable[Sequence[NDArray[Any]]], kinds: Sequence[type]) -> list[NDArray[Any]]:
+    """The columns of some tables below each other."""
+    columns = zip(*([np.empty(0, kind) for kind in kinds], *parts), strict=True)
+    return [np.concatenate(column) for column in map(list, columns)]
 
 
 def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
@@ -187,9 +188,3 @@ def _spread(scores: Scores, ids: Mapping[str, int]) -> dict[str, Rows]:
         above[places], below[places] = sums
         wide[measure] = above, below
     return wide
-
-
-def _gathered(name: str, texts: Sequence[str], numbers: Any) -> polars.Series:
-    import polars
-
-    return polars.Series(name, texts, polars.String)[polars.Series(numbers, dtype=polars.UInt32)]

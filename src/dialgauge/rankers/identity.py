@@ -13,13 +13,16 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from dialgauge import plugins
 from dialgauge._version import __version__
+from dialgauge.plugins import installed_versions, package_of
 from dialgauge.source import own_source
 
 _OURS = "dialgauge"
 #: Where a bot's answers and their scores come from. The dialogues are known by their content, however they are read.
-_ROOMS = ("agents", "lab", "measures", "rankers", "responses", "stats", "worlds", "dialogue.py", "text.py")
+_ROOMS = (
+    *("agents", "lab", "measures", "rankers", "responses", "stats", "values", "worlds"),
+    *("dialogue.py", "intents.py", "text.py"),
+)
 #: Packages that do the arithmetic.
 _ARITHMETIC = ("numpy", "scipy", "torch")
 
@@ -52,17 +55,7 @@ def _is_library(root: str) -> bool:
 
 def _package(root: str) -> str:
     """Name, version where it is a plugin that was installed, and checksum of its source."""
-    return f"{_installed(root)}-{_checksum(_sources(root))}"
-
-
-def _installed(root: str) -> str:
-    from importlib.metadata import entry_points
-
-    for group in (plugins.RANKERS, plugins.AGENTS):
-        for point in entry_points(group=group):
-            if point.module.partition(".")[0] == root and point.dist is not None:
-                return f"{point.dist.name}-{point.dist.version}"
-    return root
+    return f"{package_of(root) or root}-{_checksum(_sources(root))}"
 
 
 def _sources(root: str) -> list[Path]:
@@ -91,12 +84,5 @@ def _is_file(path: Path) -> bool:
 @cache
 def _arithmetic() -> tuple[str, ...]:
     """The packages that are installed: which of them are loaded by now is chance."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    named = []
-    for name in _ARITHMETIC:
-        try:
-            named.append(f"{name}-{version(name)}")
-        except PackageNotFoundError:
-            continue
-    return tuple(named)
+    versions = installed_versions()
+    return tuple(f"{name}-{versions[name]}" for name in _ARITHMETIC if name in versions)

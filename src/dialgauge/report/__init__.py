@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         lambda_sweep,
         mean_spread,
         slot_histogram,
+        stacked_bars,
     )
     from dialgauge.report.escape import markdown
     from dialgauge.report.figures import (
@@ -37,8 +38,17 @@ if TYPE_CHECKING:
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import csv_text, inert, render_html
-    from dialgauge.report.run_charts import interval_note, measure_words, run_figures, system_labels
-    from dialgauge.report.runs import OWN_SETTINGS, SHARE, run_html, run_tables, score_column, score_tables
+    from dialgauge.report.run_charts import interval_note, measure_words, run_figures
+    from dialgauge.report.runs import (
+        OWN_SETTINGS,
+        SHARE,
+        run_html,
+        run_tables,
+        score_column,
+        score_tables,
+        system_labels,
+    )
+    from dialgauge.report.runset import Display, Presented, RunSet, score_cell
     from dialgauge.report.table import (
         BOLD,
         FORMATS,
@@ -70,7 +80,10 @@ __all__ = [
     "SHARE",
     "Cell",
     "Column",
+    "Display",
     "Figure",
+    "Presented",
+    "RunSet",
     "Section",
     "Table",
     "TerminalTable",
@@ -104,10 +117,12 @@ __all__ = [
     "run_tables",
     "save",
     "save_all",
+    "score_cell",
     "score_column",
     "score_tables",
     "shades",
     "slot_histogram",
+    "stacked_bars",
     "styled",
     "system_labels",
     "write_page",

@@ -4,7 +4,7 @@ Texts fold at spaces, never inside a word. Names that somebody asked for (``Colu
 column a long one has a line of its own, elsewhere a list or an act folds between its parts where no column is left to
 go. Other long names lose their middle, all of a table alike and so that they still differ. What then does not fit loses
 columns, in the order the table declares (``Column.drop``), then from the right; the first column stays. Only a word
-that is longer than the whole line ends in an ellipsis. docs/decisions/eighty-columns.md says why.
+that is longer than the whole line ends in an ellipsis. docs/decisions/command-line.md says why.
 """
 
 from __future__ import annotations

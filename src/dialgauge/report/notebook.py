@@ -41,9 +41,9 @@ _STYLE = """<style>
 _DIALOGUES, _TURNS, _OPENING = 5, 200, 80
 
 
-def notebook_html(tables: Iterable[Table], folded: Iterable[Table] = ()) -> str:
-    """Tables as a notebook shows them; those that are ``folded`` open at a click."""
-    blocks = [_block(render_html(table)) for table in tables]
+def notebook_html(parts: Iterable[Table | str], folded: Iterable[Table] = ()) -> str:
+    """Tables and texts as a notebook shows them; tables that are ``folded`` open at a click."""
+    blocks = [_block(_text_html(part) if isinstance(part, str) else render_html(part)) for part in parts]
     for table in folded:
         inner = f"<details><summary>{escape(table.title)}</summary>{render_html(table, captioned=False)}</details>"
         blocks.append(_block(inner))
@@ -96,6 +96,10 @@ def dialogue_html(dialogue: Dialogue) -> str:
             ),
         ]
     )
+
+
+def _text_html(text: str) -> str:
+    return "<pre>" + "\n".join(map(escape, text.splitlines())) + "</pre>"
 
 
 def _block(html: str) -> str:

@@ -17,7 +17,7 @@ from dialgauge.measures import Resampling, Score, Signature, parse_measure
 from dialgauge.report.charts import domain_bars
 from dialgauge.report.figures import SHADES
 from dialgauge.report.interval_panels import interval_plot
-from dialgauge.report.runs import SHARE
+from dialgauge.report.runs import SHARE, system_labels
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -89,13 +89,6 @@ def run_figures(
                 chosen = [one for one in ours if one.measure == measure]
                 figures[f"by_{_slug(what)}_{_slug(measure)}"] = partial(_parts_of_several, scored, chosen, what)
     return figures
-
-
-def system_labels(runs: Sequence[Run]) -> dict[str, Run]:
-    """Runs by the names of their systems; those that share one are numbered."""
-    names = [run.name for run in runs]
-    labels = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
-    return dict(zip(labels, runs, strict=True))
 
 
 @dataclass(frozen=True)

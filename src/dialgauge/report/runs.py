@@ -28,6 +28,16 @@ def score_column(title: str, score: Score | None, *, signed: bool = False, best:
     return Column(title, digits=2 if share else 4, percent=share, signed=signed, best=better)
 
 
+def system_labels(runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs by the names of their systems; those that share one are numbered."""
+    return dict(zip(numbered([run.name for run in runs]), runs, strict=True))
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names of which those that several share have their place behind them."""
+    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
+
+
 def run_tables(run: Run) -> list[Table]:
     """Everything the manifest of a run says."""
     manifest = run.manifest

@@ -24,7 +24,8 @@ from dialgauge.reproduce.papers import (
     user_turns,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.tracking import LAMBDAS, SystemScores, forgetting_rate, score
+from dialgauge.runs import Run
+from dialgauge.tracking import LAMBDAS, TrackedSystem, forgetting_rate, score
 
 #: A row of Table 1, and the names its prediction file may have.
 _FILES = {
@@ -80,7 +81,7 @@ def _scored(
     measures: Sequence[str] | None,
     profile: str = "verbatim",
     gold: Sequence[Dialogue] | None = None,
-) -> SystemScores:
+) -> Run:
     return score(gold, {"system": dialogues}, measures=measures, profile=profile, exclude=[DROPPED])[0]
 
 
@@ -92,7 +93,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
         if full is not None:
             # The usual measures, as far as the file gives them: naming one that it does not give is an error.
             scores = _scored(full, None, _PROFILES.get(model, "verbatim"))
-            beside = _with_gold(full, sources) if scores.left_out else None
+            beside = _with_gold(full, sources) if scores.details.get("left_out") else None
             _full_row(record, part, table["columns"], printed, scores, beside)
             continue
         record.missing.append(
@@ -117,7 +118,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
         )
 
 
-def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[SystemScores, str] | None:
+def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] | None:
     """What a file of correctness flags gives with gold slots: those of SOM-DST's file, as the authors took them.
 
     Without that file, those of MultiWOZ 2.1 with TRADE's corrections: the same labels.
@@ -136,17 +137,17 @@ def _full_row(
     part: str,
     columns: list[str],
     printed: list[str],
-    scores: SystemScores,
-    with_gold: tuple[SystemScores, str] | None,
+    scores: Run,
+    with_gold: tuple[Run, str] | None,
 ) -> None:
-    totals = scores.counts.totals()
+    totals = TrackedSystem(scores).counts.totals()
     for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
         record.printed(part, name, text, totals[count])
     for name, text in zip(columns[2:], printed[2:], strict=True):
-        if name in scores.scores:
-            record.printed(part, name, text, scores[name])
+        if name in scores:
+            record.printed(part, name, text, float(scores[name]))
         elif with_gold is not None and name in with_gold[0].scores:
-            record.printed(part, name, text, with_gold[0][name], note=with_gold[1])
+            record.printed(part, name, text, float(with_gold[0][name]), note=with_gold[1])
         else:
             record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
 
@@ -163,19 +164,19 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
     )
 
 
-def _sampled_row(record: Reproduction, names: list[str], printed: list[str], scores: SystemScores) -> None:
+def _sampled_row(record: Reproduction, names: list[str], printed: list[str], scores: Run) -> None:
     note = "95% bootstrap interval over 100 dialogues"
     for name, text in zip(names, printed, strict=True):
-        interval = scores.scores[name].low or 0.0, scores.scores[name].high or 0.0
+        interval = scores[name].low or 0.0, scores[name].high or 0.0
         what, more = ("M2 / turns", "; theirs from the printed counts") if name == "TurnMatch" else (name, "")
-        record.sampled(f"Table 1, {_SAMPLE}", what, text, scores[name], interval, note=note + more)
+        record.sampled(f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval, note=note + more)
 
 
 def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
     names = [f"FGA@{at:g}" for at in LAMBDAS]
     scores = score(None, {"SOM-DST": dialogues}, measures=names, profile="verbatim")[0]
-    values = {"SOM-DST": [scores[name] for name in names]}
-    ends = [(one.low or 0.0, one.high or 0.0) for one in (scores.scores[name] for name in names)]
+    values = {"SOM-DST": [float(scores[name]) for name in names]}
+    ends = [(one.low or 0.0, one.high or 0.0) for one in (scores[name] for name in names)]
     note = "SOM-DST, 95% intervals over 100 dialogues of MultiWOZ 2.1"
     return lambda_sweep(LAMBDAS, values, intervals={"SOM-DST": ends}, note=note)
 
@@ -244,15 +245,15 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
         record.impossible(part, what, printed, NO_TEST)
         return
     scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
-    record.printed(part, what, printed, scores[0]["SA"], note="999 test dialogues; printed as about 81%")
+    record.printed(part, what, printed, float(scores[0]["SA"]), note="999 test dialogues; printed as about 81%")
 
 
 def _limits(record: Reproduction, turns: Sequence[dict[str, Any]]) -> None:
     """Section 3: what flexible goal accuracy becomes at both ends of lambda."""
     scores = example(turns, ["JGA", "TurnMatch", "FGA@0", f"FGA@{_HUGE}"])
     for what, ours, limit in (
-        ("λ = 0 reduces FGA to JGA", scores["FGA@0"], scores["JGA"]),
-        ("λ → ∞ reports only turn-level matches", scores[f"FGA@{_HUGE}"], scores["TurnMatch"]),
+        ("λ = 0 reduces FGA to JGA", float(scores["FGA@0"]), float(scores["JGA"])),
+        ("λ → ∞ reports only turn-level matches", float(scores[f"FGA@{_HUGE}"]), float(scores["TurnMatch"])),
     ):
         record.claim(
             "Section 3",
@@ -266,7 +267,7 @@ def _limits(record: Reproduction, turns: Sequence[dict[str, Any]]) -> None:
 def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
     part = "Figure 1"
     scores = example(figure["turns"], ["JGA", "SA", "AGA", "FGA@0.5", "TurnMatch"])
-    turns = scores.turns
+    turns = scores.table("turn_scores")
     record.text(part, "exact match, turn by turn", figure["exact"], marks(turns["exact"].to_list()))
     record.text(part, "turn match, turn by turn", figure["turn_match"], marks(turns["TurnMatch"].to_list()))
     record.printed(part, "SA of turn 2", figure["sa_turn_2"], turns["SA"][2])
@@ -282,19 +283,19 @@ def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
         record.printed(part, f"FGA@0.5 of turn {turn}", text, turns["FGA@0.5"][turn])
     notes = {"FGA@0.5": "the paper averages the rounded 39%; with full precision it is 46.45%"}
     for name, text in figure["conversation"].items():
-        record.printed(part, f"{name} of the conversation", text, scores[name], note=notes.get(name, ""))
+        record.printed(part, f"{name} of the conversation", text, float(scores[name]), note=notes.get(name, ""))
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
     part = f"Figure 2, {figure['dialogue']}"
-    turns = example(figure["turns"], ["JGA"]).turns
+    turns = example(figure["turns"], ["JGA"]).table("turn_scores")
     record.text(
         part, "matched, turn by turn, from the printed states", figure["matched"], marks(turns["exact"].to_list())
     )
     sample = sources.human_100()
     printed = [dialogue for dialogue in sample or () if dialogue.id == figure["dialogue"]]
     if printed:
-        exact = _scored(printed, ["JGA"]).turns["exact"].to_list()
+        exact = _scored(printed, ["JGA"]).table("turn_scores")["exact"].to_list()
         record.text(part, "matched, turn by turn, from the authors' file", figure["matched"], marks(exact))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
-from dialgauge.tracking import SystemScores, score
-from dialgauge.yaml_file import parse_yaml
+from dialgauge.runs import Run
+from dialgauge.tracking import score
+from dialgauge.yaml_file import shipped_yaml
 
 #: Name on the command line, and the module. A later part of the project adds its line here.
 PAPERS = {
@@ -153,11 +153,10 @@ PROFILE = "plain"
 
 def published(paper: str) -> dict[str, Any]:
     """Our file of what a paper prints."""
-    text = files("dialgauge.reproduce").joinpath("published", f"{paper}.yaml").read_text(encoding="utf-8")
-    return parse_yaml(text, f"{paper}.yaml").as_mapping("what a paper prints")
+    return shipped_yaml("dialgauge.reproduce", "published", f"{paper}.yaml").as_mapping("what a paper prints")
 
 
-def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> SystemScores:
+def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> Run:
     """Scores of one dialogue given as gold and predicted states; keys are ``domain-slot``."""
     states = [Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"])) for turn in turns]
     dialogue = Dialogue(id="example", turns=tuple(states))

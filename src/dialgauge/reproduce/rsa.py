@@ -23,8 +23,9 @@ from dialgauge.reproduce.papers import (
     user_turns,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
-from dialgauge.tracking import SystemScores, score, slots_per_dialogue
+from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
 
 #: F1 is averaged over turns in TRADE's and SOM-DST's code, from which the paper's numbers most likely come.
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
@@ -59,18 +60,20 @@ def reproduce(data: Path | None) -> Reproduction:
     return record
 
 
-def _scored(
-    dialogues: Sequence[Dialogue], gold: Sequence[Dialogue] | None = None, profile: str = PROFILE
-) -> SystemScores:
+def _scored(dialogues: Sequence[Dialogue], gold: Sequence[Dialogue] | None = None, profile: str = PROFILE) -> Run:
     return score(gold, {"system": dialogues}, measures=[*_MEASURES.values(), "RSA(empty=one)"], profile=profile)[0]
 
 
-def _interval(scores: SystemScores, measure: str) -> tuple[float, float]:
-    bounds = scores.scores[measure]
+def _turns(scores: Run) -> int:
+    return scores.coverage["turns"].scored or 0
+
+
+def _interval(scores: Run, measure: str) -> tuple[float, float]:
+    bounds = scores[measure]
     return bounds.low or 0.0, bounds.high or 0.0
 
 
-def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores | None) -> None:
+def _figure_1(record: Reproduction, figure: dict[str, int], scores: Run | None) -> None:
     part = "Figure 1"
     wrong, whole, again = figure["last_turn_wrong"], figure["dialogues"], figure["right_again"]
     ends, repairs = f"{wrong / whole:.3f}", f"{again / wrong:.3f}"
@@ -81,8 +84,8 @@ def _figure_1(record: Reproduction, figure: dict[str, int], scores: SystemScores
             record.impossible(part, title, text, _ABSENT)
         record.impossible(part, claim, "claimed", _ABSENT)
         return
-    onset = scores.faults.first_errors()
-    ids = scores.turns["dialogue"].unique(maintain_order=True).to_list()
+    onset = TrackedSystem(scores).faults.first_errors()
+    ids = scores.table("turn_scores")["dialogue"].unique(maintain_order=True).to_list()
     ended = [float(name in onset.position) for name in ids]
     repaired = [float(name in onset.recovering) for name in ids]
     shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended], bounds=(0.0, 1.0))
@@ -112,7 +115,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         record.impossible(part, what, figure["share"], NO_TEST)
         return
     scores = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
-    counts = slots_per_dialogue(scores.counts).tolist()
+    counts = slots_per_dialogue(TrackedSystem(scores).counts).tolist()
     share = sum(count < figure["slots"] for count in counts) / len(counts)
     record.printed(
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"
@@ -121,15 +124,15 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
     record.figures["rsa_figure2_slots"] = lambda: slot_histogram(counts, threshold=figure["slots"], note=note)
 
 
-def _table_1(record: Reproduction, table: dict[str, Any], scores: SystemScores | None) -> None:
+def _table_1(record: Reproduction, table: dict[str, Any], scores: Run | None) -> None:
     record.notes.setdefault("Table 1", []).append(_F1_NOTE)
     for model, printed in table["rows"].items():
         for name, text in zip(table["columns"], printed, strict=True):
             if model == "SOM-DST" and scores is not None:
-                score = scores.scores[_MEASURES[name]]
+                score = scores[_MEASURES[name]]
                 interval = (score.low or 0.0, score.high or 0.0)
                 record.sampled(
-                    "Table 1", f"{model}, {name}", text, scores[_MEASURES[name]], interval, note=_SAMPLE_NOTE
+                    "Table 1", f"{model}, {name}", text, float(scores[_MEASURES[name]]), interval, note=_SAMPLE_NOTE
                 )
             else:
                 why = f"the predictions of the paper's {model} are not released"
@@ -171,12 +174,12 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
     )
 
 
-def _columns(scores: SystemScores, rsa: str = "RSA") -> list[Any]:
+def _columns(scores: Run, rsa: str = "RSA") -> list[Any]:
     names = [_MEASURES["JGA"], _MEASURES["SA"], _MEASURES["F1"], rsa]
-    return [scores.turns[name].to_numpy() for name in names]
+    return [scores.table("turn_scores")[name].to_numpy() for name in names]
 
 
-def _figure_3(record: Reproduction, figure: dict[str, str], scores: SystemScores | None, sources: Sources) -> None:
+def _figure_3(record: Reproduction, figure: dict[str, str], scores: Run | None, sources: Sources) -> None:
     part, what = "Figure 3", "over turns, JGA correlates less with RSA than with SA"
     test = sources.multiwoz("test")
     if test is None:
@@ -195,13 +198,13 @@ def _figure_3(record: Reproduction, figure: dict[str, str], scores: SystemScores
         what,
         holds=(numbers["RSA"] or 0) < (numbers["SA"] or 0),
         ours=f"JGA with {shown}",
-        note=f"Pearson over {scores.coverage.turns} turns; most of the gap comes from scoring two empty states 0",
+        note=f"Pearson over {_turns(scores)} turns; most of the gap comes from scoring two empty states 0",
     )
     record.figures["rsa_figure3_correlation"] = lambda: _heatmap(scores, "SOM-DST, 100 dialogues")
 
 
-def _heatmap(scores: SystemScores, who: str) -> Any:
-    note = f"{who}: Pearson over {scores.coverage.turns:,} turns; F1 per turn; RSA scores two empty states 0"
+def _heatmap(scores: Run, who: str) -> Any:
+    note = f"{who}: Pearson over {_turns(scores):,} turns; F1 per turn; RSA scores two empty states 0"
     return correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
 
 
@@ -215,12 +218,12 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dia
             if scores is None:
                 record.impossible("Table 2", f"{domain}, {name}", text, _ABSENT)
                 continue
-            by_domain.setdefault(domain, {})[name] = scores.scores[name].value
+            by_domain.setdefault(domain, {})[name] = scores[name].value
             interval = _interval(scores, name)
             ends.setdefault(domain, {})[name] = interval
-            turns[domain] = scores.coverage.turns
-            note = f"{scores.coverage.turns} turns whose gold state has the domain"
-            record.sampled("Table 2", f"{domain}, {name}", text, scores[name], interval, note=note)
+            turns[domain] = _turns(scores)
+            note = f"{_turns(scores)} turns whose gold state has the domain"
+            record.sampled("Table 2", f"{domain}, {name}", text, float(scores[name]), interval, note=note)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
     if by_domain:
@@ -249,20 +252,20 @@ def _table_3(record: Reproduction, table: dict[str, Any]) -> None:
     for model, facts in table["models"].items():
         scores = example([{"gold": table["gold"], "pred": facts["pred"]}], ["JGA", "AGA", "RSA"])
         for name, text in facts["printed"].items():
-            record.printed("Table 3", f"model {model}, {name}", text, scores[name])
+            record.printed("Table 3", f"model {model}, {name}", text, float(scores[name]))
 
 
 def _appendix(record: Reproduction, paper: dict[str, Any]) -> None:
     for name in ("tableA3", "tableA4"):
         table = paper[name]
-        exact = marks(example(table["turns"], ["JGA"]).turns["exact"].to_list())
+        exact = marks(example(table["turns"], ["JGA"]).table("turn_scores")["exact"].to_list())
         record.text(f"Table {name[5:]}, {table['dialogue']}", "JGA, turn by turn", table["exact"], exact)
     for measures, count in paper["tableA5"].items():
         record.impossible(
             "Table A5", f"papers that report {measures}", str(count), "a survey of papers, not a measurement"
         )
     table = paper["tableA6"]
-    turns = example(table["turns"], ["SA", "RSA"]).turns
+    turns = example(table["turns"], ["SA", "RSA"]).table("turn_scores")
     for name in ("SA", "RSA"):
         for turn, text in enumerate(table[name.lower()]):
             record.printed(f"Table A6, {table['dialogue']}", f"{name} of turn {turn}", text, turns[name][turn])
@@ -285,7 +288,7 @@ def _figure_a1(record: Reproduction, sources: Sources) -> None:
                 f"{name}: JGA correlates less with RSA than with SA",
                 holds=(with_rsa or 0) < (with_sa or 0),
                 ours=f"SA {with_sa:.3f}, RSA {with_rsa:.3f}",
-                note=f"not one of the paper's models; {scores.coverage.turns:,} turns",
+                note=f"not one of the paper's models; {_turns(scores):,} turns",
             )
             record.figures[f"rsa_figureA1_{name}"] = lambda scores=scores, name=name: _heatmap(scores, name)  # type: ignore[misc]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 
 from dialgauge.rankers import RankingTask
-from dialgauge.yaml_file import parse_yaml
+from dialgauge.yaml_file import shipped_yaml
 
 
 class Released(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,8 +40,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def published() -> Published:
     """The paper's numbers, from the file beside this module."""
-    text = files("dialgauge.responses").joinpath("published.yaml").read_text("utf-8")
-    return parse_yaml(text, "published.yaml").as_record(Published, "what the paper prints")
+    return shipped_yaml("dialgauge.responses", "published.yaml").as_record(Published, "what the paper prints")
 
 
 def column_of(task: int, split: str) -> str | None:

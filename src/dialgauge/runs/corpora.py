@@ -16,18 +16,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import try_lock
 from dialgauge.runs.manifest import MANIFEST
-from dialgauge.runs.tables import DIALOGUES, TABLE_ENDING, TURNS, TableInfo
-from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, try_lock, write_durably, write_table, writing
+from dialgauge.runs.tables import DIALOGUES, FIXED, TABLE_ENDING, TURNS, TableInfo
+from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, write_table, writing
 
 if TYPE_CHECKING:
     import polars
+
+    from dialgauge.columns import ColumnTable
 
 CORPORA = "corpora"
 CORPUS_FILE = "corpus.json"
@@ -60,11 +63,13 @@ class EncodedCorpus:
 
     checksum: str
     ids: frozenset[str]
-    frames: dict[str, polars.DataFrame]
+    tables: dict[str, ColumnTable]
 
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     """Encode each dialogue once, for the checksum and the tables alike."""
+    from dialgauge.columns import ColumnTable
+
     digest = hashlib.sha256()
     heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
     owners: list[str] = []
@@ -84,8 +89,12 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     ids = frozenset(head[0] for head in heads)
     if len(ids) < len(heads):
         raise _twice([head[0] for head in heads])
-    frames = {DIALOGUES: _dialogue_frame(heads), TURNS: _turn_frame(owners, places, turns, records)}
-    return EncodedCorpus(digest.hexdigest(), ids, frames)
+    said = [turn.speaker for turn in turns], [turn.text for turn in turns]
+    tables = {
+        DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*heads, strict=True) if heads else [()] * 5),
+        TURNS: ColumnTable.of(FIXED[TURNS], [owners, places, *said, records]),
+    }
+    return EncodedCorpus(digest.hexdigest(), ids, tables)
 
 
 def _native(dialogue: Dialogue, turns: list[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
@@ -104,40 +113,6 @@ def _twice(ids: list[str]) -> DialgaugeError:
     seen: set[str] = set()
     twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
     return DialgaugeError("two dialogues have this id, so a run cannot tell them apart", dialogue=twice)
-
-
-def _dialogue_frame(heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]]) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame(
-        [
-            polars.Series("dialogue", [head[0] for head in heads], polars.String),
-            polars.Series("turns", [head[1] for head in heads], polars.Int64),
-            polars.Series("domains", [head[2] for head in heads], polars.List(polars.String)),
-            _text("goal", [head[3] for head in heads]),
-            _text("outcome", [head[4] for head in heads]),
-        ]
-    )
-
-
-def _turn_frame(owners: list[str], places: list[int], turns: list[Turn], records: list[bytes]) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame(
-        [
-            polars.Series("dialogue", owners, polars.String),
-            polars.Series("turn", places, polars.Int64),
-            polars.Series("speaker", [turn.speaker for turn in turns], polars.String),
-            polars.Series("text", [turn.text for turn in turns], polars.String),
-            _text("record", records),
-        ]
-    )
-
-
-def _text(name: str, content: Any) -> polars.Series:
-    import polars
-
-    return polars.Series(name, content, polars.Binary).cast(polars.String)
 
 
 def decode_corpus(dialogues: polars.DataFrame, turns: polars.DataFrame) -> Iterator[Dialogue]:
@@ -188,7 +163,7 @@ class Corpora:
             scratch = claim / _SCRATCH
             scratch.mkdir()
             infos = {
-                name: write_table(frame, scratch / f"{name}{TABLE_ENDING}") for name, frame in corpus.frames.items()
+                name: write_table(frame, scratch / f"{name}{TABLE_ENDING}") for name, frame in corpus.tables.items()
             }
             write_durably(scratch / CORPUS_FILE, msgspec.json.encode(_CorpusFile(infos)))
             sync_folder(scratch)

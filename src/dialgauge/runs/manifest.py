@@ -1,7 +1,6 @@
 """``run.json``: what was run, on what, with which scores. Plain JSON that other tools can read.
 
-The schema version grows when the meaning of a field changes. A newer dialgauge reads older files through
-``UPGRADES``; an older dialgauge refuses newer files with a line that says so.
+The schema version grows when the meaning of a field changes. A dialgauge refuses newer files with a line that says so.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.tables import TableInfo, is_table_name
-from dialgauge.runs.upgrades import UPGRADES
 
 if TYPE_CHECKING:
     from dialgauge.measures import Scores
@@ -155,7 +153,7 @@ def load(folder: Path) -> Manifest:
 def _decode(content: bytes, path: Path) -> Manifest:
     try:
         raw = msgspec.json.decode(content, type=dict[str, Any])
-        return msgspec.convert(_upgraded(raw, path), Manifest)
+        return msgspec.convert(_checked(raw, path), Manifest)
     except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError) as error:
         reason = str(error) or "nested too deep"
         raise DialgaugeError(
@@ -163,8 +161,8 @@ def _decode(content: bytes, path: Path) -> Manifest:
         ) from error
 
 
-def _upgraded(raw: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The manifest in today's version, with names that are safe to use in paths."""
+def _checked(raw: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The manifest, if it is of our version and has names that are safe to use in paths."""
     version = raw.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise DialgaugeError(f"the run is damaged: {MANIFEST} has no schema_version", file=str(path))
@@ -173,12 +171,10 @@ def _upgraded(raw: dict[str, Any], path: Path) -> dict[str, Any]:
             f"the run has schema version {version}, but this dialgauge reads up to {SCHEMA_VERSION}; upgrade dialgauge",
             file=str(path),
         )
-    while version < SCHEMA_VERSION:
-        if version not in UPGRADES:
-            raise DialgaugeError(f"the run is damaged: there is no schema version {version}", file=str(path))
-        raw, version = UPGRADES[version](raw), version + 1
+    if version < SCHEMA_VERSION:
+        raise DialgaugeError(f"the run is damaged: there is no schema version {version}", file=str(path))
     _refuse_unsafe(raw, path)
-    return {**raw, "schema_version": version}
+    return raw
 
 
 def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:

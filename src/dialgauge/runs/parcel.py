@@ -21,7 +21,7 @@ class _Parcel(msgspec.Struct):
 
 def packed_run(run: Run) -> bytes:
     """A run as bytes; the same run gives the same bytes."""
-    tables = {name: parquet_bytes(run.table(name)) for name in run.tables if name not in CORPUS_TABLES}
+    tables = {name: parquet_bytes(run.given_table(name)) for name in run.tables if name not in CORPUS_TABLES}
     corpus = list(run.dialogues()) if run.has_corpus else None
     return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
 
@@ -29,7 +29,6 @@ def packed_run(run: Run) -> bytes:
 def unpacked_run(content: bytes) -> Run:
     """The run in memory, as it was packed, by the command of this process."""
     parcel = msgspec.msgpack.decode(content, type=_Parcel)
-    # Each as a whole table: it came in one piece, and is stored under its own name.
-    frames: dict[str, Frame] = {name: TableParts([table]).__call__ for name, table in parcel.tables.items()}
+    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
     manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
     return run_in_memory(manifest, frames, parcel.corpus)

@@ -17,6 +17,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import is_url
+from dialgauge.plugins import installed_versions
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 from dialgauge.text import without_secrets
 
@@ -85,27 +86,9 @@ def _versions() -> dict[str, str]:
 
     from dialgauge._version import __version__
 
-    found = _installed()
+    found = installed_versions()
     known = {"dialgauge": __version__, "python": python_version()}
     return known | {package: found[package] for package in KEY_PACKAGES if package in found}
-
-
-def _installed() -> dict[str, str]:
-    """Package to version by the names of the folders that describe them (``numpy-2.4.1.dist-info``).
-
-    ``importlib.metadata`` says the same, and takes 20 ms to import a parser of e-mail and to read the descriptions.
-    """
-    found: dict[str, str] = {}
-    for place in sys.path:
-        try:
-            names = [entry.name for entry in os.scandir(place or os.curdir)]
-        except OSError:  # an archive, or nothing at all
-            continue
-        for name in names:
-            if name.endswith((".dist-info", ".egg-info")):
-                package, _, version = name.rpartition(".")[0].partition("-")
-                found.setdefault(package.lower(), version.partition("-")[0])
-    return found
 
 
 def fingerprint(source: str | PathLike[str], role: str = "") -> Input:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, with_origin
@@ -18,12 +18,14 @@ from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
+    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
     check_fixed,
     check_table_name,
 )
+from dialgauge.text import some_of
 
 DetailsT = TypeVar("DetailsT")
 
@@ -34,11 +36,9 @@ if TYPE_CHECKING:
     from dialgauge.runs.corpora import EncodedCorpus
 
 #: A table, or a function that makes it when it is first asked for.
-Frame: TypeAlias = "polars.DataFrame | Callable[[], polars.DataFrame] | TableParts"
+Frame: TypeAlias = "GivenTable | Callable[[], GivenTable] | TableParts"
 #: Dialogues, or a function that gives them each time they are asked for.
 CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]] | SharedCorpus"
-
-_SHOWN = 3
 
 
 class SharedCorpus:
@@ -93,6 +93,19 @@ class Run:
         """The scores by measure."""
         return self._facts.scores
 
+    def __getitem__(self, measure: str) -> Score:
+        if measure not in self.scores:
+            why = dict(self.details.get("left_out") or {}).get(measure)
+            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
+            raise UnknownNameError(f"{self.name} has no score {measure}{reason}")
+        return self.scores[measure]
+
+    def __contains__(self, measure: object) -> bool:
+        return measure in self.scores
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.scores)
+
     @property
     def signature(self) -> str:
         """What the signatures of all scores share."""
@@ -144,6 +157,10 @@ class Run:
             where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
             raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
         return self._content.table(name)
+
+    def given_table(self, name: str) -> GivenTable:
+        """One table as the run was given it, which storing it takes: of a run in memory often without polars."""
+        return self._content.given_table(name)
 
     def table_parts(self, name: str) -> TableParts | None:
         """A table in the pieces that it was made in; None where it is in one."""
@@ -204,13 +221,9 @@ class Run:
         raise ValueError("the run is in memory only; store.add(run) stores it")
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name} {'-' if score.value is None else format(score.value, '.4g')}"
-            for name, score in list(self.scores.items())[:_SHOWN]
-        ]
-        more = f" and {len(self.scores) - _SHOWN} more" if len(self.scores) > _SHOWN else ""
+        shown = [f"{name} {'-' if score.value is None else f'{score:.4g}'}" for name, score in self.scores.items()]
         where = self.id if self.stored else "not stored"
-        return f"<Run {self.kind} '{self.name}' ({where}): {', '.join(shown) or 'no scores'}{more}>"
+        return f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>"
 
     def _repr_html_(self) -> str:
         from importlib import import_module
@@ -255,7 +268,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, tuple(inputs)))
+    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.table, **frames}, corpus, tuple(inputs)))
 
 
 def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
@@ -274,20 +287,29 @@ class _Memory:
         self._frames = frames
         self._corpus = corpus
         self._inputs = inputs
-        self._made: dict[str, polars.DataFrame] = {}
+        self._made: dict[str, GivenTable] = {}
+        self._read: dict[str, polars.DataFrame] = {}
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
         # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
-        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
+        return _MadeTables((*CORPUS_TABLES, *self._frames), self.given_table)
 
     def manifest(self, facts: Manifest) -> Manifest:
         return with_origin(facts, self._inputs)
 
     def table(self, name: str) -> polars.DataFrame:
+        from dialgauge.columns import ColumnTable
+
+        if name not in self._read:
+            given = self.given_table(name)
+            self._read[name] = given.frame() if isinstance(given, ColumnTable) else given
+        return self._read[name]
+
+    def given_table(self, name: str) -> GivenTable:
         if name not in self._made:
             if name in CORPUS_TABLES:
-                self._made |= self._encoded.frames
+                self._made |= self._encoded.tables
             else:
                 given = self._frames[name]
                 self._made[name] = given() if callable(given) else given
@@ -321,7 +343,7 @@ class _Memory:
 class _MadeTables(Mapping[str, TableInfo]):
     """The tables of a run in memory: listing them makes none, looking at one makes it."""
 
-    def __init__(self, names: Sequence[str], make: Callable[[str], polars.DataFrame]) -> None:
+    def __init__(self, names: Sequence[str], make: Callable[[str], GivenTable]) -> None:
         self._names = dict.fromkeys(names)
         self._make = make
 

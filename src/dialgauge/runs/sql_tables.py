@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,7 @@ def columns_of(runs: Iterable[Run]) -> dict[str, dict[str, str]]:
     return dict(sorted(tables.items()))
 
 
-def _typed(columns: dict[str, str]) -> dict[str, str]:
+def _typed(columns: Mapping[str, str]) -> dict[str, str]:
     return {column: _sql_type(kind) for column, kind in columns.items()}
 
 

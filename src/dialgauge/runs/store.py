@@ -70,7 +70,7 @@ class Store:
                 if pieces is not None:
                     writer.table_parts(name, pieces)
                 else:
-                    writer.table(name, run.table(name))
+                    writer.table(name, run.given_table(name))
             if run.stored:
                 writer.annotate(read_annotations(run.path))
         return self.open(writer.id)

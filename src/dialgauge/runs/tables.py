@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -18,12 +18,17 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.columns import ColumnKind, ColumnTable
+
+#: A table that a run is given, or made of.
+GivenTable: TypeAlias = "polars.DataFrame | ColumnTable"
+
 TABLE_ENDING = ".parquet"
 DIALOGUES, TURNS, DIALOGUE_SCORES = "dialogues", "turns", "dialogue_scores"
 
 #: The tables of every run: columns with the types that polars calls them by. ``goal``, ``outcome`` and ``record`` are
 #: the native JSON of those records, ``turn`` is the position from 0.
-FIXED = {
+FIXED: dict[str, dict[str, ColumnKind]] = {
     DIALOGUES: {
         "dialogue": "String", "turns": "Int64", "domains": "List(String)", "goal": "String", "outcome": "String",
     },
@@ -96,7 +101,7 @@ def check_columns(table: str, columns: Sequence[str]) -> None:
         seen.add(column.lower())
 
 
-def check_fixed(table: str, frame: polars.DataFrame) -> None:
+def check_fixed(table: str, frame: GivenTable) -> None:
     """An error unless a table of a fixed name has exactly its columns, and the scores are numbers."""
     if table not in FIXED:
         return
@@ -104,21 +109,22 @@ def check_fixed(table: str, frame: polars.DataFrame) -> None:
     if list(columns.items()) != list(FIXED[table].items()):
         raise ValueError(f"the table {table!r} has the columns {FIXED[table]}, not {columns}")
     if table == DIALOGUE_SCORES and frame.height:
-        if frame.null_count().sum_horizontal().item() or not frame["num"].is_finite().all():
+        import numpy as np
+
+        num, den = (frame[column].to_numpy() for column in ("num", "den"))
+        if any(frame[column].null_count() for column in frame.columns) or not np.isfinite(num).all():
             raise ValueError(f"the table {table!r} has rows that are not numbers")
-        if not (frame["den"].is_finite() & (frame["den"] > 0)).all():
+        if not (np.isfinite(den) & (den > 0)).all():
             raise ValueError(f"the table {table!r} has rows without a score: leave out those with den 0")
 
 
-def empty_table(table: str) -> polars.DataFrame:
+def empty_table(table: str) -> ColumnTable:
     """A table of a fixed name without rows."""
-    import polars
+    from dialgauge.columns import ColumnTable
 
-    kinds = {"String": polars.String(), "Int64": polars.Int64(), "Float64": polars.Float64()}
-    schema = {column: kinds.get(kind, polars.List(polars.String())) for column, kind in FIXED[table].items()}
-    return polars.DataFrame(schema=schema)
+    return ColumnTable.of(FIXED[table], [()] * len(FIXED[table]))
 
 
 def empty_info(table: str) -> TableInfo:
     """What stands for a fixed table that a run does not have."""
-    return TableInfo(0, FIXED[table], 0, "")
+    return TableInfo(0, dict(FIXED[table]), 0, "")

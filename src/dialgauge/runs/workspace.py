@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import parquet_bytes, reason, system_error
-from dialgauge.runs.tables import TableInfo, table_files
+from dialgauge.files import parquet_bytes, reason, system_error, try_lock
+from dialgauge.runs.tables import GivenTable, TableInfo, table_files
 
 if TYPE_CHECKING:
-    import polars
     from filelock import BaseFileLock
 
 WORK = ".work"
@@ -60,13 +59,13 @@ def write_durably(path: Path, content: bytes) -> None:
     sync_file(path)
 
 
-def write_table(frame: polars.DataFrame, path: Path) -> TableInfo:
+def write_table(frame: GivenTable, path: Path) -> TableInfo:
     """Write a table of a folder that nobody else sees yet; what it must be when it is read again."""
-    from polars.exceptions import PolarsError
-
     try:
         content = parquet_bytes(frame)
-    except PolarsError as error:
+    except Exception as error:
+        if type(error).__module__ != "polars.exceptions":
+            raise
         raise DialgaugeError(f"the table cannot be written ({error})", file=str(path)) from error
     write_durably(path, content)
     columns = {column: str(kind) for column, kind in frame.schema.items()}
@@ -77,14 +76,16 @@ def write_parts(name: str, parts: Sequence[bytes], folder: Path) -> TableInfo:
     """Write a table that comes in pieces, each into a file of its own; what it must be when it is read again."""
     import polars
 
+    number = len(parts) if len(parts) > 1 else 0
     rows, size, lines, columns = 0, 0, "", {}
-    for file, part in zip(table_files(name, len(parts)), parts, strict=True):
+    for file, part in zip(table_files(name, number), parts, strict=True):
         write_durably(folder / file, part)
         columns = {column: str(kind) for column, kind in polars.read_parquet_schema(io.BytesIO(part)).items()}
         rows += int(polars.scan_parquet(io.BytesIO(part)).select(polars.len()).collect().item())
         size += len(part)
         lines += f"{hashlib.sha256(part).hexdigest()}  {file}\n"
-    return TableInfo(rows, columns, size, hashlib.sha256(lines.encode()).hexdigest(), len(parts))
+    digest = hashlib.sha256(lines.encode() if number else parts[0]).hexdigest()
+    return TableInfo(rows, columns, size, digest, number)
 
 
 def delete_tree(path: Path) -> None:
@@ -116,18 +117,6 @@ def writing(place: Path) -> Iterator[None]:
             "or set DIALGAUGE_RUNS to another folder",
             file=str(place),
         ) from error
-
-
-def try_lock(path: Path, patience: float) -> BaseFileLock | None:
-    """Take a lock file; None when a living process still holds it after ``patience`` seconds."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=patience)
-    except Timeout:
-        return None
-    return lock
 
 
 def drop_lock(lock: BaseFileLock) -> None:

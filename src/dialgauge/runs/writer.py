@@ -17,6 +17,7 @@ from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     FIXED,
     TABLE_ENDING,
+    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
@@ -27,8 +28,6 @@ from dialgauge.runs.tables import (
 from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.measures import Scores
 
 _SCRATCH = f"{MANIFEST}.new"
@@ -49,7 +48,7 @@ class RunWriter:
         self._corpora = corpora
         self._corpus = ""
         self._tables: dict[str, TableInfo] = {}
-        self._scored: polars.Series | None = None
+        self._scored: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
 
     @property
@@ -57,14 +56,14 @@ class RunWriter:
         """The id under which the run will be stored."""
         return self._draft.id
 
-    def table(self, name: str, frame: polars.DataFrame) -> None:
+    def table(self, name: str, frame: GivenTable) -> None:
         """Write a table as Parquet, durably."""
         if check_table_name(name) in self._tables:
             raise ValueError(f"the run already has a table {name!r}")
         check_columns(name, frame.columns)
         check_fixed(name, frame)
         if name == DIALOGUE_SCORES:
-            self._scored = frame["dialogue"]
+            self._scored = frozenset(frame["dialogue"].unique())
         path = self._folder / f"{name}{TABLE_ENDING}"
         with writing(path):
             self._tables[name] = write_table(frame, path)
@@ -77,6 +76,8 @@ class RunWriter:
             info = write_parts(name, content.parts, self._folder)
         if name in FIXED and info.columns != FIXED[name]:
             raise ValueError(f"the table {name!r} has the columns {FIXED[name]}, not {info.columns}")
+        if name == DIALOGUE_SCORES and self._stored is not None:
+            self._scored = frozenset(content()["dialogue"].unique())
         self._tables[name] = info
 
     def add_scores(self, scores: Scores) -> None:
@@ -85,7 +86,7 @@ class RunWriter:
         self._shared = scores.signature.long() if scores.scores else ""
         self.coverage = scores.coverage
         self.details |= left_out(scores)
-        self.table(DIALOGUE_SCORES, scores.frame())
+        self.table(DIALOGUE_SCORES, scores.table())
 
     def add_corpus(self, dialogues: Iterable[Dialogue]) -> None:
         """The dialogues of the run: the tables ``dialogues`` and ``turns``, shared with other runs of the same ones."""
@@ -110,7 +111,7 @@ class RunWriter:
         if DIALOGUE_SCORES not in self._tables:
             self.table(DIALOGUE_SCORES, empty_table(DIALOGUE_SCORES))
         if self._stored is not None and self._scored is not None:
-            strangers = frozenset(self._scored.unique().to_list()) - self._stored
+            strangers = self._scored - self._stored
             if strangers:
                 raise ValueError(f"the scores include dialogues missing from the corpus: {sorted(strangers)[:3]}")
         manifest = msgspec.structs.replace(

@@ -22,13 +22,27 @@ if TYPE_CHECKING:
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
+    from dialgauge.tasks.reasons import (
+        OTHER,
+        REASON_GROUPS,
+        REASONS,
+        TOLD_IN_VAIN,
+        TaskFault,
+        dialogue_reasons,
+        fault_sentences,
+        frequent_reasons,
+        reason_counts,
+        reason_pairs,
+        reason_texts,
+        reasons_frame,
+    )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import Conduct
     from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
-    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskFault, TaskOutcome
+    from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.results import (
         TaskScores,
         as_system,
@@ -49,7 +63,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASSES",
     "MODES",
+    "OTHER",
+    "REASONS",
+    "REASON_GROUPS",
     "RULES",
+    "TOLD_IN_VAIN",
     "CompatVerdict",
     "Conduct",
     "DomainGoal",
@@ -82,10 +100,13 @@ __all__ = [
     "classed",
     "cleaned",
     "coverage_sentences",
+    "dialogue_reasons",
     "estimated_domains",
     "explanation",
+    "fault_sentences",
     "figure_look",
     "fitting_rows",
+    "frequent_reasons",
     "human_responses",
     "judge_grounded",
     "judge_mwzeval",
@@ -102,6 +123,10 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "reason_counts",
+    "reason_pairs",
+    "reason_texts",
+    "reasons_frame",
     "refuse_unreadable",
     "results_document",
     "richness",

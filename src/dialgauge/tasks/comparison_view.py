@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.tasks.measures import COMPANIONS
+from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.results import GROUNDED
 from dialgauge.tasks.tables import VERDICTS
 
@@ -34,7 +35,7 @@ class TasksView(ComparisonView):
         """Where the responses differ first, or with the same words (and other states) the end of the dialogue; shown
         are the domains on which the verdicts differ, where any do."""
         said = super().divergence(first, second, dialogue)
-        if any(VERDICTS not in run.tables for run in (first, second)):
+        if any(not {VERDICTS, REASONS} <= run.tables.keys() for run in (first, second)):
             return said
         mine, theirs = (_verdicts(run, dialogue) for run in (first, second))
         items = tuple(
@@ -49,8 +50,9 @@ class TasksView(ComparisonView):
 
 
 def _verdicts(run: Run, dialogue: str) -> dict[str, str]:
-    rows = dialogue_rows(run, VERDICTS, dialogue).iter_rows(named=True)
-    return {f"{row['rules']} {row['domain']}": row["reason"] or "done" for row in rows}
+    whys = reason_texts(dialogue_rows(run, REASONS, dialogue).iter_rows(named=True))
+    rows = dialogue_rows(run, VERDICTS, dialogue).select("dialogue", "domain", "rules").rows()
+    return {f"{rules} {domain}": whys.get((name, domain, rules), "done") for name, domain, rules in rows}
 
 
 VIEW = TasksView()

@@ -128,7 +128,7 @@ def surface(text: str) -> str:
     text = " ".join(words)
     if not text.isprintable():
         text = _CONTROL.sub("", text)
-    elif not _LOOKS_AROUND.search(text):
+    elif not (("'" in text or " ," in text or text[:1] == ",") and _LOOKS_AROUND.search(text)):
         try:
             return _glued(map(_PIECES.__getitem__, words))
         except KeyError:  # a quotation mark: whether it opens or closes, the words before say

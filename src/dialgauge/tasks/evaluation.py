@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from dialgauge.columns import ColumnTable
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import bulk_load
@@ -32,7 +33,7 @@ from dialgauge.measures import (
     cards,
     parse_measures,
     score_systems,
-    sums_frame,
+    sums_table,
 )
 from dialgauge.runs import new_run
 from dialgauge.tasks.delexical import cleaned
@@ -70,9 +71,6 @@ from dialgauge.tasks.texts import (
 )
 from dialgauge.text import counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
-
-if TYPE_CHECKING:
-    import polars
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
@@ -218,11 +216,11 @@ class TaskEvaluation:
         )
         return TaskScores(run)
 
-    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], polars.DataFrame]]:
+    def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], ColumnTable]]:
         """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
         measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
         ids = [each.id for each in self.gold.dialogues.values()]
-        return {DIALOGUE_SUMS: partial(sums_frame, measures, evidence, ids)} if measures else {}
+        return {DIALOGUE_SUMS: partial(sums_table, measures, evidence, ids)} if measures else {}
 
     @cached_property
     def human_values(self) -> dict[str, float | None]:

@@ -244,21 +244,23 @@ def _spans(raw: Raw, dialogue: GoldTask) -> list[tuple[str, str, str, int, int]]
 
 
 def _reference(text: str, spans: list[tuple[str, str, str, int, int]]) -> str:
-    words = text.split()
+    words = text.lower().split()
     pieces: list[str] = []
     cursor = 0
     for _, slot, value, first, last in sorted(spans, key=lambda span: span[3]):
         if first < cursor or value == "dontcare" or slot not in _SPAN_CLASSES:
             continue
-        pieces += [word.lower() for word in words[cursor:first]]
+        pieces += words[cursor:first]
         pieces.append(_SPAN_CLASSES[slot])
         cursor = last + 1
-    pieces += [word.lower() for word in words[cursor:]]
+    pieces += words[cursor:]
     return surface(_contracted(pieces).replace("-s", "").replace("-ly", ""))
 
 
 def _contracted(words: list[str]) -> str:
     """The words as a text, ``do n't`` and the like in one."""
+    if _CONTRACTIONS.isdisjoint(words):
+        return " ".join(words)
     text = ""
     for word in words:
         text += word if not text or word in _CONTRACTIONS else f" {word}"

@@ -63,6 +63,7 @@ class TaskEvidence:
         #: By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue.
         self._flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
 
+    @cached_property
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
         return sorted({domain for verdict in self.verdicts["grounded"] if verdict for domain in verdict.domains})
@@ -97,7 +98,7 @@ def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, setting
 
 def _no_domain(evidence: TaskEvidence, settings: Settings) -> str | None:
     domain = str(settings.get("part", ""))
-    return None if not domain or domain in evidence.domains() else f"no goal has the domain '{domain}'"
+    return None if not domain or domain in evidence.domains else f"no goal has the domain '{domain}'"
 
 
 def _whole(evidence: TaskEvidence, settings: Settings) -> str | None:

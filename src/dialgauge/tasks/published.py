@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from dialgauge.tasks.predictions import DomainMode
-from dialgauge.yaml_file import read_yaml
 
-_FILE = Path(__file__).with_name("published.yaml")
+_FILE = Path(__file__).with_name("published.json")
 _KINDS = ("end-to-end", "policy")
 
 
@@ -26,7 +26,7 @@ class PublishedRow(Struct, frozen=True):
 
 @cache
 def _content() -> dict[str, Any]:
-    return read_yaml(_FILE).as_mapping("a table")
+    return msgspec.json.decode(_FILE.read_bytes(), type=dict[str, Any])
 
 
 @cache

@@ -13,6 +13,7 @@ from dialgauge.measures import Score, Signature
 from dialgauge.report import Cell, Column, Table, score_column, system_labels
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
+from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
 
@@ -269,6 +270,7 @@ def explanation(run: Run, dialogue: str) -> list[Table]:
         hint = nearest(dialogue, ids)
         raise DialgaugeError(f"there is no dialogue '{dialogue}'.{hint if 'Did you mean' in hint else ''}")
     rows = verdicts.filter(pl.col("dialogue") == key)
+    whys = reason_texts(run.table(REASONS).filter(pl.col("dialogue") == key).iter_rows(named=True))
     tables = [_goal_table(run, key)]
     for rules in rows["rules"].unique(maintain_order=True):
         table = Table(
@@ -278,8 +280,8 @@ def explanation(run: Run, dialogue: str) -> list[Table]:
         for row in rows.filter(pl.col("rules") == rules).iter_rows(named=True):
             offered = "" if row["fitting"] is None else f"{row['offered']} (fitting: {row['fitting']})"
             table.add(
-                row["domain"], _yes(row["inform"]), _yes(row["success"]), row["turn"], offered, row["requested"],
-                row["reason"],
+                row["domain"], _yes(row["inform"]), _yes(row["success"]), row["turn"], offered,
+                ", ".join(row["requested"]), whys.get((key, row["domain"], rules)),
             )  # fmt: skip
         tables.append(table)
     return [*tables, _talk(run, key)]
@@ -316,9 +318,11 @@ def worst_dialogues(run: Run, number: int) -> Table:
     failed = run.table(VERDICTS).filter((pl.col("rules") == "grounded") & ~pl.col("success"))
     order = failed.group_by("dialogue", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
     table = Table(f"{run.name}: where most went wrong (grounded)", ["dialogue", "domain", "why not"])
+    reasons = run.table(REASONS).filter(pl.col("rule") == "grounded")
     for name in order["dialogue"].head(number):
-        for row in failed.filter(pl.col("dialogue") == name).iter_rows(named=True):
-            table.add(name, row["domain"], row["reason"])
+        texts = reason_texts(reasons.filter(pl.col("dialogue") == name).iter_rows(named=True))
+        for (_, domain, _), why in texts.items():
+            table.add(name, domain, why)
     return table
 
 

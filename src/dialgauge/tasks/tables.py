@@ -1,8 +1,9 @@
 """What a task run holds beside its scores: what was said, and why each domain of each goal was or was not served.
 
 ``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting
-                   (rows), requested, missing (what was never told, or not where it counts), reason: one row for each
-                   domain of each goal under each rule set
+                   (rows), requested, missing (what was never told, or not where it counts): one row for each domain
+                   of each goal under each rule set
+``reasons``        why not (``tasks/reasons.py``)
 ``dialogue_sums``  dialogue, measure, place, sum: what BLEU and Combined are made of, where they were scored
 """
 
@@ -10,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
+from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_frame
 from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
-from dialgauge.text import counted
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ _OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 
 def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
     """What was said: the user's recorded words, and the system's responses."""
+    written: dict[int, dict[str, Values]] = {}
+
+    def as_state(state: TaskState) -> State:
+        """Turns share the slots of a domain that did not change, and what was written of them."""
+        for slots in state.values():
+            if id(slots) not in written:
+                written[id(slots)] = {slot: (value,) for slot, value in slots.items()}
+        return {domain: written[id(slots)] for domain, slots in state.items()}
+
     for each in judged:
         turns: list[Turn] = []
         for number, words in enumerate(each.gold.user_texts):
@@ -38,8 +48,8 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
                 Turn(
                     speaker="user",
                     text=words,
-                    state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
-                    predicted=_as_state(answer.state) if answer and answer.state is not None else None,
+                    state=as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
+                    predicted=as_state(answer.state) if answer and answer.state is not None else None,
                     active=answer.active if answer else None,
                 )
             )
@@ -48,13 +58,9 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
 
 
-def _as_state(state: TaskState) -> State:
-    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
-
-
 def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
     """The functions that make the tables when they are asked for."""
-    return {VERDICTS: partial(_verdicts, judged, town)}
+    return {VERDICTS: partial(_verdicts, judged, town), REASONS: partial(_reasons, judged, town)}
 
 
 def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
@@ -62,13 +68,20 @@ def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.Da
 
     kinds: dict[str, Any] = {
         "dialogue": pl.String, "rules": pl.String, "domain": pl.String, "inform": pl.Boolean, "success": pl.Boolean,
-        "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.String, "missing": pl.String,
-        "reason": pl.String,
+        "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.List(pl.String),
+        "missing": pl.List(pl.String),
     }  # fmt: skip
-    rows = [row for each in judged for row in _rows(each, town)]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
-    return pl.DataFrame(
-        [pl.Series(name, column, kind) for (name, kind), column in zip(kinds.items(), columns, strict=True)]
+    return pl.DataFrame([row for each in judged for row in _rows(each, town)], kinds, orient="row")
+
+
+def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
+    return reasons_frame(
+        (each.gold.id, domain, rules, fault)
+        for each in judged
+        for rules in RULES
+        if (verdict := each.verdicts[rules]) is not None
+        for domain in each.gold.domains
+        for fault in _faults(rules, domain, each, verdict, town)
     )
 
 
@@ -90,98 +103,99 @@ def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]
                 None if one.offer_turn is None else 2 * one.offer_turn + 1,
                 one.offered.bit_count() if domain in DATABASE_DOMAINS else None,
                 fitting,
-                _told(sorted(goal.requestable)),
-                _told(missing),
-                reason(rules, domain, each, verdict, town),
+                [_NAMES[word] for word in sorted(goal.requestable)],
+                [_NAMES[word] for word in missing],
             )
 
 
-def _told(classes: Sequence[str]) -> str:
-    return ", ".join(_NAMES[each] for each in classes)
-
-
-def reason(rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase) -> str | None:
-    """Why a domain failed; None where it succeeded."""
+def _faults(
+    rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase
+) -> Iterator[TaskFault]:
+    """Why a domain failed; nothing where it succeeded."""
     one, goal = verdict.domains[domain], each.gold.domains[domain]
     if one.success:
-        return None
+        return
     if not each.turns:
-        return "the system has no responses for this dialogue"
-    if not one.inform:
-        return _not_informed(rules, domain, each, one, goal, town)
-    missing = goal.requestable - one.provided
-    if missing:
-        return _not_told(rules, domain, missing, each, town)
-    failed = [name for name, other in verdict.domains.items() if not other.inform]
-    return f"under mwzeval a domain cannot succeed while another fails ({', '.join(failed)})"
+        yield TaskFault(reason="no_responses")
+    elif not one.inform:
+        yield from _not_informed(rules, domain, each, one, goal, town)
+    elif missing := goal.requestable - one.provided:
+        yield from _not_told(rules, domain, missing, each, town)
+    else:
+        failed = tuple(name for name, other in verdict.domains.items() if not other.inform)
+        yield TaskFault(reason="another_failed", given=failed)
 
 
 def _not_informed(
     rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
-) -> str:
+) -> Iterator[TaskFault]:
     if one.offer_turn is None:
-        return f"nothing was offered: no response that counts for {domain} has {_offer(rules, domain, goal)}"
-    state = each.states[one.offer_turn].get(domain)
-    when = f"in turn {2 * one.offer_turn + 1}"
+        yield TaskFault(reason="nothing_offered", wanted=_offer(rules, domain, goal))
+        return
+    state, turn = each.states[one.offer_turn].get(domain), 2 * one.offer_turn + 1
     if state is None:
-        return f"the state at the offer, {when}, does not have {domain}"
-    if domain not in DATABASE_DOMAINS:
-        return f"the state at the last offer, {when}, does not say what the goal says: {_written(state)}"
-    if not one.offered:
-        return f"the state at the offer, {when}, fits nothing in the database: {_written(state)}"
+        yield TaskFault(reason="state_lacks_domain", turn=turn)
+        return
+    if domain not in DATABASE_DOMAINS or not one.offered:
+        reason = "state_fits_nothing" if domain in DATABASE_DOMAINS else "state_differs"
+        yield TaskFault(reason=reason, turn=turn, given=tuple(f"{slot}={value}" for slot, value in state.items()))
+        return
     table, fitting = town.tables[domain], town.answer(domain, goal.informable)
     wrong = one.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
     first = wrong & -wrong
     (row,) = table.at(first)
-    failed = town.failed_constraints(domain, first, goal.informable)
-    faults = (f"{slot} is {row.get(slot, 'unknown')}, wanted {goal.informable[slot]}" for slot in failed)
-    return (
-        f"{when} the state led to {counted(one.offered.bit_count(), 'row')}, {wrong.bit_count():,} of which "
-        f"{'does' if wrong.bit_count() == 1 else 'do'} not fit the goal, such as {row.get('name') or row['trainid']}: "
-        f"{'; '.join(faults)}"
-    )
+    for slot in town.failed_constraints(domain, first, goal.informable):
+        yield TaskFault(
+            reason="offer_unfit", slot=slot, turn=turn, given=(row.get(slot, "unknown"),),
+            wanted=goal.informable[slot], entity=row.get("name") or row["trainid"],
+            rows=one.offered.bit_count(), unfit=wrong.bit_count(),
+        )  # fmt: skip
 
 
 def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
     """What would have been an offer."""
     if rules == "mwzeval":
-        return "a [train_id]" if domain == "train" else "a [name]"
+        return "[train_id]" if domain == "train" else "[name]"
     if "name" in goal.informable or domain not in (*DATABASE_DOMAINS, "taxi"):
-        return "a placeholder"
-    return f"a {_OFFERS.get(domain, '[name]')}"
+        return "placeholder"
+    return _OFFERS.get(domain, "[name]")
 
 
-def _not_told(rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue, town: TownDatabase) -> str:
+def _not_told(
+    rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue, town: TownDatabase
+) -> Iterator[TaskFault]:
     said = set().union(*(mentions(turn.response).classes for turn in each.turns))
-    sentences = [f"never told: {_told(sorted(missing - said))}"] if missing - said else []
+    for word in sorted(missing - said):
+        yield TaskFault(reason="never_told", slot=_NAMES[word])
     why = _why_not_mwzeval if rules == "mwzeval" else _why_not_grounded
     for word in sorted(missing & said):
-        reasons: dict[str, list[int]] = {}
         for number, turn in enumerate(each.turns):
             if word in mentions(turn.response).classes:
-                reasons.setdefault(why(word, domain, number, each, town), []).append(2 * number + 1)
-        told = "; ".join(f"turn {', '.join(map(str, turns))}: {reason}" for reason, turns in reasons.items())
-        sentences.append(f"given in the wrong place: {_told([word])} ({told})")
-    return "; ".join(sentences)
+                reason, given = why(word, domain, number, each, town)
+                yield TaskFault(reason=reason, slot=_NAMES[word], turn=2 * number + 1, given=given)
 
 
-def _why_not_mwzeval(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> str:
-    active = each.active[number] if number < len(each.active) else ()
+#: A code of a reason, and what is given with it.
+_InVain: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+def _why_not_mwzeval(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> _InVain:
+    active = tuple(each.active[number]) if number < len(each.active) else ()
     if domain not in active:
-        return f"treated as the {', '.join(active)} domain" if active else "treated as no domain"
-    return "nothing was booked yet by the human wizard"
+        return ("told_for_another", active) if active else ("told_for_none", ())
+    return "told_unbooked", ()
 
 
-def _why_not_grounded(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> str:
+def _why_not_grounded(word: str, domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> _InVain:
     said, estimate = mentions(each.turns[number].response), estimated_domains(each.states)[number]
     if said.stuffed:
-        return "the response is stuffed"
+        return "told_stuffed", ()
     if word not in said.of(domain, estimate):
-        owners = [owner or estimate or "no domain" for owner, words in said.owned.items() if word in words]
-        return f"it belongs to {', '.join(owners)}"
+        owners = (owner or estimate or "no domain" for owner, words in said.owned.items() if word in words)
+        return "told_of_other", tuple(owners)
     if word == REFERENCE and domain not in each.gold.booked[number] and _fits(domain, number, each, town):
-        return "nothing was booked yet by the human wizard"
-    return "the state does not fit the goal"
+        return "told_unbooked", ()
+    return "told_off_goal", ()
 
 
 def _fits(domain: str, number: int, each: JudgedDialogue, town: TownDatabase) -> bool:
@@ -189,7 +203,3 @@ def _fits(domain: str, number: int, each: JudgedDialogue, town: TownDatabase) ->
     rows = town.answer(domain, state[domain]) if domain in DATABASE_DOMAINS and domain in state else 0
     fitting = town.answer(domain, goal.informable) if domain in DATABASE_DOMAINS else 0
     return is_valid(domain, goal, rows, fitting, state)
-
-
-def _written(slots: Mapping[str, str]) -> str:
-    return ", ".join(f"{slot}={value}" for slot, value in slots.items()) or "nothing"

@@ -6,15 +6,24 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tracking.accumulate import Accumulator, LooseState, compute
+    from dialgauge.tracking.accumulate import Accumulator, compute
     from dialgauge.tracking.align import Policy
     from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
-    from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
+    from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
     from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
     from dialgauge.tracking.figures import scored_figures, sweep_intervals
-    from dialgauge.tracking.inputs import SELF, Source, SystemInput, cut_down, declared_scope, load, load_systems
+    from dialgauge.tracking.inputs import (
+        SELF,
+        LooseState,
+        Source,
+        SystemInput,
+        cut_down,
+        declared_scope,
+        load,
+        load_systems,
+    )
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
         DEFAULT_MEASURES,
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
         needing,
         required_measures,
     )
-    from dialgauge.tracking.results import Results, SystemScores, present
+    from dialgauge.tracking.results import TrackedSystem, TrackingRuns
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.shards import score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.stream import stream_counts, write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, require_open_inventory, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -44,6 +53,7 @@ __all__ = [
     "MATCHINGS",
     "RESAMPLED",
     "SELF",
+    "SYMBOLS",
     "Accumulator",
     "Counts",
     "Faults",
@@ -52,7 +62,6 @@ __all__ = [
     "MeasureChoice",
     "Moments",
     "Policy",
-    "Results",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",
@@ -63,7 +72,8 @@ __all__ = [
     "Swap",
     "Sweep",
     "SystemInput",
-    "SystemScores",
+    "TrackedSystem",
+    "TrackingRuns",
     "TurnCounts",
     "build_study",
     "carries_gold",
@@ -82,11 +92,9 @@ __all__ = [
     "load",
     "load_systems",
     "needing",
-    "present",
     "profile_sensitivity",
     "ranking_measure",
     "read_counts",
-    "require_open_inventory",
     "require_view",
     "required_measures",
     "score",

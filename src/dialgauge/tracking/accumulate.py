@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge
+from dialgauge.tracking.inputs import LooseState, states_dialogue
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures
 from dialgauge.tracking.states import checksum_text
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
-
-#: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
-#: alternatives.
-LooseState: TypeAlias = Mapping[str, "str | Sequence[str] | Mapping[str, str | Sequence[str]]"]
 
 
 class Accumulator:
@@ -176,44 +172,7 @@ def compute(
             )
     accumulator = Accumulator(measures=measures, profile=profile, inventory=inventory)
     accumulator.update(
-        [_dialogue(number, states, gold=True) for number, states in enumerate(references)],
-        [_dialogue(number, states, gold=False) for number, states in enumerate(predictions)],
+        [states_dialogue(str(number), states, gold=True) for number, states in enumerate(references)],
+        [states_dialogue(str(number), states, gold=False) for number, states in enumerate(predictions)],
     )
     return accumulator.compute()
-
-
-def _dialogue(number: int, states: Sequence[LooseState], *, gold: bool) -> Dialogue:
-    made = [loose_state(state, number, turn) for turn, state in enumerate(states)]
-    turns = [Turn(speaker="user", state=one) if gold else Turn(speaker="user", predicted=one) for one in made]
-    return Dialogue(id=str(number), turns=tuple(turns))
-
-
-def loose_state(state: LooseState, dialogue: int, turn: int) -> State:
-    """A state in the data model from a nested or a flat mapping."""
-    nested: State = {}
-    if not isinstance(state, Mapping):
-        raise DialgaugeError(f"a state must be a mapping (got {state!r:.60})", dialogue=str(dialogue), turn=turn)
-    for key, value in state.items():
-        if isinstance(value, Mapping):
-            for slot, inner in value.items():
-                nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)
-            continue
-        domain, hyphen, slot = key.partition("-")
-        if not hyphen:
-            raise DialgaugeError(
-                f"'{key}' is neither a domain with slots nor of the form domain-slot", dialogue=str(dialogue), turn=turn
-            )
-        nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
-    return nested
-
-
-def _values(value: str | Sequence[str], slot: str, dialogue: int, turn: int) -> tuple[str, ...]:
-    values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
-    for one in values:
-        if not isinstance(one, str):
-            raise DialgaugeError(
-                f"{slot} is {one!r:.60}; values must be strings; leave absent slots out",
-                dialogue=str(dialogue),
-                turn=turn,
-            )
-    return values

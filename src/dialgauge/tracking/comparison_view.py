@@ -18,7 +18,7 @@ from dialgauge.report import Column, Table
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
-from dialgauge.tracking.results import Results, SystemScores
+from dialgauge.tracking.results import TrackingRuns
 from dialgauge.tracking.tables import SLOT_ERRORS, SLOT_REWORDINGS, TURN_SCORES, frame_counts
 
 if TYPE_CHECKING:
@@ -36,10 +36,13 @@ _EMPTY = "-"
 class TrackingView(ComparisonView):
     """What tracking runs add to their comparison."""
 
+    # An empty state is a state.
+    scores_missing_as_empty = True
+
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """What gold itself scores, under profiles that do not give it 100."""
-        systems = [SystemScores(run) for run in runs if _is_complete(run)]
-        return Results(systems).ceilings() if systems else []
+        complete = [run for run in runs if _is_complete(run)]
+        return TrackingRuns(complete).ceilings() if complete else []
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.report import Table
-    from dialgauge.tracking.results import SystemScores
+    from dialgauge.tracking.results import TrackedSystem
 
 _KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 
@@ -96,7 +96,7 @@ def onset_histogram(first: Iterable[int], turns: Iterable[int], bins: int = 10) 
 class Faults:
     """The errors of one system under one profile, from the tables of its run."""
 
-    def __init__(self, system: SystemScores) -> None:
+    def __init__(self, system: TrackedSystem) -> None:
         if SLOT_ERRORS not in system.run.tables:
             raise DialgaugeError("finding errors needs predicted states, but there are only flags", file=system.name)
         self.system = system
@@ -206,7 +206,7 @@ def slots_per_dialogue(counts: Counts) -> Codes:
     return np.maximum.reduceat(counts.gold_size, np.flatnonzero(counts.first))
 
 
-def fault_tables(system: SystemScores, most: int = 15) -> list[Table]:
+def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
     """Where errors begin, how long they last, and which values are confused."""
     from dialgauge.report import Column, Table
 
@@ -242,7 +242,7 @@ def fault_tables(system: SystemScores, most: int = 15) -> list[Table]:
     return [slots, confused, _first_error_table(system, faults)]
 
 
-def _first_error_table(system: SystemScores, faults: Faults) -> Table:
+def _first_error_table(system: TrackedSystem, faults: Faults) -> Table:
     from dialgauge.report import Table
 
     first, slots = faults.first_errors(), slots_per_dialogue(system.counts)

@@ -19,7 +19,7 @@ from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.faults import onset_histogram, slots_per_dialogue
-from dialgauge.tracking.results import KIND, SystemScores
+from dialgauge.tracking.results import KIND, TrackedSystem
 from dialgauge.tracking.tables import TURN_DOMAINS, TURN_SCORES, frame_counts
 from dialgauge.tracking.views import domain_counts
 
@@ -180,7 +180,7 @@ def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
         bars,
         title=f"{measure} by domain",
         value=measure,
-        percent=all(SystemScores(run).is_share(measure) for run in drawn.runs.values()),
+        percent=all(TrackedSystem(run).is_share(measure) for run in drawn.runs.values()),
         counts=sizes,
         intervals=ends,
         note=[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,12 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame
 
-Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame"
+#: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
+#: alternatives.
+LooseState: TypeAlias = Mapping[str, "str | Sequence[str] | Mapping[str, str | Sequence[str]]"]
+#: By dialogue the states of its user turns.
+PlainStates: TypeAlias = Mapping[str, Sequence[LooseState]]
+Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame | PlainStates"
 
 #: What is remarked of predicted values that mean "absent", though not to every public evaluator.
 BLANKS = (
@@ -26,7 +31,7 @@ BLANKS = (
 )
 _FILLED = "predicted values 'none' or empty counted as filled slots"
 
-_WHAT = "predictions are files, frames, datasets or dialogues, or a mapping of names to them"
+_WHAT = "predictions are files, frames, datasets, dialogues or states by dialogue, or a mapping of names to them"
 
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
@@ -84,7 +89,7 @@ class SystemInput(Struct, frozen=True, eq=False):
 
 
 def load(source: Source, name: str | None = None, format: str | None = None) -> SystemInput:
-    """Read one input."""
+    """Read one input; with the name ``gold`` plain states are gold states."""
     if isinstance(source, str | Path):
         corpus = read(source, format=format)
         return _of_corpus(corpus, name or system_name(source), str(source))
@@ -92,6 +97,11 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
         return _of_corpus(source, name or "system", "")
     if _is_frame(source):
         return _of_corpus(read(cast("AnyFrame", source)), name or "system", "")
+    if isinstance(source, Mapping):
+        gold = name == "gold"
+        return SystemInput(
+            name or "system", [states_dialogue(str(key), states, gold=gold) for key, states in source.items()]
+        )
     return SystemInput(name or "system", cast(Sequence[Dialogue], source))
 
 
@@ -107,10 +117,10 @@ def load_systems(
     """Read one or several systems; names are unique."""
     if _is_frame(sources):
         return [load(cast("AnyFrame", sources), None, format)]
-    if isinstance(sources, Mapping):
-        return [load(source, name, format) for name, source in sources.items()]
-    if isinstance(sources, str | Path | Corpus):
-        return [load(sources, None, format)]
+    if isinstance(sources, Mapping) and not _are_states(sources):
+        return [load(cast("Source", source), name, format) for name, source in sources.items()]
+    if isinstance(sources, str | Path | Corpus | Mapping):
+        return [load(cast("Source", sources), None, format)]
     if not isinstance(sources, Sequence):
         raise DialgaugeError(f"something of type {type(sources).__name__} cannot be scored: {_WHAT}")
     if not len(sources):
@@ -126,7 +136,34 @@ def load_systems(
 
 def how_many(sources: object) -> int:
     """How many systems these are, before they are read: a frame is one."""
+    if isinstance(sources, str | Corpus) or (isinstance(sources, Mapping) and _are_states(sources)):
+        return 1
     return len(sources) if isinstance(sources, Mapping | Sequence) else 1
+
+
+def named_files(sources: object) -> dict[str, str]:
+    """Systems by name where each lies in files that workers read themselves."""
+    if isinstance(sources, Mapping):
+        named = dict(sources)
+    else:
+        paths = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+        named = dict(zip(system_names([str(path) for path in paths]), paths, strict=True))
+    return {name: file_name(source) for name, source in named.items()}
+
+
+def file_name(source: object) -> str:
+    """A source that workers read themselves: a file, a folder or a pattern."""
+    if isinstance(source, str | Path):
+        return str(source)
+    raise DialgaugeError(f"workers read files themselves; name files or folders instead of a {type(source).__name__}")
+
+
+def _are_states(sources: Mapping[Any, Any]) -> bool:
+    """Are these the states of dialogues, and not systems by name?"""
+    values = [value for value in sources.values() if value or not isinstance(value, list | tuple)]
+    return bool(values) and all(
+        isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value) for value in values
+    )
 
 
 def _is_frame(sources: object) -> bool:
@@ -181,3 +218,41 @@ def _domains(dialogue: Dialogue) -> Iterator[str]:
     for turn in dialogue.turns:
         for state in (turn.state, turn.predicted):
             yield from (domain.lower() for domain in state or ())
+
+
+def states_dialogue(name: str, states: Sequence[LooseState], *, gold: bool) -> Dialogue:
+    """A dialogue of user turns with nothing but their states, gold or predicted."""
+    made = [_loose_state(state, name, turn) for turn, state in enumerate(states)]
+    turns = [Turn(speaker="user", state=one) if gold else Turn(speaker="user", predicted=one) for one in made]
+    return Dialogue(id=name, turns=tuple(turns))
+
+
+def _loose_state(state: LooseState, dialogue: str, turn: int) -> State:
+    """A state in the data model from a nested or a flat mapping."""
+    nested: State = {}
+    if not isinstance(state, Mapping):
+        raise DialgaugeError(f"a state must be a mapping (got {state!r:.60})", dialogue=dialogue, turn=turn)
+    for key, value in state.items():
+        if isinstance(value, Mapping):
+            for slot, inner in value.items():
+                nested.setdefault(key, {})[slot] = _values(inner, f"{key}-{slot}", dialogue, turn)
+            continue
+        domain, hyphen, slot = key.partition("-")
+        if not hyphen:
+            raise DialgaugeError(
+                f"'{key}' is neither a domain with slots nor of the form domain-slot", dialogue=dialogue, turn=turn
+            )
+        nested.setdefault(domain, {})[slot] = _values(value, key, dialogue, turn)
+    return nested
+
+
+def _values(value: str | Sequence[str], slot: str, dialogue: str, turn: int) -> tuple[str, ...]:
+    values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
+    for one in values:
+        if not isinstance(one, str):
+            raise DialgaugeError(
+                f"{slot} is {one!r:.60}; values must be strings; leave absent slots out",
+                dialogue=dialogue,
+                turn=turn,
+            )
+    return values

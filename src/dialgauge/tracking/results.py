@@ -1,32 +1,28 @@
-"""What scoring gives: runs of systems, and everything that is shown of them, in memory or from a store alike.
+"""What scoring trackers gives: runs by system, and what is shown of them, in memory or from a store alike.
 
 results = dialgauge.score("test.json", ["augpt.json", "ubar.json"])
-results["augpt"]["JGA"], results["augpt"].by("domain"), results.table()
-stored = Store().add(results["augpt"].run)
-present([stored]).table()
+results["augpt"]["JGA"], results.by("domain"), results.table()
+stored = results.save()
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from dialgauge.errors import DialgaugeError, missing_extra, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
+from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
-    from dialgauge.report import Cell, Table
     from dialgauge.runs import Run
     from dialgauge.tracking.counts import Counts
     from dialgauge.tracking.faults import Faults
@@ -38,16 +34,18 @@ KIND = "tracking"
 INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
+#: What dialogues are ranked by unless a measure is named.
+WORST_BY = "FGA@0.5"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
-_SHOWN = 3
 
 
-class SystemScores:
-    """One system under one profile: a tracking run, and what can be seen in it."""
+class TrackedSystem:
+    """One system under one profile: what a tracking run says, typed and checked."""
 
-    def __init__(self, run: Run, measures: Sequence[Measure[Any]] | None = None) -> None:
+    def __init__(self, run: Run, own_measures: Iterable[Measure[Any]] = ()) -> None:
+        """``own_measures`` are measures of no package, which cannot be found by their names."""
         if run.kind != KIND or "evidence" not in run.details:
             reason = (
                 "it was stored by an older dialgauge: score again" if run.kind == KIND else f"its kind is {run.kind}"
@@ -55,7 +53,7 @@ class SystemScores:
             raise DialgaugeError(f"run {run.id} cannot be shown as tracker scores: {reason}")
         self.run = run
         self.details = tracking_details(run)
-        self._measures = measures
+        self._own = {str(measure): measure for measure in own_measures}
 
     @property
     def name(self) -> str:
@@ -77,7 +75,7 @@ class SystemScores:
     @cached_property
     def measures(self) -> list[Measure[Any]]:
         """The measures behind the scores."""
-        return list(self._measures or (parse_measure(name, KIND) for name in self.scores))
+        return [self._own[name] if name in self._own else parse_measure(name, KIND) for name in self.scores]
 
     @property
     def coverage(self) -> TurnCoverage:
@@ -111,18 +109,8 @@ class SystemScores:
 
         return read_counts(self.run)
 
-    @property
-    def turns(self) -> polars.DataFrame:
-        """The table ``turn_scores``: the counts of every turn, the error type, and every measure."""
-        return self.run.table("turn_scores")
-
-    def __getitem__(self, measure: str) -> float:
-        if measure not in self.scores:
-            why = self.left_out.get(measure)
-            reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
-            raise DialgaugeError(f"{self.name} has no score {measure}{reason}")
-        value = self.scores[measure].value
-        return math.nan if value is None else value
+    def __getitem__(self, measure: str) -> Score:
+        return self.run[measure]
 
     def is_share(self, measure: str) -> bool:
         """Whether a measure is a fraction, shown as percent."""
@@ -168,39 +156,80 @@ class SystemScores:
             content |= {"sgd": sgd.scores, "sgd_signature": sgd.signature}
         return content
 
-    def __repr__(self) -> str:
-        return f"<{self.name} under {self.profile}: {_listed(self.scores)}>"
 
-    def _repr_html_(self) -> str:
-        return self.run._repr_html_()
+class TrackingRuns(RunSet):
+    """All systems under all profiles; where there are several profiles, a name is ``augpt (canon)``."""
 
+    def __init__(self, runs: Iterable[Run], own_measures: Iterable[Measure[Any]] = ()) -> None:
+        self._own_measures = list(own_measures)
+        super().__init__(runs)
 
-class Results:
-    """All systems under all profiles, in the order they were named."""
+    def _check(self, run: Run) -> None:
+        TrackedSystem(run)
 
-    def __init__(self, systems: Iterable[SystemScores]) -> None:
-        self.systems = list(systems)
-        if not self.systems:
-            raise DialgaugeError("there are no scores to show; name at least one run")
+    def _labels(self, runs: Sequence[Run]) -> list[str]:
+        profiles = [tracking_details(run).profile for run in runs]
+        if len(set(profiles)) == 1:
+            return super()._labels(runs)
+        return [f"{run.name} ({profile})" for run, profile in zip(runs, profiles, strict=True)]
 
-    def __iter__(self) -> Iterator[SystemScores]:
-        return iter(self.systems)
+    def _facts(self, run: Run) -> dict[str, str]:
+        return {"profile": tracking_details(run).profile}
 
-    def __len__(self) -> int:
-        return len(self.systems)
+    @cached_property
+    def systems(self) -> list[TrackedSystem]:
+        """The runs as trackers."""
+        return [TrackedSystem(run, self._own_measures) for run in self.runs]
 
-    def __getitem__(self, name: str | int) -> SystemScores:
-        if isinstance(name, int):
-            return self.systems[name]
-        for system in self.systems:
-            if system.name == name:
-                return system
-        raise DialgaugeError(f"there is no system '{name}'.{nearest(name, (one.name for one in self.systems))}")
+    def require_turns(self, what: str) -> None:
+        """An error where something looks at turns, and a run that was scored file by file kept only sums."""
+        for run in self.runs:
+            if "turn_scores" not in run.tables:
+                raise DialgaugeError(
+                    f"{what}: run {run.id} was scored with --engine and has no turns, only sums over dialogues; "
+                    "score the files again without --engine"
+                )
 
     @property
-    def runs(self) -> list[Run]:
-        """The runs of the systems; a store takes them: ``store.add(run)``."""
-        return [system.run for system in self.systems]
+    def complete(self) -> bool:
+        """Was every gold turn scored, be it against an empty state?"""
+        return all(system.coverage.all_gold_scored for system in self.systems)
+
+    def by(self, name: str) -> dict[str, View]:
+        """The scores of each system by domain, service, slot, turn or n-domains."""
+        self.require_turns(f"by {name}")
+        return {label: system.by(name) for label, system in zip(self, self.systems, strict=True)}
+
+    def faults(self) -> dict[str, Faults]:
+        """Where each system goes wrong: episodes, confused values, first errors."""
+        self.require_turns("faults")
+        return {label: system.faults for label, system in zip(self, self.systems, strict=True)}
+
+    def worst(self, n: int = 5, by: str | None = None) -> Display:
+        """The worst dialogues of each system by a measure (FGA@0.5), turn by turn."""
+        from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
+
+        measure = ranking_measure(by or WORST_BY)
+        self.require_turns("worst")
+        shown = Display()
+        for system in self.systems:
+            for dialogue, value in worst_dialogues(system, measure, n):
+                score = f"{value:.2%}" if measure.card.unit == "share" else f"{value:.4g} {measure.card.unit}"
+                title = f"{system.name} ({system.profile}): dialogue {dialogue} alone has {measure} {score}"
+                shown.append(f"{title}\n{layout(system, dialogue)}")
+        return shown
+
+    def _explained(self, run: Run, dialogue: str) -> list[Table | str]:
+        from dialgauge.tracking.worst import layout
+
+        system = next(one for one in self.systems if one.run is run)
+        return [f"{system.name} ({system.profile})\n{layout(system, dialogue)}"]
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """Scores with their intervals, where errors begin, scores by domain."""
+        from dialgauge.tracking.figures import scored_figures
+
+        return {**super().figures(), **scored_figures(self)}
 
     @cached_property
     def resampling(self) -> Resampling | None:
@@ -211,7 +240,7 @@ class Results:
         return Resampling.parse(made.pop())
 
     @cached_property
-    def signature(self) -> Signature:
+    def shared_signature(self) -> Signature:
         """What all scores share; where systems differ in the turns or slots they were scored on, it is left open."""
         shared = Signature.shared(system.signature for system in self.systems)
         named = (system.signature.get("profile", "" if "roles" in shared else "unknown") for system in self.systems)
@@ -219,6 +248,11 @@ class Results:
         made = Signature.shared(Signature.parse(system.run.signature) for system in self.systems).get("interval", "")
         interval = str(self.resampling) if self.resampling else made
         return Signature(**({"profile": "", **shared} | {"profile": profiles})).with_(interval=interval)
+
+    @property
+    def signature(self) -> str:
+        """What all scores share, in its long form."""
+        return self.shared_signature.long()
 
     @property
     def several_profiles(self) -> bool:
@@ -234,15 +268,15 @@ class Results:
 
         return read_sensitivity(self.runs)
 
-    def as_dict(self, views: Sequence[str] = (), *, faults: bool = False) -> dict[str, Any]:
+    def document(self, *, by: Sequence[str] = (), faults: bool = False) -> dict[str, Any]:
         """The JSON that ``dialgauge score --json`` writes."""
         content = {
-            "signature": self.signature.long(),
+            "signature": self.signature,
             "coverage": {
                 "policy": self.systems[0].coverage.policy,
                 "systems": {system.name: system.coverage.as_dict() for system in self.systems},
             },
-            "systems": [system.as_dict(views, faults=faults) for system in self.systems],
+            "systems": [system.as_dict(by, faults=faults) for system in self.systems],
         }
         return content | {"sensitivity": self.sensitivity.as_dict()} if self.sensitivity else content
 
@@ -250,40 +284,35 @@ class Results:
         """Systems down, measures across, in percent; ``compact``: measures down and systems across while that fits."""
         if compact and len(self) <= _SIDE_BY_SIDE and all(self._shares.values()):
             return self._side_by_side()
-        from dialgauge.report import Column, Table, score_column
-
         lead = [Column("system"), *([Column("profile")] if self.several_profiles else [])]
         lead += [Column("dialogues", drop=1), Column("turns", drop=2)]
         columns = []
         for name, share in self._shares.items():
             score = self._score(name)
             columns.append(score_column(name if share else f"{name} ({score.unit})", score, best=self._ranked))
-        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature.long()))
+        table = self._noted(Table(self._title, [*lead, *columns], signature=self.signature))
         for system in self.systems:
             profile = [system.profile] if self.several_profiles else []
-            cells = [_cell(system.scores.get(name)) for name in self._shares]
+            cells = [score_cell(system.scores.get(name)) for name in self._shares]
             table.add(system.name, *profile, system.coverage.dialogues, system.coverage.turns, *cells)
         return table
 
     def _side_by_side(self) -> Table:
-        from dialgauge.report import Column, Table
-
         titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
         columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
-        table = self._noted(Table(self._title, columns, signature=self.signature.long()))
+        table = self._noted(Table(self._title, columns, signature=self.signature))
         for name in self._shares:
             scores = [system.scores.get(name) for system in self.systems]
             best = self._best(name, scores) if self._ranked else None
-            table.add(name, *(_cell(score, best) for score in scores))
+            bold = [best is not None and score is not None and score.value == best for score in scores]
+            table.add(name, *(score_cell(score, bold=best) for score, best in zip(scores, bold, strict=True)))
         return table
 
     def _noted(self, table: Table) -> Table:
         """The table with all notes; those about intervals only where it shows some."""
-        from dialgauge.report import INTERVALS
-
-        for note in self.interval_notes():
+        for note in self._interval_notes():
             table.explain(note, INTERVALS)
-        table.notes += self.notes()
+        table.notes += self._limits()
         return table
 
     @property
@@ -306,7 +335,12 @@ class Results:
         known = Scores(dialogues=(), sums={}, scores={measure: self._score(measure)})
         return known.best(measure, (score.value for score in scores if score))
 
-    def interval_notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
+        """How intervals were made, what was not scored, and what limits the scores."""
+        return [*self._interval_notes(), *self._limits()]
+
+    def _interval_notes(self) -> list[str]:
         """The meaning of intervals, where there are any."""
         few = self._with_one_more()
         if not self.resampling:
@@ -330,8 +364,7 @@ class Results:
         )
         return [f"{', '.join(named)}: {told}."]
 
-    def notes(self) -> list[str]:
-        """What was not scored, and what limits the scores."""
+    def _limits(self) -> list[str]:
         notes = []
         scored_on = {(system.profile, system.signature.get("gold")) for system in self.systems}
         if len(scored_on) > len({system.profile for system in self.systems}):
@@ -348,6 +381,22 @@ class Results:
             notes += _mean_over_slots(system)
         return notes
 
+    def coverage_sentences(self) -> list[str]:
+        """For each system what was scored, and what its profile did to slot names."""
+        sentences = []
+        for system in self.systems:
+            evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
+            renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
+            named = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")
+            facts = {
+                f"{counted(renamed, 'slot name')} unified": renamed,
+                f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
+                f"{counted(unknown, 'prediction')} for slots missing from the inventory": unknown,
+            }
+            told = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
+            sentences += [f"{system.name} ({system.profile}): {one}" for one in told if one]
+        return sentences
+
     def ceilings(self) -> list[str]:
         """A sentence for each profile under which gold itself does not score 100."""
         limited = [system for system in self.systems if system.gold_against_itself]
@@ -358,13 +407,13 @@ class Results:
         said = (ceiling_sentence(one.profile, one.gold_against_itself, self._shares) for one in limited)
         return list(dict.fromkeys(said))
 
-    def tables(self, views: Sequence[str] = (), *, faults: bool = False) -> list[Table]:
-        """Everything as tables: scores, views, where it goes wrong, and what else the runs keep."""
+    def tables(self, *, by: Sequence[str] = (), faults: bool = False) -> list[Table]:
+        """Everything as tables: scores, parts (:meth:`by`), where it goes wrong, and what else the runs keep."""
         tables = [self.table(compact=True)]
-        if views:
+        if by:
             from dialgauge.tracking.views import view_table
 
-            tables += [view_table(name, self.systems) for name in views]
+            tables += [view_table(name, self.systems) for name in by]
         if faults:
             from dialgauge.tracking.faults import fault_tables
 
@@ -379,52 +428,6 @@ class Results:
             tables.append(sgd_table(self.runs))
         return tables
 
-    def frame(self) -> polars.DataFrame:
-        """One row per system, profile and measure."""
-        import polars
-
-        return polars.DataFrame(
-            [
-                {
-                    "system": system.name,
-                    "profile": system.profile,
-                    "measure": name,
-                    "value": math.nan if score.value is None else score.value,
-                    "low": score.low,
-                    "high": score.high,
-                    "signature": score.signature,
-                }
-                for system in self.systems
-                for name, score in system.scores.items()
-            ],
-            schema_overrides=dict.fromkeys(("value", "low", "high"), polars.Float64),
-        )
-
-    def pandas(self) -> pandas.DataFrame:
-        """:meth:`frame` for pandas (extra ``pandas``)."""
-        try:
-            return self.frame().to_pandas()
-        except ModuleNotFoundError as error:
-            raise missing_extra(error.name or "pandas", "pandas", "a pandas frame") from error
-
-    def __str__(self) -> str:
-        return self.table().render("markdown")
-
-    def __repr__(self) -> str:
-        names = list(dict.fromkeys(system.name for system in self.systems))
-        profiles = dict.fromkeys(system.profile for system in self.systems)
-        return f"<Results of {_listed(names)} under {', '.join(profiles)}: {_listed(self._shares)}>"
-
-    def _repr_html_(self) -> str:
-        from dialgauge.report import notebook_html
-
-        return notebook_html([self.table(compact=True)])
-
-
-def present(runs: Iterable[Run]) -> Results:
-    """Tracking runs as results: tables, views, faults and JSON of runs in memory or in a store."""
-    return Results(SystemScores(run) for run in runs)
-
 
 def _official(score: Score) -> bool:
     from dialgauge.tracking.sgd.official import PROFILE
@@ -432,22 +435,8 @@ def _official(score: Score) -> bool:
     return Signature.parse(score.signature).get("profile") == PROFILE
 
 
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return f"{', '.join(every[:_SHOWN])}{more}"
-
-
 def _score_dict(score: Score) -> dict[str, Any]:
     return {"value": score.value, "low": score.low, "high": score.high, "signature": score.signature}
-
-
-def _cell(score: Score | None, best: float | None = None) -> Cell:
-    from dialgauge.report import Cell
-
-    if score is None:
-        return Cell(None)
-    return Cell(score.value, score.low, score.high, bold=best is not None and score.value == best)
 
 
 def _clean(view: View) -> View:
@@ -462,7 +451,7 @@ def _clean(view: View) -> View:
     }
 
 
-def _mean_over_slots(system: SystemScores) -> list[str]:
+def _mean_over_slots(system: TrackedSystem) -> list[str]:
     """What is in a mean over slots: predicted slots that gold never has, each of which counts 0."""
     name, hidden = "F1(average=slot)", system.details.slots_without_gold
     score = system.scores.get(name)

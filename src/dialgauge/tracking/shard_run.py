@@ -27,7 +27,7 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Input, TableParts, input_of_files, new_run
 from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.results import INTERVALS_MADE, KIND, Results, SystemScores
+from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
 from dialgauge.tracking.shard_sums import (
     Floats,
     Moments,
@@ -138,7 +138,7 @@ def combined(
     sources: Sequence[str],
     gold_source: str | None,
     gold: Sequence[Dialogue] | None,
-) -> Results:
+) -> TrackingRuns:
     """The run of one system from what came of its files."""
     whole = _Gathered()
     for part in parts:
@@ -177,7 +177,7 @@ def combined(
         details=_details(facts, settings, len(whole.parts)),
         notes=[facts.coverage.sentence(), *_interval_note(made), *([_CODES_NOTE] if facts.codes else [])],
     )
-    return Results([SystemScores(run, kept)])
+    return TrackingRuns([run])
 
 
 def _with_left_over(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
-from dialgauge.measures import Bounds, Rows, scores_frame
+from dialgauge.measures import Bounds, Rows
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 
@@ -182,7 +182,7 @@ class ShardSums(Struct, frozen=True, kw_only=True):
             size=size,
             facts=facts,
             dialogues=len(ids),
-            table=parquet_bytes(scores_frame(ids, rows), **_QUICK),
+            table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
             rowless=_rowless(ids, rows),
             keys=_keys_of(ids),
             moments={name: Moments.of(*sums) for name, sums in rows.items()},
@@ -193,6 +193,19 @@ def _joined_ids(parts: Sequence[polars.Series]) -> polars.Series | None:
     import polars
 
     return polars.concat(parts, rechunk=True) if parts else None
+
+
+def _scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
+    """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    frames = [polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
+    for name, (above, below) in sums.items():
+        columns = [dialogues.alias("dialogue"), polars.Series("num", above), polars.Series("den", below)]
+        scored = polars.DataFrame(columns).filter(polars.Series(below > 0))
+        frames.append(scored.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
+    return polars.concat(frames)
 
 
 def _rowless(ids: polars.Series, rows: Mapping[str, Rows]) -> list[str]:

@@ -23,7 +23,7 @@ from dialgauge.formats import list_shards, read, system_name
 from dialgauge.measures import Measure, Resampling
 from dialgauge.runs import Parts, Store
 from dialgauge.text import counted
-from dialgauge.tracking.results import Results
+from dialgauge.tracking.results import TrackingRuns
 from dialgauge.tracking.shard_run import combined
 from dialgauge.tracking.shard_sums import ShardSums
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
@@ -51,7 +51,7 @@ def score_shards(
     gold_format: str | None = None,
     name: str | None = None,
     on_unit: Callable[[int], None] | None = None,
-) -> Results:
+) -> TrackingRuns:
     """Score one system whose predictions lie in many files.
 
     ``gold`` is a file or folder that every worker can hold, or as many files as there are predictions, with the same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Ontology, Turn
+from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
-from dialgauge.runs import Run, SharedCorpus, new_run
+from dialgauge.runs import Run, SharedCorpus, Store, new_run
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -25,17 +28,19 @@ from dialgauge.tracking.inputs import (
     blank_remarks,
     cut_down,
     declared_scope,
+    file_name,
     how_many,
     load,
     load_systems,
+    named_files,
     remarks_on,
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
-from dialgauge.tracking.results import KIND, SENSITIVITY, Results, SystemScores
+from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
-from dialgauge.values import DEFAULT_PROFILE, Pair, Profile, profile_named
+from dialgauge.values import DEFAULT_PROFILE, HOUSE, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -48,48 +53,112 @@ def score(
     predictions: Source | Mapping[str, Source] | Sequence[str | Path],
     *,
     measures: MeasureChoice = None,
-    profile: str | Profile | Sequence[str | Profile] = DEFAULT_PROFILE,
+    profile: str | Profile | Sequence[str | Profile] | None = None,
     coverage: str = "intersection",
     exclude: Collection[str] = (),
-    ontology: Ontology | None = None,
+    ontology: Ontology | str | Path | None = None,
+    sgd: SgdScoring | None = None,
+    sensitivity: bool = False,
     intervals: bool = True,
     resamples: int = 1000,
     seed: int = 0,
     gold_format: str | None = None,
     pred_format: str | None = None,
-) -> Results:
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> TrackingRuns:
     """Score one or several trackers.
 
     ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
-    pandas, Hugging Face datasets, or lists of dialogues; ``predictions`` may also be several files, or a mapping of
-    names to any of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as
-    ``"JGA"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules. Intervals are 95%, from
+    pandas, Hugging Face datasets, lists of dialogues, or plain states: ``{"d1": [{"hotel-area": "north"}, ...]}``, for
+    each dialogue the state of every user turn. ``predictions`` may also be several files, or a mapping of names to any
+    of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as ``"JGA"`` or
+    ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules, or several. Intervals are 95%, from
     resampling dialogues.
 
-    >>> from dialgauge import Dialogue, Turn, score
-    >>> gold = [Dialogue(id="d", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
-    >>> pred = [Dialogue(id="d", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("north",)}}),))]
-    >>> score(gold, pred)[0]["JGA"]
-    1.0
+    ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
+    ``workers`` every system may be a folder or a pattern of many files, which are scored one by one (``store`` keeps
+    what is finished): totals, but nothing by turn or slot.
+
+    >>> import dialgauge
+    >>> results = dialgauge.score({"d": [{"hotel-area": "north"}]}, {"mine": {"d": [{"hotel-area": "north"}]}})
+    >>> results["mine"]["JGA"]
+    <Score 1, n=1>
+    >>> f"{results['mine']['JGA']:.2f}", results.frame()["measure"].to_list()[:2]
+    ('1.00', ['JGA', 'SA'])
     """
     if isinstance(gold, str) and gold == SELF:
         gold = None
-    reference = None if gold is None else load(gold, "gold", gold_format)
-    systems = load_systems(predictions, pred_format)
-    study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=ontology)
-    profiles = [profile] if isinstance(profile, str | Profile) else list(profile)
+    named = profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE
+    profiles = [named] if isinstance(named, str | Profile) else list(named)
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the default")
-    chosen = [profile_named(one) if isinstance(one, str) else one for one in profiles]
+    chosen = chosen_measures(measures)
+    rules = [profile_named(one) if isinstance(one, str) else one for one in profiles]
     if ontology is not None:
-        require_open_inventory(chosen, "ontology")
-    return score_study(
-        study,
-        chosen_measures(measures),
-        chosen,
-        resampling=Resampling(resamples, seed) if intervals else None,
-        required=required_measures(measures),
-    )
+        _require_open_inventory(rules, "ontology" if isinstance(ontology, Ontology) else "--ontology")
+    slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
+    resampling = Resampling(resamples, seed) if intervals and resamples else None
+    required = required_measures(measures)
+    if place_of(workers).asked:
+        if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
+            raise DialgaugeError(
+                "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
+            )
+        from dialgauge.tracking.shards import score_shards
+
+        runs: list[Run] = []
+        for name, source in named_files(predictions).items():
+            with progress.bar(f"scoring {name}") as advance:
+                runs += score_shards(
+                    [source],
+                    None if gold is None else file_name(gold),
+                    measures=chosen,
+                    required=required,
+                    profile=profiles[0],
+                    store=store or Store(),
+                    coverage=coverage,
+                    exclude=exclude,
+                    ontology=slots,
+                    resampling=resampling,
+                    workers=workers,
+                    format=pred_format,
+                    gold_format=gold_format,
+                    name=name,
+                    on_unit=advance,
+                ).runs
+        results = TrackingRuns(runs)
+    else:
+        with progress.reading(1 + how_many(predictions)) as advance:
+            reference = None if gold is None else load(gold, "gold", gold_format)
+            advance(1)
+            systems = load_systems(predictions, pred_format)
+        for one in (reference, *systems):
+            if one is not None:
+                progress.say(one.described())
+        for system in systems if reference else ():
+            if carries_gold(system.dialogues):
+                progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
+        inventory = slots or (sgd.schema if sgd else None)
+        study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+        house = [profile_named(name) for name in HOUSE] if sensitivity else []
+        others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
+        steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
+        with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
+            results = score_study(
+                study,
+                chosen,
+                rules,
+                resampling=resampling,
+                required=required,
+                sgd=sgd,
+                sensitivity=others,
+                advance=advance,
+            )
+    for sentence in results.coverage_sentences():
+        progress.say(sentence)
+    return results
 
 
 def compare(
@@ -171,7 +240,7 @@ def _role(system: SystemInput, gold: SystemInput | None) -> str:
     return "gold and predictions" if gold is None and carries_gold(system.dialogues) else "predictions"
 
 
-def require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
+def _require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
     """An error where every profile brings its own slots, so that those of an ontology would change nothing."""
     if all(profile.inventory is not None for profile in profiles):
         named = ", ".join(profile.name for profile in profiles)
@@ -337,7 +406,7 @@ def score_study(
     sgd: SgdScoring | None = None,
     sensitivity: Sequence[Profile] = (),
     advance: Callable[[int], None] = lambda steps: None,
-) -> Results:
+) -> TrackingRuns:
     """Score every system of a study under every profile.
 
     A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
@@ -355,13 +424,11 @@ def score_study(
         result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
         tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
         details = {"sensitivity_ceilings": result.ceilings}
-    return Results(
-        SystemScores(
-            _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details),
-            one.evidence.measures,
-        )
+    runs = [
+        _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details)
         for one, scores in zip(prepared, scored, strict=True)
-    )
+    ]
+    return TrackingRuns(runs, measures)
 
 
 def _prepared(

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
+from dialgauge.columns import Column, ColumnTable, chosen_texts, column
 from dialgauge.dialogue import Turn
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
@@ -34,6 +35,7 @@ from dialgauge.tracking.fga import default_rule, error_types
 
 if TYPE_CHECKING:
     import polars
+    from numpy.typing import NDArray
 
     from dialgauge.runs import Run
     from dialgauge.tracking.states import StateComparison
@@ -48,14 +50,14 @@ COUNTS = ("correct", "wrong_value", "missed", "spurious")
 KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
 ERROR_TYPES = ("exact", "type1", "type2")
 
-MakeFrame: TypeAlias = "Callable[[], polars.DataFrame]"
+MakeTable: TypeAlias = Callable[[], ColumnTable]
 
 
 def run_tables(
     comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]
-) -> Mapping[str, MakeFrame]:
+) -> Mapping[str, MakeTable]:
     """The functions that make the tables of one system under one profile."""
-    tables: dict[str, MakeFrame] = {TURN_SCORES: partial(_turn_scores, comparison, system, measures)}
+    tables: dict[str, MakeTable] = {TURN_SCORES: partial(_turn_scores, comparison, system, measures)}
     if not comparison.flags_only:
         tables |= {
             SLOT_SCORES: partial(_slot_scores, comparison),
@@ -66,67 +68,59 @@ def run_tables(
     return {**tables, PREDICTIONS: partial(_predictions, comparison, system)}
 
 
-def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> polars.DataFrame:
-    import polars
-
+def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> ColumnTable:
     counts = comparison.counts
     types = error_types(counts, default_rule(counts))
-    columns = [
-        *_places(comparison, system),
-        *_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
-        polars.Series("exact", counts.exact),
-        polars.Series("error_type", ERROR_TYPES, polars.String).gather(types),
-        *(polars.Series(name, getattr(counts.turns, name)) for name in ("new_error", "label_match", "same_errors")),
-    ]
+    columns = {
+        **_places(comparison, system),
+        **_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
+        "exact": column("Boolean", counts.exact),
+        "error_type": chosen_texts(ERROR_TYPES, types),
+        **{
+            name: column("Boolean", getattr(counts.turns, name)) for name in ("new_error", "label_match", "same_errors")
+        },
+    }
     for measure in measures:
         if not measure.grouped:
             above, below = measure.rows(counts)
             value = np.full(len(counts), np.nan)
             np.divide(above, below, out=value, where=below > 0)
-            columns.append(polars.Series(str(measure), value).fill_nan(None))
-    return polars.DataFrame(columns)
+            columns[str(measure)] = column("Float64", value, null=np.isnan(value))
+    return ColumnTable(columns)
 
 
-def _slot_scores(comparison: StateComparison) -> polars.DataFrame:
-    import polars
-
+def _slot_scores(comparison: StateComparison) -> ColumnTable:
     table = comparison.slot_counts
     occurring = (table.correct + table.wrong + table.missed + table.spurious) > 0
     slot, dialogue = np.nonzero(occurring)
     order = np.lexsort((slot, dialogue))
     slot, dialogue = slot[order], dialogue[order]
-    return polars.DataFrame(
-        [
-            _gathered("dialogue", comparison.aligned.ids, dialogue),
-            _gathered("domain", [domain for domain, _ in table.pairs], slot),
-            _gathered("slot", [name for _, name in table.pairs], slot),
-            *_counted(*(part[slot, dialogue] for part in table.parts())),
-        ]
+    return ColumnTable(
+        {
+            "dialogue": chosen_texts(comparison.aligned.ids, dialogue),
+            **_named(table.pairs, slot),
+            **_counted(*(part[slot, dialogue] for part in table.parts())),
+        }
     )
 
 
-def _slot_errors(comparison: StateComparison, system: System) -> polars.DataFrame:
-    import polars
-
+def _slot_errors(comparison: StateComparison, system: System) -> ColumnTable:
     rows, slots, verdicts, gold, predicted = _cells(comparison, reworded=False)
     kinds = ["", "", *KINDS.values()]
-    return polars.DataFrame(
-        [
-            *_places(comparison, system, rows),
-            *_named(comparison, slots),
-            _gathered("kind", kinds, verdicts),
-            *_written(comparison, gold, predicted),
-        ]
+    return ColumnTable(
+        {
+            **_places(comparison, system, rows),
+            **_named(comparison.slots, slots),
+            "kind": chosen_texts(kinds, verdicts),
+            **_written(comparison, gold, predicted),
+        }
     )
 
 
-def _slot_rewordings(comparison: StateComparison, system: System) -> polars.DataFrame:
-    import polars
-
+def _slot_rewordings(comparison: StateComparison, system: System) -> ColumnTable:
     rows, slots, _, gold, predicted = _cells(comparison, reworded=True)
-    return polars.DataFrame(
-        [*_places(comparison, system, rows), *_named(comparison, slots), *_written(comparison, gold, predicted)]
-    )
+    named = _named(comparison.slots, slots)
+    return ColumnTable({**_places(comparison, system, rows), **named, **_written(comparison, gold, predicted)})
 
 
 def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, Codes, Codes, Codes, Codes]:
@@ -149,9 +143,7 @@ def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, Codes
     return row, slots, verdict, gold, predicted
 
 
-def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFrame:
-    import polars
-
+def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
     names: dict[str, int] = {}
     for domain, _ in comparison.slots:
         names.setdefault(domain, len(names))
@@ -166,14 +158,12 @@ def _turn_domains(comparison: StateComparison, system: System) -> polars.DataFra
             parts.append(np.stack([turn + stretch.start, np.full(len(turn), number), *kinds]).astype(np.int32))
     cells = np.concatenate(parts, axis=1)
     row, domains, *counts = cells[:, np.lexsort((cells[1], cells[0]))]
-    return polars.DataFrame(
-        [*_places(comparison, system, row), _gathered("domain", list(names), domains), *_counted(*counts)]
+    return ColumnTable(
+        {**_places(comparison, system, row), "domain": chosen_texts(list(names), domains), **_counted(*counts)}
     )
 
 
-def _predictions(comparison: StateComparison, system: System) -> polars.DataFrame:
-    import polars
-
+def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     aligned = comparison.aligned
     own = system.gold_corpus.user_turns
     theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
@@ -185,13 +175,8 @@ def _predictions(comparison: StateComparison, system: System) -> polars.DataFram
     ]
     lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
     written = [None if state is None else line for state, line in zip(states, lines, strict=False)]
-    return polars.DataFrame(
-        [
-            *_places(comparison, system),
-            polars.Series("state", written, polars.String),
-            polars.Series("text", words, polars.String),
-        ]
-    )
+    told = {"state": column("String", written), "text": column("String", words)}
+    return ColumnTable({**_places(comparison, system), **told})
 
 
 def predicted_part(turn: Turn, kind: Kind) -> Any:
@@ -199,41 +184,31 @@ def predicted_part(turn: Turn, kind: Kind) -> Any:
     return turn.judged if kind == "judged" else turn.predicted if kind == "predicted" else turn.state
 
 
-def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> list[polars.Series]:
+def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, Column]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
-    import polars
-
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
-    return [
-        _gathered("dialogue", aligned.ids, aligned.dialogue[chosen]),
-        polars.Series("turn", system.gold_corpus.positions[aligned.gold_row[chosen]]),
-        polars.Series("user_turn", aligned.turn[chosen]),
-    ]
+    return {
+        "dialogue": chosen_texts(aligned.ids, aligned.dialogue[chosen]),
+        "turn": column("Int64", system.gold_corpus.positions[aligned.gold_row[chosen]]),
+        "user_turn": column("Int32", aligned.turn[chosen]),
+    }
 
 
-def _named(comparison: StateComparison, slots: Codes) -> list[polars.Series]:
-    return [
-        _gathered("domain", [domain for domain, _ in comparison.slots], slots),
-        _gathered("slot", [name for _, name in comparison.slots], slots),
-    ]
+def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, Column]:
+    return {
+        "domain": chosen_texts([domain for domain, _ in pairs], slots),
+        "slot": chosen_texts([name for _, name in pairs], slots),
+    }
 
 
-def _written(comparison: StateComparison, *sides: Codes) -> list[polars.Series]:
+def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, Column]:
     texts = [" | ".join(values) if values else None for values in comparison.coder.values]
-    return [_gathered(name, texts, codes) for name, codes in zip(("gold", "predicted"), sides, strict=True)]
+    return {"gold": chosen_texts(texts, gold), "predicted": chosen_texts(texts, predicted)}
 
 
-def _counted(*counts: Codes) -> list[polars.Series]:
-    import polars
-
-    return [polars.Series(name, column, polars.Int32) for name, column in zip(COUNTS, counts, strict=True)]
-
-
-def _gathered(name: str, texts: Sequence[str | None], numbers: Any) -> polars.Series:
-    import polars
-
-    return polars.Series(name, texts, polars.String)[polars.Series(numbers, dtype=polars.UInt32)]
+def _counted(*counts: Codes) -> dict[str, Column]:
+    return {name: column("Int32", each) for name, each in zip(COUNTS, counts, strict=True)}
 
 
 # Reading back.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dialgauge.report import Column, Table
     from dialgauge.runs import Run
-    from dialgauge.tracking.results import SystemScores
+    from dialgauge.tracking.results import TrackedSystem
 
 #: Group name to what is known about the group.
 View: TypeAlias = dict[str, dict[str, Any]]
@@ -35,7 +35,7 @@ _OWN_SLOTS = "SA(T=domain)"
 _OF_SLOTS = ("Accuracy", "Precision", "Recall", "F1")
 
 
-def view(name: str, system: SystemScores) -> View:
+def view(name: str, system: TrackedSystem) -> View:
     """One view by name."""
     require_view(name)
     run, measures = system.run, system.measures
@@ -59,7 +59,7 @@ def require_view(name: str) -> None:
         raise DialgaugeError(f"there is no view by '{name}'.{nearest(name, VIEWS)}")
 
 
-def left_out_of(name: str, system: SystemScores) -> dict[str, str]:
+def left_out_of(name: str, system: TrackedSystem) -> dict[str, str]:
     """The measures of a system that a view cannot show, each with the reason."""
     obstacles = {str(measure): _obstacle(name, measure) for measure in system.measures}
     return {measure: why for measure, why in obstacles.items() if why}
@@ -230,7 +230,7 @@ def _domains_per_turn(run: Run) -> Codes:
 _SIDE_BY_SIDE = 4
 
 
-def view_table(name: str, systems: Sequence[SystemScores]) -> Table:
+def view_table(name: str, systems: Sequence[TrackedSystem]) -> Table:
     """One view of all systems in one table: what is to be compared stands beside each other."""
     views = {title: system.by(name) for title, system in zip(_titles(systems), systems, strict=True)}
     layout = _ViewLayout(name, systems, views)
@@ -255,7 +255,7 @@ def _explained(name: str, shown: Collection[str]) -> list[str]:
     ]
 
 
-def _left_out_notes(name: str, systems: Sequence[SystemScores]) -> list[str]:
+def _left_out_notes(name: str, systems: Sequence[TrackedSystem]) -> list[str]:
     """A sentence for each reason why measures that were asked for are not in a view."""
     reasons: dict[str, dict[str, None]] = {}
     for system in systems:
@@ -264,7 +264,7 @@ def _left_out_notes(name: str, systems: Sequence[SystemScores]) -> list[str]:
     return [f"Not by {name}: {', '.join(measures)} ({why})." for why, measures in reasons.items()]
 
 
-def _titles(systems: Sequence[SystemScores]) -> list[str]:
+def _titles(systems: Sequence[TrackedSystem]) -> list[str]:
     several = len({system.profile for system in systems}) > 1
     return [f"{system.name} {system.profile}" if several else system.name for system in systems]
 
@@ -272,7 +272,7 @@ def _titles(systems: Sequence[SystemScores]) -> list[str]:
 class _ViewLayout:
     """The ways of laying a view out; counts and scores of a group, by system."""
 
-    def __init__(self, name: str, systems: Sequence[SystemScores], views: Mapping[str, View]) -> None:
+    def __init__(self, name: str, systems: Sequence[TrackedSystem], views: Mapping[str, View]) -> None:
         self.name, self.systems, self.views = name, systems, views
         entries = [entry for view in views.values() for entry in view.values()]
         self.groups = _in_order(views.values())

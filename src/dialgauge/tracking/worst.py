@@ -20,7 +20,7 @@ from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, TURN_SCORES
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
-    from dialgauge.tracking.results import SystemScores
+    from dialgauge.tracking.results import TrackedSystem
 
 _LINE = "-" * 22
 
@@ -37,7 +37,7 @@ def _require_dialogues(measure: Measure[Any]) -> None:
         raise DialgaugeError(f"{measure} has no value for single dialogues; choose another measure for --worst-by")
 
 
-def worst_dialogues(system: SystemScores, measure: Measure[Any], most: int) -> list[tuple[str, float]]:
+def worst_dialogues(system: TrackedSystem, measure: Measure[Any], most: int) -> list[tuple[str, float]]:
     """The dialogues with the worst value of a measure; longer ones first among equals."""
     _require_dialogues(measure)
     counts = system.counts
@@ -53,7 +53,7 @@ def worst_dialogues(system: SystemScores, measure: Measure[Any], most: int) -> l
     return [(str(ids[scored[place]]), float(values[place])) for place in order.tolist()]
 
 
-def layout(system: SystemScores, dialogue: str, rate: float = 0.5) -> str:
+def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
     """One dialogue as text: what was said, the slots that differ, the error type and the FGA weight of every turn.
 
     Values are as the profile compares them.

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from operator import itemgetter
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Speaker, Task, Turn
+from dialgauge.dialogue import Act, Speaker, Task
 from dialgauge.users.turns import (
     BOOK,
     EQUALS,
@@ -22,8 +23,13 @@ from dialgauge.users.turns import (
     NOOFFER,
     OFFERBOOKED,
     REQUEST,
+    SILENCE,
     ActLexicon,
+    Folded,
     PreparedTurn,
+    Said,
+    Utterance,
+    folded,
 )
 
 MIN_REPEATS = 3
@@ -55,41 +61,41 @@ class Loop(Struct, frozen=True, array_like=True, gc=False):
     detail: str = ""
 
 
-def loops(
-    turns: Sequence[Turn], misheard: Misheard, *, general_service: str = "", booking_service: str = ""
-) -> Iterator[Loop]:
+def loops(turns: Sequence[PreparedTurn], misheard: Misheard, booking_service: str = "") -> Iterator[Loop]:
     """The loops of a dialogue, in order. Pleasantries alone are no loop."""
-    users = [place for place, turn in enumerate(turns) if turn.speaker == "user"]
+    users = turns[::2]
     start = 0
     for end in range(1, len(users) + 1):
-        if end < len(users) and _same(turns[users[end]].acts, turns[users[end - 1]].acts):
+        if end < len(users) and _same(users[end].said, users[end - 1].said):
             continue
         if end - start >= MIN_REPEATS:
-            acts = [act for act in turns[users[start]].acts or () if act.domain != general_service]
+            acts = [act for act in users[start].said.acts if act.about is not None]
             if acts:
-                yield _loop(turns, users[start:end], acts, misheard, booking_service)
+                yield _loop(turns, range(2 * start, 2 * end, 2), acts, misheard, booking_service)
         start = end
 
 
-def _same(acts: tuple[Act, ...] | None, others: tuple[Act, ...] | None) -> bool:
+def _same(said: Utterance, other: Utterance) -> bool:
     """Are these the same acts, in whatever order?"""
-    if acts == others:
+    if said is other:
         return True
-    if not acts or not others or len(acts) != len(others) or acts[0] not in others:
+    if said.families != other.families or len(said.acts) != len(other.acts):
         return False
-    return Counter(acts) == Counter(others)
+    return Counter(said.acts) == Counter(other.acts)
 
 
-def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: Misheard, booking_service: str) -> Loop:
-    domains = tuple(dict.fromkeys(act.domain for act in acts))
+def _loop(
+    turns: Sequence[PreparedTurn], places: range, acts: list[Said], misheard: Misheard, booking_service: str
+) -> Loop:
+    domains = tuple(dict.fromkeys([said.act.domain for said in acts]))
     services = (*domains, booking_service) if booking_service else domains
-    slots = frozenset(misheard.slot(act) for act in acts if act.slot)
-    cause, detail = _cause(turns, places, misheard, services, slots)
+    slots = frozenset([said.slot for said in acts if said.act.slot])
+    cause, detail = _cause(turns, places[:-1], misheard, services, slots)
     return Loop(
         first=places[0],
         last=places[-1],
         repeats=len(places),
-        acts=tuple(dict.fromkeys(describe(act, with_value=True) for act in acts)),
+        acts=tuple(dict.fromkeys([describe(said.act, with_value=True) for said in acts])),
         domains=domains,
         cause=cause,
         detail=detail,
@@ -97,14 +103,13 @@ def _loop(turns: Sequence[Turn], places: list[int], acts: list[Act], misheard: M
 
 
 def _cause(
-    turns: Sequence[Turn], places: list[int], misheard: Misheard, services: tuple[str, ...], slots: frozenset[str]
+    turns: Sequence[PreparedTurn], repeated: range, misheard: Misheard, services: tuple[str, ...], slots: frozenset[str]
 ) -> tuple[Cause, str]:
     """The side whose understanding failed in at least half of the repetitions, or else the side that stands still.
 
     Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
     """
-    repeated = places[:-1]
-    answers = [place + 1 for place in repeated if turns[place + 1].speaker == "system"]
+    answers = [place + 1 for place in repeated]
     sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
         ("system NLU", [misheard.confusions[place] for place in repeated]),
         ("user NLU", [misheard.bearing_on(place, services, slots) for place in answers]),
@@ -113,7 +118,7 @@ def _cause(
         failed = [each for each in errors if each]
         if failed and 2 * len(failed) >= len(errors):
             return cause, _commonest([confusion for each in failed for confusion in each])
-    answered = [place for place in answers if any(act.domain in services for act in turns[place].acts or ())]
+    answered = [place for place in answers if not turns[place].services.keys().isdisjoint(services)]
     return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), ""
 
 
@@ -122,17 +127,14 @@ def _commonest(confusions: list[Confusion]) -> str:
     return f"{confusion.said or 'nothing'} heard as {confusion.heard or 'nothing'}"
 
 
-def conversation_end(turns: Sequence[Turn], repeats: Sequence[Loop], general_service: str) -> End:
+def conversation_end(turns: Sequence[PreparedTurn], repeats: Sequence[Loop]) -> End:
     """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
     goodbye = False
-    for position in range(len(turns) - 1, -1, -1):
-        turn = turns[position]
-        if turn.speaker != "user":
-            continue
-        acts = turn.acts or ()
-        goodbye = goodbye or any(_GOODBYE in act.name.lower() for act in acts)
-        if any(act.domain != general_service for act in acts):
-            if repeats and repeats[-1].last == position:
+    for turn in reversed(turns[::2]):
+        acts = turn.said.acts
+        goodbye = goodbye or any(_GOODBYE in act.folded[0] for act in acts)
+        if any(act.about is not None for act in acts):
+            if repeats and repeats[-1].last == turn.position:
                 return "loop"
             break
         if not goodbye:
@@ -161,20 +163,32 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False):
 
 #: What an act of the system comes to.
 Outcome: TypeAlias = Literal["told", "asked", "refused", "booked"]
+_OUTCOMES: tuple[tuple[Outcome, int], ...] = (
+    ("refused", NOOFFER | NOBOOK),
+    ("booked", BOOK | OFFERBOOKED),
+    ("asked", REQUEST),
+)
+
+
+class Comparison(NamedTuple):
+    """What was said in a turn against what was heard: its confusions, and for each the act said and the act heard."""
+
+    confusions: tuple[Confusion, ...] = ()
+    acts: tuple[tuple[Said | None, Said | None], ...] = ()
 
 
 class Misheard:
-    """What was misheard in one dialogue: the confusions of every turn, and those that bear on something."""
+    """What was misheard in one dialogue: the confusions of every turn, and those that bear on something.
 
-    def __init__(self, turns: Sequence[Turn], confusions: list[tuple[Confusion, ...]], lexicon: ActLexicon) -> None:
-        self._turns, self._lexicon = turns, lexicon
-        self.confusions = confusions
-        #: Loops repeat their answers. By the identity of what was said and heard, which the turns keep.
-        self._bearing: dict[tuple[int, int, tuple[str, ...], frozenset[str]], tuple[Confusion, ...]] = {}
+    There are none where it was not recorded what the other side understood.
+    """
 
-    def slot(self, act: Act) -> str:
-        """The act's slot under the name that goals use."""
-        return self._lexicon.slot(act)
+    def __init__(self, turns: Sequence[PreparedTurn], hearing: Hearing) -> None:
+        self._turns, self._hearing = turns, hearing
+        self.confusions = [
+            () if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn)).confusions
+            for turn in turns
+        ]
 
     def bearing_on(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
@@ -184,90 +198,67 @@ class Misheard:
         """
         if not self.confusions[place]:
             return ()
-        turn = self._turns[place]
-        key = id(turn.acts), id(turn.heard), services, slots
-        known = self._bearing.get(key)
-        if known is None:
-            known = self._bearing[key] = self._bear(place, services, slots)
-        return known
+        return self._hearing.bearing_on(*_heard(self._turns[place]), services, slots)
 
-    def _bear(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
-        turn = self._turns[place]
-        acts, heard = turn.acts or (), turn.heard or ()
-        outcomes = [{self._outcome(act) for act in side} for side in (heard, acts)]
 
-        def bears(act: Act | None, other: set[tuple[str, Outcome]]) -> bool:
-            if act is None or act.domain not in services:
-                return False
-            service, outcome = self._outcome(act)
-            about = outcome != "refused" and self.slot(act) in slots
-            return about or (outcome != "asked" and (service, outcome) not in other)
-
-        pairs = zip(self.confusions[place], _mishearings(acts, heard), strict=True)
-        return tuple(
-            confusion
-            for confusion, mishearing in pairs
-            if bears(mishearing.said, outcomes[0]) or bears(mishearing.heard, outcomes[1])
-        )
-
-    def _outcome(self, act: Act) -> tuple[str, Outcome]:
-        """What an act comes to, and in which service."""
-        families = self._lexicon.families(act.name)
-        kinds: tuple[tuple[Outcome, int], ...] = (
-            ("refused", NOOFFER | NOBOOK),
-            ("booked", BOOK | OFFERBOOKED),
-            ("asked", REQUEST),
-        )
-        return act.domain, next((kind for kind, members in kinds if families & members), "told")
+def _heard(turn: PreparedTurn) -> tuple[Speaker, Utterance, Utterance]:
+    return "system" if turn.position % 2 else "user", turn.said, turn.heard or SILENCE
 
 
 class Hearing:
-    """Compares what was said with what was heard; turns that share both, as readers let them, are compared once."""
+    """Compares what was said with what was heard; turns that say and hear the same are compared once."""
 
     _KEPT = 1 << 14
 
     def __init__(self, lexicon: ActLexicon) -> None:
         self._lexicon = lexicon
-        #: By the identity of what was said and heard; both are kept, so that no others can take their identity.
-        self._known: dict[tuple[Speaker, int, int], tuple[tuple[Confusion, ...], Any]] = {}
+        self.compared = lru_cache(self._KEPT)(self._compare)
+        self.bearing_on = lru_cache(self._KEPT)(self._bearing)
 
-    def misheard(self, turns: Sequence[Turn]) -> Misheard:
-        """The confusions of each turn; none where it was not recorded what the other side understood."""
-        keys = [(turn.speaker, id(turn.acts), id(turn.heard)) for turn in turns]
-        errors = {key: self._confusions(key, turn) for key, turn in dict(zip(keys, turns, strict=True)).items()}
-        return Misheard(turns, [errors[key] for key in keys], self._lexicon)
+    def _compare(self, speaker: Speaker, said: Utterance, heard: Utterance) -> Comparison:
+        errors: list[Confusion] = []
+        acts: list[tuple[Said | None, Said | None]] = []
+        for fault, place, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
+            pair = None if place is None else said.acts[place], None if other is None else heard.acts[other]
+            texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
+            errors.append(Confusion(speaker, fault, *texts))
+            acts.append(pair)
+        return Comparison(tuple(errors), tuple(acts))
 
-    def _confusions(self, key: tuple[Speaker, int, int], turn: Turn) -> tuple[Confusion, ...]:
-        heard = turn.heard
-        if heard is None:
-            return ()
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= self._KEPT:
-                self._known.clear()
-            acts = turn.acts or ()
-            errors = () if acts == heard else _compare(turn.speaker, acts, heard)
-            known = self._known[key] = errors, (turn.acts, heard)
-        return known[0]
+    def _bearing(
+        self, speaker: Speaker, said: Utterance, heard: Utterance, services: tuple[str, ...], slots: frozenset[str]
+    ) -> tuple[Confusion, ...]:
+        in_heard, in_said = ({self._outcome(act) for act in side.acts} for side in (heard, said))
+
+        def bears(act: Said | None, other: set[tuple[str, Outcome]]) -> bool:
+            if act is None or act.act.domain not in services:
+                return False
+            service, outcome = self._outcome(act)
+            about = outcome != "refused" and act.slot in slots
+            return about or (outcome != "asked" and (service, outcome) not in other)
+
+        comparison = self.compared(speaker, said, heard)
+        return tuple(
+            confusion
+            for confusion, (one, other) in zip(comparison.confusions, comparison.acts, strict=True)
+            if bears(one, in_heard) or bears(other, in_said)
+        )
+
+    def _outcome(self, said: Said) -> tuple[str, Outcome]:
+        """What an act comes to, and in which service."""
+        families = self._lexicon.families(said.act.name)
+        return said.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
 
 
-def confusions(turns: Sequence[Turn], misheard: Misheard) -> dict[Confusion, int]:
-    """All confusions of a dialogue; turns whose understanding was not recorded do not count."""
-    told = [errors for turn, errors in zip(turns, misheard.confusions, strict=True) if errors and turn.acts is not None]
-    alike = {id(errors): errors for errors in told}
+def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> dict[Confusion, int]:
+    """All confusions of a dialogue; turns whose acts or whose understanding were not recorded do not count."""
+    pairs = zip(turns, misheard.confusions, strict=True)
+    errors = Counter([each for turn, each in pairs if each and turn.said is not SILENCE])
     counts: dict[Confusion, int] = {}
-    for identity, times in Counter(map(id, told)).items() if told else ():
-        for confusion in alike[identity]:
+    for alike, times in errors.items():
+        for confusion in alike:
             counts[confusion] = counts.get(confusion, 0) + times
     return counts
-
-
-@lru_cache(maxsize=1 << 14)
-def _compare(speaker: Speaker, acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Confusion, ...]:
-    return tuple(
-        Confusion(speaker, fault, *(NOTHING if act is None else describe(act, fault == "value") for act in pair))
-        for fault, *pair in _mishearings(acts, understood)
-    )
 
 
 class Mishearing(NamedTuple):
@@ -278,27 +269,48 @@ class Mishearing(NamedTuple):
     heard: Act | None
 
 
-@lru_cache(maxsize=1 << 14)
-def _mishearings(acts: tuple[Act, ...], understood: tuple[Act, ...]) -> tuple[Mishearing, ...]:
-    return tuple(misheard(acts, understood))
-
-
-def misheard(acts: Iterable[Act], understood: Iterable[Act]) -> Iterator[Mishearing]:
+def misheard(acts: Sequence[Act], understood: Sequence[Act]) -> Iterator[Mishearing]:
     """Where what was heard differs from what was said."""
-    acts, understood = tuple(acts), tuple(understood)
-    said, heard = _rest(acts, understood), _rest(understood, acts)
-    rules: tuple[tuple[Fault, Callable[[Act], tuple[str, ...]]], ...] = (
-        ("value", lambda act: (act.name.lower(), act.slot.lower())),
-        ("act", lambda act: (act.slot.lower(),)),
-        ("slot", lambda act: (act.name.lower(),)),
-    )
-    for fault, key in rules:
-        for one, other in _pairs(said, heard, key):
-            yield Mishearing(fault, one, other)
-    for act in said:
-        yield Mishearing("missed", act, None)
-    for act in heard:
-        yield Mishearing("invented", None, act)
+    for fault, place, other in _faults(list(map(folded, acts)), list(map(folded, understood))):
+        yield Mishearing(fault, None if place is None else acts[place], None if other is None else understood[other])
+
+
+#: What two acts have in common that differ by each fault: of name, slot and values the first two, the slot, the name.
+_RULES: tuple[tuple[Fault, Callable[[Folded], object]], ...] = (
+    ("value", itemgetter(0, 1)),
+    ("act", itemgetter(1)),
+    ("slot", itemgetter(0)),
+)
+
+
+def _faults(said: Sequence[Folded], heard: Sequence[Folded]) -> Iterator[tuple[Fault, int | None, int | None]]:
+    """Each fault with the places of the act that was said and of the one that was heard for it."""
+    unheard, unsaid = _rest(said, heard), _rest(heard, said)
+    for fault, key in _RULES:
+        for place in list(unheard) if unsaid else ():
+            match = next((other for other in unsaid if key(heard[other]) == key(said[place])), None)
+            if match is not None:
+                unheard.remove(place)
+                unsaid.remove(match)
+                yield fault, place, match
+    for place in unheard:
+        yield "missed", place, None
+    for place in unsaid:
+        yield "invented", None, place
+
+
+def _rest(acts: Iterable[Folded], others: Iterable[Folded]) -> list[int]:
+    """The places of the acts without those that occur on the other side too."""
+    known: dict[Folded, int] = {}  # of one or two acts a Counter takes ten times as long
+    for key in others:
+        known[key] = known.get(key, 0) + 1
+    rest = []
+    for place, key in enumerate(acts):
+        if known.get(key):
+            known[key] -= 1
+        else:
+            rest.append(place)
+    return rest
 
 
 def describe(act: Act, with_value: bool = False) -> str:
@@ -306,36 +318,6 @@ def describe(act: Act, with_value: bool = False) -> str:
     slot = act.slot.lower()
     inside = f"{slot}={', '.join(act.values).lower()}" if with_value and act.values else slot
     return f"{act.name.lower()}({inside})"
-
-
-@lru_cache(maxsize=1 << 14)
-def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
-    return act.name.lower(), act.slot.lower(), tuple(value.lower().strip() for value in act.values)
-
-
-def _rest(acts: Iterable[Act], others: Iterable[Act]) -> list[Act]:
-    """The acts without those that occur on the other side too."""
-    known: dict[tuple[str, str, tuple[str, ...]], int] = {}  # of one or two acts a Counter takes ten times as long
-    for key in map(_folded, others):
-        known[key] = known.get(key, 0) + 1
-    rest = []
-    for act in acts:
-        key = _folded(act)
-        if known.get(key):
-            known[key] -= 1
-        else:
-            rest.append(act)
-    return rest
-
-
-def _pairs(said: list[Act], heard: list[Act], key: Callable[[Act], tuple[str, ...]]) -> Iterator[tuple[Act, Act]]:
-    """Acts of both sides with the same key, taken out of both lists."""
-    for act in list(said):
-        match = next((other for other in heard if key(other) == key(act)), None)
-        if match is not None:
-            said.remove(act)
-            heard.remove(match)
-            yield act, match
 
 
 # How a user brings its goal across: all at once or bit by bit, completely or not (Figures 4 and 6a of the paper). For

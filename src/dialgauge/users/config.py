@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.yaml_file import parse_yaml, read_yaml
+from dialgauge.yaml_file import as_record, merged, parse_yaml, read_yaml
 
 Mode: TypeAlias = Literal["reference", "recommended"]
 Failures: TypeAlias = Literal["auto", "paper", "live"]
@@ -178,7 +178,7 @@ def load_config(
     path: str | Path | None = None, overrides: Iterable[str] = (), *, defaults: dict[str, Any] | None = None
 ) -> GcdfConfig:
     """The configuration from a YAML file with ``dotted.path=value`` overrides on top and a profile's defaults below."""
-    tree = _merged(defaults or {}, read_yaml(path).as_mapping("a configuration") if path else {})
+    tree = merged(defaults or {}, read_yaml(path).as_mapping("a configuration") if path else {})
     for override in overrides:
         _apply(override, tree)
     return config_from(tree, file=str(path) if path else None)
@@ -186,15 +186,11 @@ def load_config(
 
 def config_from(tree: dict[str, Any], *, file: str | None = None) -> GcdfConfig:
     """A nested mapping as configuration; everything wrong with it is one sentence."""
-    _refuse_unknown(GcdfConfig, tree, "", file)
     for option, known in _CHOICES.items():
         chosen = tree.get(option, known[0])
         if chosen not in known:
             raise DialgaugeError(f"{option} cannot be '{chosen}'.{nearest(str(chosen), known)}", file=file)
-    try:
-        config = msgspec.convert(tree, GcdfConfig)
-    except msgspec.ValidationError as error:
-        raise DialgaugeError(f"the configuration has a value that does not fit: {error}", file=file) from error
+    config = as_record(tree, GcdfConfig, "a configuration", file=file)
     if not config.use_lowercase:
         raise DialgaugeError("use_lowercase can only be true: goals and acts are compared in lower case", file=file)
     return config
@@ -221,14 +217,6 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
     _set(tree, path.strip(), value)
 
 
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        merged[key] = _merged(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
-    return merged
-
-
 def _set(tree: dict[str, Any], path: str, value: Any) -> None:
     *groups, last = path.split(".")
     place = tree
@@ -237,16 +225,3 @@ def _set(tree: dict[str, Any], path: str, value: Any) -> None:
         if not isinstance(place, dict):
             raise DialgaugeError(f"'{path}' is not an option: '{group}' holds a value, not a group of options")
     place[last] = value
-
-
-def _refuse_unknown(options: type[Struct], tree: Any, path: str, file: str | None) -> None:
-    if not isinstance(tree, dict):
-        raise DialgaugeError(f"the configuration needs a group of options at '{path}', not a single value", file=file)
-    known = {each.name: each.type for each in msgspec.structs.fields(options)}
-    for key, value in tree.items():
-        here = f"{path}.{key}" if path else str(key)
-        if key not in known:
-            raise DialgaugeError(f"the configuration has no option '{here}'.{nearest(str(key), known)}", file=file)
-        kind = known[key]
-        if isinstance(kind, type) and issubclass(kind, Struct):
-            _refuse_unknown(kind, value, here, file)

@@ -15,7 +15,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue, Fact, Goal, State, Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, recognise, resolve
-from dialgauge.values import NOT_IN_GOAL, SPECIAL, CanonicalMap
+from dialgauge.values import NOT_IN_GOAL, SPECIAL, CanonicalMap, canonical, constrains
 
 #: Domain to its entities, each from slot to value.
 VenueRows: TypeAlias = dict[str, list[dict[str, str]]]
@@ -116,8 +116,6 @@ def _table(content: dict[str, dict[str, Any]], slot: str, service: str) -> dict[
 # Many recorded goals carry a ``fail_info`` although the search would succeed; nobody ever asked for those (0 of 329 in
 # MultiWOZ 2.1). Taking them for constraints to be stated costs every user, human or simulated, recall it did not lose.
 
-#: Values of a goal that every entity satisfies.
-_ANYTHING = frozenset({"dontcare", "do not care", "don't care", ""})
 _ENDING = "_db.json"
 
 
@@ -133,10 +131,10 @@ class VenueDatabase:
 
     def finds(self, domain: str, constraints: Mapping[str, str]) -> bool:
         """Is there an entity that satisfies all constraints whose slots the domain's entities have?"""
-        wanted = tuple((slot.lower(), _folded(value)) for slot, value in constraints.items())
+        wanted = tuple((slot.lower(), canonical(value)) for slot, value in constraints.items())
         key = (domain, tuple(sorted(wanted)))
         if key not in self._answers:
-            chosen = [(slot, value) for slot, value in wanted if value not in _ANYTHING]
+            chosen = [(slot, value) for slot, value in wanted if constrains(value)]
             self._answers[key] = any(
                 all(row.get(slot, value) == value for slot, value in chosen) for row in self._rows[domain]
             )
@@ -179,9 +177,5 @@ def _live_task(domain: str, task: Task, database: VenueDatabase, typos: Mapping[
 def _entities(facts: Iterable[Fact]) -> list[dict[str, str]]:
     rows: dict[str, dict[str, str]] = {}
     for fact in facts:
-        rows.setdefault(fact.entity, {})[fact.relation.lower()] = _folded(fact.value)
+        rows.setdefault(fact.entity, {})[fact.relation.lower()] = canonical(fact.value)
     return list(rows.values())
-
-
-def _folded(value: str) -> str:
-    return " ".join(value.lower().split())

@@ -59,6 +59,8 @@ class SharedMemory:
 
     def __init__(self) -> None:
         self.plain: dict[tuple[str, tuple[ActParameter, ...]], list[str]] = {}
+        #: Domain, slot and value of what needs nothing, whatever the goal.
+        self.fine: set[tuple[str, str, str]] = set()
         self.attempts: dict[tuple[str, str, str, tuple[str, ...]], Attempt | None] = {}
         self.paraphrases: dict[tuple[str, str, tuple[str, ...]], Candidates] = {}
 
@@ -131,7 +133,7 @@ class Normaliser:
     def _attempt(self, domain: str, slot: str, value: str) -> Attempt | None:
         """What becomes of one value; None when it needs nothing or nothing can be done."""
         settings = self._settings
-        if value in settings.coreference.get(domain, ()):
+        if (domain, slot, value) in self._shared.fine or value in settings.coreference.get(domain, ()):
             return None
         if settings.canonical_map is None:
             wanted = self._wanted(domain, slot)
@@ -142,6 +144,7 @@ class Normaliser:
             )
         table = self._table(settings.canonical_map, slot, domain)
         if table is None or value in table.known:
+            self._shared.fine.add((domain, slot, value))
             return None
         wanted = self._wanted(domain, slot)
         if not settings.strict and value in wanted:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.expressions import compiled
-from dialgauge.yaml_file import YamlDocument, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, read_yaml, shipped_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
 FAMILIES = (
@@ -36,6 +35,7 @@ FAMILIES = (
 _NEEDED = FAMILIES[:2]
 #: The profile with the constants of the authors' evaluator.
 REFERENCE = "multiwoz21"
+_SHIPPED = Path(__file__).with_name("profiles")
 
 
 class Domain(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,8 +97,7 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def shipped() -> list[str]:
     """The names of the profiles that come with dialgauge."""
-    folder = resources.files("dialgauge.users") / "profiles"
-    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return sorted(file.stem for file in _SHIPPED.glob("*.yaml"))
 
 
 def load_profile(name: str) -> DatasetProfile:
@@ -112,8 +111,7 @@ def load_profile(name: str) -> DatasetProfile:
 
 @cache
 def _shipped_profile(name: str) -> DatasetProfile:
-    content = (resources.files("dialgauge.users") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _checked(parse_yaml(content, name))
+    return _checked(shipped_yaml("dialgauge.users", "profiles", f"{name}.yaml"))
 
 
 def _checked(document: YamlDocument) -> DatasetProfile:

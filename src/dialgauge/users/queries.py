@@ -181,11 +181,6 @@ def _verdict_rows(run: Run, query: Query, labels: list[str] | None) -> polars.Da
     import polars as pl
 
     rows = run.table("verdicts")
-    if "fault" not in rows.columns and (labels or query.fault):
-        raise DialgaugeError(
-            f"the run {run.id} was stored by an older dialgauge, whose verdicts have no faults and no whole labels; "
-            "score the conversations again"
-        )
     if query.verdict is not None:
         rows = rows.filter(pl.col("verdict") == query.verdict)
     if query.fault is not None:

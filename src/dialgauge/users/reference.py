@@ -161,5 +161,5 @@ def _preprocessed(run: Run) -> dict[str, Any]:
             "hyp_value": row["value"],
             "method": row["method"],
         }
-        by_domain.setdefault(row["domain"], {}).setdefault(row["slot"], []).extend([entry] * row.get("times", 1))
+        by_domain.setdefault(row["domain"], {}).setdefault(row["slot"], []).extend([entry] * row["times"])
     return tree

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import Hearing, confusions, conversation_end, loops, patterns
+from dialgauge.users.analyses import Hearing, Misheard, confusions, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
@@ -119,17 +119,15 @@ class Scorer:
         goal, source = self.goal(dialogue)
         if self._schema is not None:
             self._schema.check(goal)
-        general = self.profile.general_service
-        misheard = self._hearing.misheard(dialogue.turns)
-        booking = self.profile.booking_service
-        repeats = tuple(loops(dialogue.turns, misheard, general_service=general, booking_service=booking))
+        misheard = Misheard(turns, self._hearing)
+        repeats = tuple(loops(turns, misheard, self.profile.booking_service))
         return DialogueContext(
             turns,
             goal.tasks,
             self.config,
             self.profile,
             self._normaliser(dialogue, goal, source),
-            Blame(turns, repeats, conversation_end(dialogue.turns, repeats, general), misheard),
+            Blame(turns, repeats, conversation_end(turns, repeats), misheard),
             source,
         )
 
@@ -173,7 +171,7 @@ class Scorer:
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(dialogue.turns, context.blame.misheard).items()),
+            confusions=tuple(confusions(context.turns, context.blame.misheard).items()),
             end=context.blame.end,
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ EQUALS = "==="
 BETWEEN = "###"
 
 
-class ActParameter(Struct, frozen=True, gc=False):
+class ActParameter(Struct, frozen=True, eq=False, gc=False):
     """A slot and its value as one text ``slot===value`` (or only ``slot`` when there is no value).
 
     ``matchable``: may its value be brought to a canonical form? Not in requests and general acts.
@@ -41,12 +41,23 @@ class ActParameter(Struct, frozen=True, gc=False):
     matchable: bool
 
 
-class Said(Struct, frozen=True, gc=False):
-    """One act: its families as bits, its slot, and one parameter for each of its values.
+#: An act without regard to case: its name, its slot, its values.
+Folded: TypeAlias = tuple[str, str, tuple[str, ...]]
+
+
+def folded(act: Act) -> Folded:
+    """What two acts have in common that say the same."""
+    return act.name.lower(), act.slot.lower(), tuple([value.lower().strip() for value in act.values])
+
+
+class Said(Struct, frozen=True, eq=False, gc=False):
+    """One act: its families as bits, its slot, and one parameter for each of its values. Equal acts are one object.
 
     ``torn``: a value that is taken apart because it contains the separator of values.
     """
 
+    act: Act
+    folded: Folded
     families: int
     slot: str
     parameters: tuple[ActParameter, ...]
@@ -57,11 +68,12 @@ class Said(Struct, frozen=True, gc=False):
 
 
 class Utterance(Struct, frozen=True, eq=False, gc=False):
-    """The acts of one turn by service, services in order of appearance, and the families of all acts together.
+    """The acts of one turn, also by service in order of appearance, and the families of all acts together.
 
     ``torn``: the first value of the turn that is taken apart.
     """
 
+    acts: tuple[Said, ...]
     services: dict[str, list[Said]]
     families: int
     torn: str = ""
@@ -71,7 +83,8 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
     slots: frozenset[tuple[str, str]] = frozenset()
 
 
-_SILENCE = Utterance({}, 0)
+#: What is said where no acts are recorded.
+SILENCE = Utterance((), {}, 0)
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -109,7 +122,7 @@ class ActLexicon:
         self._general = profile.general_service
         self._slot_names = profile.slot_names
         self._families: dict[str, int] = {}
-        self._utterances: dict[tuple[Act, ...], Utterance] = {}
+        self._utterances: dict[tuple[Said, ...], Utterance] = {}
         self._acts: dict[Act, Said] = {}
 
     @staticmethod
@@ -130,35 +143,35 @@ class ActLexicon:
 
     def utterance(self, acts: tuple[Act, ...]) -> Utterance:
         """The acts of one turn, prepared. Equal acts give the very same utterance."""
-        known = self._utterances.get(acts)
+        said = tuple([self._acts.get(act) or self._prepare(act) for act in acts])
+        known = self._utterances.get(said)
         if known is None:
-            known = self._utterances[acts] = self._utterance(acts)
+            known = self._utterances[said] = self._utterance(said)
         return known
 
-    def _utterance(self, acts: tuple[Act, ...]) -> Utterance:
+    def _utterance(self, acts: tuple[Said, ...]) -> Utterance:
         services: dict[str, list[Said]] = {}
         families = in_domains = 0
         torn = ""
         unknown: list[str] = []
         slots: set[tuple[str, str]] = set()
-        for act in acts:
-            said = self._acts.get(act)
-            if said is None:
-                said = self._acts[act] = self._prepare(act)
+        for said in acts:
             families |= said.families
             torn = torn or said.torn
-            services.setdefault(act.domain, []).append(said)
+            services.setdefault(said.act.domain, []).append(said)
             if said.about is not None:
                 in_domains += 1
                 slots.add(said.about)
                 if not said.families:
-                    unknown.append(act.name)
-        return Utterance(services, families, torn, in_domains, tuple(unknown), frozenset(slots))
+                    unknown.append(said.act.name)
+        return Utterance(acts, services, families, torn, in_domains, tuple(unknown), frozenset(slots))
 
     def _prepare(self, act: Act) -> Said:
         slot = self.slot(act)
         values = self._values(act)
-        return Said(
+        said = self._acts[act] = Said(
+            act=act,
+            folded=folded(act),
             families=self.families(act.name),
             slot=slot,
             parameters=tuple(self._parameter(act.name, slot, value) for value in values) if slot else (),
@@ -166,6 +179,7 @@ class ActLexicon:
             torn=next((value for value in act.values if BETWEEN in value), "") if self._strict else "",
             about=None if act.domain == self._general else (act.domain, slot),
         )
+        return said
 
     def slot(self, act: Act) -> str:
         """The act's slot under the name that goals use."""
@@ -267,7 +281,7 @@ class Preparation:
                 f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
                 turn=position,
             )
-        said = _SILENCE if turn.acts is None else known[id(turn.acts)]
+        said = SILENCE if turn.acts is None else known[id(turn.acts)]
         services = said.services
         if "" in services:
             raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
     from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
+    from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "EQUAL",
     "HOUSE",
     "NOT_IN_GOAL",
+    "NO_CONSTRAINT",
     "SPECIAL",
     "Candidates",
     "CanonicalMap",
@@ -28,12 +30,16 @@ __all__ = [
     "Side",
     "Substitute",
     "ValueTable",
+    "canonical",
+    "clock",
+    "constrains",
     "matcher_named",
     "normal_slot",
     "normal_value",
     "profile_listing",
     "profile_named",
     "profile_names",
+    "same_value",
     "similarity",
     "sorted_tokens",
     "spoken",

@@ -10,7 +10,7 @@ from dialgauge.agents.speech import PhraseBook, TemplateNlg
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import act
 
-PAGE = (Path(__file__).parents[3] / "docs" / "lab-speech.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "lab.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

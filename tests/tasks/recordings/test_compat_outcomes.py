@@ -11,7 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task, Turn
 from dialgauge.formats import read
-from dialgauge.tasks import judge_outcomes
+from dialgauge.tasks import TaskFault, judge_outcomes
 from dialgauge.tasks.recordings.compat import looks_right
 from dialgauge.worlds.town import TownSearch, load_town
 from support.recorded import BYE, acts, booked, compat, conversation, system, user
@@ -40,7 +40,7 @@ def test_what_counts_is_what_the_user_heard() -> None:
     deaf = system("Attraction-Inform|entrance fee|4 pounds", heard=())
     verdict = compat(conversation(THEATRE, ASKS, deaf))
     assert (verdict.success, verdict.precision, verdict.recall, verdict.f1) == (False, 0.0, 0.0, 0.0)
-    assert verdict.why == {"attraction": "never heard: entrance fee"}
+    assert verdict.faults == {"attraction": (TaskFault(reason="never_heard", slot="entrance fee"),)}
     invented = system("general-reqmore", heard=acts("Attraction-Inform|entrance fee|4 pounds"))
     assert compat(conversation(THEATRE, ASKS, invented)).success
 

@@ -286,13 +286,13 @@ def test_frames_hold_verdicts_and_calls() -> None:
     hotel = {"hotel": Task(info={"area": "north"}, book=slots)}
     frames = outcome_frames(judge_outcomes([conversation(hotel, user("Hotel-Inform|area|north"), books)], SEARCH))
     outcomes, calls = frames["outcomes"](), frames["calls"]()
-    assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "why"]
+    assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "entity"]
     assert outcomes["rule"].to_list() == ["strict", "compat"] and outcomes["success"].to_list() == [True, True]
     call = calls.row(0, named=True)
     assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "booked")
     assert msgspec.json.decode(call["arguments"]) == slots
     empty = outcome_frames(judge_outcomes([], SEARCH))
-    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0]
+    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0, 0]
     assert outcome_tables(score_outcomes([], SEARCH).scores, lambda name: empty[name]())
 
 

@@ -251,13 +251,13 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     measures = chosen_measures("JGA")
     results = score_study(study, measures, [profile_named("verbatim")], resampling=None, sgd=scoring)
     assert results[0]["JGA"] == 1.0
-    assert results[0].run.scores["SGD-JGA"].value == 0.0
+    assert results[0].scores["SGD-JGA"].value == 0.0
     notes = " ".join(results.tables()[-1].notes)
     assert "mine: 1 predicted value 'none' or empty: filled slots in SGD's scores" in notes
-    assert not results[0].remarks
+    assert not results.systems[0].remarks
     plain = score_study(study, measures, [profile_named("verbatim")], resampling=None)
     said = "mine: predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the"
-    assert any(note.startswith(said) and "): 1 (first in dialogue " in note for note in plain.notes())
+    assert any(note.startswith(said) and "): 1 (first in dialogue " in note for note in plain.notes)
 
 
 @pytest.mark.parametrize(("matching", "joint"), [("levenshtein", 0.5), ("difflib", 0.25), ("exact", 0.0)])

@@ -11,8 +11,8 @@ import pytest
 from dialgauge.comparison import comparable_signature, compare_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import Library
-from dialgauge.explorer.families import pages_of
 from dialgauge.measures import Signature
+from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store
 from dialgauge.users.faults import check_faults
 from support.agent_results import tau_result

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import UNKNOWN, TownDatabase, TownSearch, canonical, clock, ontology_of
+from dialgauge.values import canonical, clock
+from dialgauge.worlds.town import UNKNOWN, TownDatabase, TownSearch, ontology_of
 from support.town import ROWS
 
 LATE = {

@@ -11,14 +11,13 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.agents.llm.cassette import Cassette
 from dialgauge.agents.llm.settings import ChatSettings
-from dialgauge.files import atomic
+from dialgauge.files import atomic, is_alive
 from dialgauge.text import counted
 
 #: Seconds between two looks at what others have under way.
@@ -106,27 +105,8 @@ def _alive(under_way: dict[str, Cost]) -> dict[str, Cost]:
     return {
         ticket: cost
         for ticket, cost in under_way.items()
-        if processes[ticket].isdecimal() and _is_alive(int(processes[ticket]))
+        if processes[ticket].isdecimal() and is_alive(int(processes[ticket]))
     }
-
-
-def _is_alive(process: int) -> bool:
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return not _is_dead_child(process)
-
-
-def _is_dead_child(process: int) -> bool:
-    """A killed child that nobody has waited for still has its number."""
-    with suppress(OSError):
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    return False
 
 
 class DialogueBudget:

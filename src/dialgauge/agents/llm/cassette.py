@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from filelock import FileLock
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import reason
+from dialgauge.files import locked, reason
 
 
 class ToolCall(Struct, frozen=True):
@@ -72,13 +72,9 @@ class Cassette:
         self.tokens = 0
         self.money = 0.0
 
-    def lock(self) -> FileLock:
+    def lock(self) -> AbstractContextManager[None]:
         """Held while the file or what is reserved beside it changes."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._unusable(error) from error
-        return FileLock(self.path.with_name(f".{self.path.name}.lock"))
+        return locked(self.path.with_name(f".{self.path.name}.lock"))
 
     def find(self, key: str) -> Completion | None:
         """The answer that was kept, by this process or another."""

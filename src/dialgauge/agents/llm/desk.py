@@ -12,13 +12,13 @@ from typing import Any
 from dialgauge.agents.llm.chat import clean_text
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
+from dialgauge.values import same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
     DATABASE_DOMAINS,
     SEARCH_SLOTS,
     Backend,
     TownRow,
-    canonical,
 )
 
 #: Characters of an argument; no value of the town is longer.
@@ -99,7 +99,7 @@ class Desk:
         name = _texts(arguments).get("name", "")
         if not name:
             raise DialgaugeError("the argument name is missing: the name of a venue, or the id of a train")
-        seen = [row for row in self._found.get(domain, ()) if canonical(row.name) == canonical(name)]
+        seen = [row for row in self._found.get(domain, ()) if same_value(row.name, name)]
         if not seen:
             seen = list(self._backend.search(domain, {_NAMED_BY.get(domain, "name"): name}).rows)
         if not seen:

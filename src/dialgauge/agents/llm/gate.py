@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import reason
+from dialgauge.files import locked, reason, try_lock
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 #: Seconds between two tries to get a place.
 _PAUSE = 0.02
@@ -43,11 +45,9 @@ class Gate:
         finally:
             place.release()
 
-    def _place(self) -> FileLock:
+    def _place(self) -> BaseFileLock:
         for number in cycle(range(self._concurrency)):
-            lock = FileLock(self._folder / f"place-{number}")
-            with suppress(Timeout):
-                lock.acquire(timeout=0)
+            if lock := try_lock(self._folder / f"place-{number}"):
                 return lock
             if number == self._concurrency - 1:
                 time.sleep(_PAUSE)
@@ -57,7 +57,7 @@ class Gate:
         if not self._rate:
             return
         file = self._folder / "next"
-        with FileLock(self._folder / "turn"):
+        with locked(self._folder / "turn"):
             now = time.time()
             allowed = now
             with suppress(OSError, ValueError):

@@ -7,7 +7,6 @@ before anybody sees it.
 from __future__ import annotations
 
 import json
-import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ import httpx
 
 from dialgauge.agents.llm.settings import ChatSettings
 from dialgauge.errors import DialgaugeError
+from dialgauge.retry import TryAgain, is_temporary, retry_after, retrying
 from dialgauge.text import BLOT, counted, secrets_in, without_secrets
 
 #: No reply of a few hundred tokens is longer.
@@ -26,19 +26,10 @@ _DOWN = 3
 _LONGEST_WAIT = 120.0
 #: Characters of an endpoint's own words in an error.
 _QUOTED = 300
-_TOO_MANY, _SERVER_ERROR, _TIMEOUT_STATUS = 429, 500, 408
 
 
 class ChatError(DialgaugeError):
     """The model gave no answer that can be used; it ends the dialogue, and nothing else."""
-
-
-class _Again(Exception):
-    """It may go better next time."""
-
-    def __init__(self, why: str, wait: float | None = None) -> None:
-        super().__init__(why)
-        self.wait = wait
 
 
 class Transport:
@@ -65,25 +56,20 @@ class Transport:
     def post(self, request: dict[str, Any]) -> dict[str, Any]:
         """The endpoint's answer: a JSON object. Raises :class:`ChatError` when it cannot be had."""
         tries = 1 if self._lost >= _DOWN else self._settings.retries + 1
-        why = ""
-        for number in range(tries):
-            try:
-                answer = self._try(request)
-            except _Again as again:
-                why = str(again)
-                if number + 1 < tries:
-                    self._pause(self._wait(number, again.wait))
-            else:
-                self._lost = 0
-                return answer
-        self._lost += 1
-        raise ChatError(f"the model at {self._shown} {why} ({counted(tries, 'try', 'tries')})")
-
-    def _wait(self, number: int, told: float | None) -> float:
-        if told is not None:
-            return told
-        longest: float = min(self._settings.backoff * 2**number, _LONGEST_WAIT)
-        return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads tries, decides nothing
+        try:
+            answer = retrying(
+                lambda: self._try(request),
+                tries=tries,
+                first_wait=self._settings.backoff,
+                longest_wait=_LONGEST_WAIT,
+                sleep=self._pause,
+                spread=True,
+            )
+        except TryAgain as again:
+            self._lost += 1
+            raise ChatError(f"the model at {self._shown} {again} ({counted(tries, 'try', 'tries')})") from again
+        self._lost = 0
+        return answer
 
     def _try(self, request: dict[str, Any]) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -93,11 +79,12 @@ class Transport:
                 status = response.status_code
                 body = self._read(response)
         except httpx.TimeoutException as error:
-            raise _Again(f"did not answer within {self._settings.timeout:g} seconds") from error
+            raise TryAgain(f"did not answer within {self._settings.timeout:g} seconds") from error
         except (httpx.HTTPError, httpx.StreamError) as error:
-            raise _Again(f"did not answer: {self._clean(str(error) or type(error).__name__)}") from error
-        if status in (_TOO_MANY, _TIMEOUT_STATUS) or status >= _SERVER_ERROR:
-            raise _Again(f"answered with status {status}{self._told(body)}", self._retry_after(response))
+            raise TryAgain(f"did not answer: {self._clean(str(error) or type(error).__name__)}") from error
+        if is_temporary(status):
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise TryAgain(f"answered with status {status}{self._told(body)}", wait)
         if not response.is_success:
             raise ChatError(f"the model at {self._shown} answered with status {status}{self._told(body)}")
         return self._decoded(body)
@@ -111,16 +98,16 @@ class Transport:
             if len(content) > _MOST_BYTES:
                 raise ChatError(f"the model at {self._shown} answered with more than {_MOST_BYTES:,} bytes")
             if time.monotonic() > deadline:
-                raise _Again(f"did not finish its answer within {self._settings.timeout:g} seconds")
+                raise TryAgain(f"did not finish its answer within {self._settings.timeout:g} seconds")
         return self._clean(content.decode("utf-8", "replace"))
 
     def _decoded(self, body: str) -> dict[str, Any]:
         try:
             answer = self._blotted(json.loads(body))
         except (ValueError, RecursionError) as error:
-            raise _Again(f"did not answer with JSON ({type(error).__name__})") from error
+            raise TryAgain(f"did not answer with JSON ({type(error).__name__})") from error
         if not isinstance(answer, dict):
-            raise _Again("did not answer with a JSON object")
+            raise TryAgain("did not answer with a JSON object")
         return answer
 
     def _clean(self, text: str) -> str:
@@ -149,11 +136,3 @@ class Transport:
             return ""
         words = " ".join(message.encode("utf-8", "replace").decode().split())
         return f": {words[:_QUOTED]}"
-
-    @staticmethod
-    def _retry_after(response: httpx.Response) -> float | None:
-        try:
-            wait = float(response.headers.get("Retry-After", ""))
-        except ValueError:
-            return None
-        return min(max(wait, 0.0), _LONGEST_WAIT) if wait == wait else None

@@ -17,6 +17,7 @@ from dialgauge.agents.speech.nlu_training import NluSample
 from dialgauge.agents.speech.phrase_book import NO_SLOT
 from dialgauge.dialogue import DONTCARE, Act, Dialogue, Ontology, SlotSpec, Speaker
 from dialgauge.draws import Draws
+from dialgauge.intents import INFORM, RECOMMEND, REQUEST, intent_of, service_of
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -134,7 +135,7 @@ class _Known(Struct):
         for one in acts:
             if speaker == "user" and one.domain not in _GENERAL:
                 self.domain = one.domain
-                if one.slot in BOOK_SLOTS.get(one.domain, ()) and one.name.endswith("-Inform"):
+                if one.slot in BOOK_SLOTS.get(one.domain, ()) and one.intent == INFORM:
                     self.pending = one.domain
             elif one.slot == REFERENCE:
                 self.pending = ""
@@ -199,7 +200,7 @@ class _Practice:
 
     def _told(self, name: str, slots: Iterable[str], draws: Draws, odd: str = "", often: float = 0.0) -> list[Act]:
         """Acts of one name with values; now and then the odd one instead."""
-        domain = name.partition("-")[0].lower()
+        domain = service_of(name)
         return [
             act(name, slot, odd if often and slot not in ("name", CHOICE) and draws.unit() < often else
                 self.value(domain, slot, draws))
@@ -234,20 +235,20 @@ class _Practice:
         slot, _, value = part.partition("=")
         if slot == NO_SLOT:
             return act(name)
-        if name.endswith("-Request"):
+        if intent_of(name) == REQUEST:
             return act(name, slot, ASKED)
-        return act(name, slot, value or self.value(name.partition("-")[0].lower(), slot, draws))
+        return act(name, slot, value or self.value(service_of(name), slot, draws))
 
     def _random(self, name: str, inventory: dict[str, tuple[str, ...]], draws: Draws) -> list[Act]:
         slots = [slot for slot in inventory[name] if slot]
         if not slots or ("" in inventory[name] and draws.unit() < 0.2):
             return [act(name)]
         chosen = draws.sample(slots, draws.integer(1, min(4, len(slots))))
-        if name.endswith("-Request"):
+        if intent_of(name) == REQUEST:
             return [act(name, slot, ASKED) for slot in chosen]
         if inventory is USER_ACTS:
             return self._told(name, chosen, draws, DONTCARE, 0.2)
-        return self._told(name, chosen, draws, UNKNOWN, 0.25 if name.endswith(("-Inform", "-Recommend")) else 0)
+        return self._told(name, chosen, draws, UNKNOWN, 0.25 if intent_of(name) in (INFORM, RECOMMEND) else 0)
 
     def _system_before(self, domain: str, draws: Draws) -> ParseContext:
         """What the system may have said before a user speaks."""

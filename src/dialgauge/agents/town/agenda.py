@@ -1,6 +1,6 @@
 """The simulated user of the town: it pursues its goal task by task and reacts to what the system says.
 
-What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions/town-agents.md``): it credits a
+What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions/town.md``): it credits a
 confirmation to the booking that waits for one, it takes "unknown" for an answer, it takes back what it never said,
 one hopeless task does not end the conversation, and it never says the same three times in a row.
 """
@@ -15,13 +15,13 @@ from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.town.errand import Errand
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
+from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
 from dialgauge.worlds.town import BOOK_SLOTS, CHOICE, REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, act
 
 _BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
 _AFFIRM, _NEGATE = act("general-affirm"), act("general-negate")
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
-_TELLING = ("Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book")
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
 _ENTITY = ("name", "trainID")
 
@@ -130,18 +130,18 @@ class AgendaUser:
         return errand
 
     def _react(self, errand: Errand, acts: list[Act]) -> None:
-        told = [(one.name.partition("-")[2], one) for one in acts]
-        intents = {intent for intent, _ in told}
+        intents = {one.intent for one in acts}
+        told = [one for one in acts if one.intent in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
-        instead = any(one.slot in _ENTITY and one.values for intent, one in told if intent in _TELLING)
-        if "NoOffer" in intents and not instead:
-            self._no_offer(errand, [one.slot for intent, one in told if intent == "NoOffer" and one.slot])
-        elif "NoBook" in intents:
+        instead = any(one.slot in _ENTITY and one.values for one in told)
+        if NO_OFFER in intents and not instead:
+            self._no_offer(errand, [one.slot for one in acts if one.intent == NO_OFFER and one.slot])
+        elif NO_BOOK in intents:
             self._no_book(errand)
         else:
-            self._offers(errand, [(intent, one) for intent, one in told if intent in _TELLING])
-        for intent, one in told:
-            if intent == "Request" and one.slot:
+            self._offers(errand, told)
+        for one in acts:
+            if one.intent == REQUEST and one.slot:
                 self._requested(errand, one.slot)
 
     def _no_offer(self, errand: Errand, echoed: list[str]) -> None:
@@ -172,29 +172,29 @@ class AgendaUser:
         elif errand.booking:
             self._now += errand.tell_booking()
 
-    def _offers(self, errand: Errand, told: list[tuple[str, Act]]) -> None:
-        offered = [one.values[0] for intent, one in told if one.slot in _ENTITY and one.values]
+    def _offers(self, errand: Errand, told: list[Act]) -> None:
+        offered = [one.values[0] for one in told if one.slot in _ENTITY and one.values]
         named = list(dict.fromkeys(offered))
         contradicted = self._contradictions(errand, told)
-        if any(intent == "Select" for intent, _ in told):
+        if any(one.intent == SELECT for one in told):
             self._choose(errand, named)
             return
         if named and not contradicted:
             errand.take(named[-1])
-        for _, one in told:
+        for one in told:
             self._note(errand, one)
-        confirmed = any(intent in ("Book", "OfferBooked") for intent, _ in told)
+        confirmed = any(one.intent in CONFIRMING for one in told)
         if contradicted:
             self._now += [errand.tell(slot) for slot in contradicted]
         elif confirmed:
             self._confirmed(errand)
-        elif any(intent == "OfferBook" or (intent == "Inform" and one.domain == "booking") for intent, one in told):
+        elif any(one.intent == OFFER_BOOK or (one.intent == INFORM and one.domain == "booking") for one in told):
             self._offered_booking(errand)
 
-    def _contradictions(self, errand: Errand, told: list[tuple[str, Act]]) -> list[str]:
+    def _contradictions(self, errand: Errand, told: list[Act]) -> list[str]:
         """Constraints that an offer goes against, unless they were defended in vain before."""
         slots = []
-        for _, one in told:
+        for one in told:
             slot, value = one.slot, one.values[0] if one.values else ""
             if slot in errand.said and value.lower() not in _NO_ANSWER and errand.contradicts(slot, value):
                 generic = slot == "type" and value == "hotel" and len(told) > 1
@@ -350,4 +350,4 @@ def _ordered(acts: list[Act]) -> tuple[Act, ...]:
 def _rank(one: Act) -> int:
     if one.domain == "general":
         return 4 if one is _BYE else 3 if one is _THANK else 0
-    return 2 if one.name.endswith("Request") else 1
+    return 2 if one.intent == REQUEST else 1

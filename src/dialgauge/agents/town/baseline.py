@@ -1,4 +1,4 @@
-"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions/town-channel.md``).
+"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions/town.md``).
 
 It works off a stack: goodbye at the bottom, above it the constraints of the tasks, the first task on top; whatever the
 system says pushes more. It follows constraints that were never meant to fail, says all at once, credits a confirmation
@@ -17,14 +17,14 @@ from msgspec import Struct
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act, canonical
+from dialgauge.intents import CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, SELECT, TELLING
+from dialgauge.values import canonical
+from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act
 
 _BYE = act("general-bye")
 _ANY = "any"
 _NO_VALUE = ("", "none")
 _NOT_KNOWN = (ASKED, UNKNOWN)
-_TELLING = ("Inform", "Recommend", "OfferBook", "OfferBooked", "Book")
-_CONFIRMING = ("Book", "OfferBooked")
 _TIMES = ("leaveAt", "arriveBy")
 #: The slots with which the recorded users pointed back.
 _ANAPHORIC = ("area",)
@@ -186,7 +186,7 @@ class BaselineUser:
 
     def _pointed(self, one: Act) -> Act:
         """Perhaps with "same area as the restaurant" in place of a value that was said there."""
-        if one.slot not in _ANAPHORIC or not one.name.endswith("-Inform") or one.values == (DONTCARE,):
+        if one.slot not in _ANAPHORIC or one.intent != INFORM or one.values == (DONTCARE,):
             return one
         for domain, matter in self._matters.items():
             if domain == one.domain:  # only what was discussed before can be pointed at
@@ -201,20 +201,20 @@ class BaselineUser:
         """Take in what the system said; False where the user leaves for it."""
         groups: dict[tuple[str, str], list[Act]] = {}
         for one in heard:
-            groups.setdefault((one.domain, one.name.partition("-")[2]), []).append(one)
+            groups.setdefault((one.domain, one.intent), []).append(one)
         for (domain, intent), acts in groups.items():
             matter = self._current if domain == "booking" else self._matters.get(domain)
             if matter is None:
                 continue
-            if intent in ("NoOffer", "NoBook"):
-                if not (self._no_offer(matter) if intent == "NoOffer" else self._no_book(matter)):
+            if intent in REFUSING:
+                if not (self._no_offer(matter) if intent == NO_OFFER else self._no_book(matter)):
                     return False
-            elif intent == "Request":
+            elif intent == REQUEST:
                 for one in acts:
                     self._requested(matter, one.slot)
-            elif intent == "Select":
+            elif intent == SELECT:
                 self._select(matter, acts)
-            elif intent in _TELLING:
+            elif intent in TELLING:
                 self._told(matter, intent, acts)
         return True
 
@@ -247,7 +247,7 @@ class BaselineUser:
                 self._react([act(matter.inform, one.slot, wanted)])
             elif one.slot == CHOICE and value.isdigit() and int(value) > 1 and not _named(acts):
                 self._push(act(matter.inform, CHOICE, _ANY))
-        if right and intent in _CONFIRMING and matter.domain in BOOK_SLOTS:
+        if right and intent in CONFIRMING and matter.domain in BOOK_SLOTS:
             matter.booked = True
 
     def _requested(self, matter: _Matter, slot: str) -> None:

@@ -3,7 +3,7 @@
 For each side and each kind of act a channel knows how often it is lost, taken for another act, heard with another
 value, or makes the listener hear something that nobody said. ``clean`` changes nothing, ``mild`` errs a little and
 everywhere alike, ``paper2021`` errs as the agents of the GCDF1 paper did (counted from their recorded conversations),
-and a YAML file says it all for a channel of your own; ``docs/decisions/town-channel.md`` explains the fields.
+and a YAML file says it all for a channel of your own; ``docs/decisions/town.md`` explains the fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -22,8 +21,9 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Ontology, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.intents import REQUEST, intent_of, service_of
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
-from dialgauge.yaml_file import YamlDocument, as_record, parse_yaml, read_yaml
+from dialgauge.yaml_file import YamlDocument, as_record, read_yaml, shipped_yaml
 
 #: The channels that come with the package, beside ``clean``.
 SHIPPED = ("mild", "paper2021")
@@ -41,7 +41,6 @@ _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
 _RATES = ("drop", "relabel", "value", "insert")
 _RATE = r"\w+=(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _ALIKE = re.compile(rf"{_RATE}(?:,{_RATE})*")
-_REQUEST = "-Request"
 _INVENTORY: dict[Speaker, Mapping[str, tuple[str, ...]]] = {"user": USER_ACTS, "system": SYSTEM_ACTS}
 _NAMES = tuple({**USER_ACTS, **SYSTEM_ACTS})
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -157,7 +156,7 @@ def _kind(name: str, slot: str, values: tuple[str, ...]) -> str:
 
 def is_unknown(name: str, values: Sequence[str]) -> bool:
     """Does an act say that something is not known?"""
-    return values[:1] in ((ASKED,), (UNKNOWN,)) and not name.endswith(_REQUEST)
+    return values[:1] in ((ASKED,), (UNKNOWN,)) and intent_of(name) != REQUEST
 
 
 class _Fault:
@@ -190,14 +189,14 @@ class _Fault:
 
 def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Act:
     """The act under another name; it takes its value along where the other name has use for it."""
-    kept = said.values[0] if said.values and not said.name.endswith(_REQUEST) else ""
+    kept = said.values[0] if said.values and said.intent != REQUEST else ""
     if target == WITHIN_DOMAIN:
         target = draws.pick(_others(speaker, said.domain, kind_of(said.name, said.slot)))
         kept = kept if _parsed(target)[1] == said.slot else ""
     name, slot, _ = _parsed(target)
     if not slot:
         return act(name)
-    if name.endswith(_REQUEST):
+    if intent_of(name) == REQUEST:
         return act(name, slot, ASKED)
     return act(name, slot, kept or _another(name, slot, "", draws, ontology))
 
@@ -206,12 +205,12 @@ def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, ontology
 def _others(speaker: Speaker, domain: str, kind: str) -> tuple[str, ...]:
     """The kinds of act of one side and domain, but for one; that one where there are no others."""
     kinds = [kind_of(name, slot) for name, slots in _INVENTORY[speaker].items() for slot in slots]
-    return tuple(one for one in kinds if one.partition("-")[0].lower() == domain and one != kind) or (kind,)
+    return tuple(one for one in kinds if service_of(one) == domain and one != kind) or (kind,)
 
 
 def _misheard(said: Act, how: str, draws: Draws, ontology: Ontology | None) -> Act:
     """The act with another value; a question and an act without a slot have none to mishear."""
-    if not said.values or said.name.endswith(_REQUEST):
+    if not said.values or said.intent == REQUEST:
         return said
     if how == "none":
         value = "none"
@@ -226,7 +225,7 @@ def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, ontology
     if target == WITHIN_DOMAIN:
         target = draws.pick(_others(speaker, beside.domain, kind_of(beside.name, beside.slot)))
     name, slot, value = _parsed(target)
-    if not slot or name.endswith(_REQUEST):
+    if not slot or intent_of(name) == REQUEST:
         return act(name, slot, ASKED if slot else "")
     if not value and slot == beside.slot and beside.values:
         return act(name, slot, _part(beside.values[0], draws))
@@ -237,7 +236,7 @@ def _another(name: str, slot: str, value: str, draws: Draws, ontology: Ontology 
     """Another value of a slot; where nobody knows one, a part of the value."""
     known: Sequence[str] = ()
     if ontology is not None:
-        spec = ontology.domains.get(name.partition("-")[0].lower(), {}).get(slot)
+        spec = ontology.domains.get(service_of(name), {}).get(slot)
         known = spec.values if spec else ()
     known = [one for one in known or _ANYTHING.get(slot, ()) if one != value]
     if known:
@@ -286,8 +285,7 @@ def _parsed(kind: str) -> tuple[str, str, str]:
 def _shipped(name: str) -> Channel:
     if name == CLEAN:
         return Channel(ChannelRates())
-    content = (resources.files("dialgauge.agents.town") / "channels" / f"{name}.yaml").read_bytes()
-    return Channel(_rates(parse_yaml(content, f"{name}.yaml")))
+    return Channel(_rates(shipped_yaml("dialgauge.agents.town", "channels", f"{name}.yaml")))
 
 
 class _Sides(Struct):

@@ -19,10 +19,11 @@ from dialgauge.agents.town.channel import (
     kind_of,
 )
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
-from dialgauge.worlds.town import ASKED, NO_CONSTRAINT, canonical
+from dialgauge.intents import REQUEST, intent_of, service_of
+from dialgauge.values import NO_CONSTRAINT, canonical, same_value
+from dialgauge.worlds.town import ASKED
 
 T = TypeVar("T")
-_REQUEST = "-Request"
 #: A sentence that starts with "do n't care" was cut off there.
 _INDIFFERENT = {"dontcare", "do", "do n't", "do n't care"}
 #: Values that are put on record where they were heard but not said; others are drawn from the ontology.
@@ -148,11 +149,11 @@ def _understood(said: Plain, heard: Plain) -> bool:
 
 
 def _same_value(said: Plain, heard: Plain) -> bool:
-    return said.value not in ("", ASKED) and canonical(said.value) == canonical(heard.value)
+    return said.value not in ("", ASKED) and same_value(said.value, heard.value)
 
 
 def _same_slot(said: Plain, heard: Plain) -> bool:
-    return said.slot == heard.slot and (bool(said.slot) or said.name.partition("-")[0] == heard.name.partition("-")[0])
+    return said.slot == heard.slot and (bool(said.slot) or service_of(said.name) == service_of(heard.name))
 
 
 def _mishearing(said: str, heard: str) -> Mishearing | None:
@@ -222,14 +223,13 @@ def _shares(counts: Mapping[T, float], said: int) -> dict[T, float]:
 
 def _causes(invented: Plain, said: list[Plain]) -> list[Plain]:
     """The acts of a turn that may have made the listener hear another: of its slot, else of its domain, else all."""
-    domain = invented.name.partition("-")[0]
-    akin = [act for act in said if act.name.partition("-")[0] == domain]
+    akin = [act for act in said if service_of(act.name) == service_of(invented.name)]
     closest = [act for act in akin if act.slot == invented.slot and act.slot]
     return closest or akin or said
 
 
 def _invention(act: Plain) -> str:
-    if act.name.endswith(_REQUEST) or not act.slot:
+    if intent_of(act.name) == REQUEST or not act.slot:
         return act.kind
     if act.value in {*NO_CONSTRAINT, *_INDIFFERENT} and act.value not in ("", ASKED):
         return f"{act.kind}=dontcare"

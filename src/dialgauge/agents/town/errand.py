@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from dialgauge.dialogue import Act
-from dialgauge.worlds.town import ASKED, TownTask, act, canonical, clock
+from dialgauge.values import clock, same_value
+from dialgauge.worlds.town import ASKED, TownTask, act
 
 _TIMES = {"leaveAt": 1, "arriveBy": -1}
 
@@ -83,7 +84,7 @@ class Errand:
 
     def take(self, entity: str) -> None:
         """The system speaks of this one now; what was told of another one does not count."""
-        if canonical(entity) != canonical(self.entity):
+        if not same_value(entity, self.entity):
             self.lose_entity()
             self.entity = entity
 
@@ -118,7 +119,7 @@ class Errand:
         if slot in _TIMES:
             offered, limit = clock(value), clock(wanted)
             return offered is not None and limit is not None and (offered - limit) * _TIMES[slot] < 0
-        return canonical(value) != canonical(wanted)
+        return not same_value(value, wanted)
 
     def give_up(self) -> None:
         """Let go of what does not come forward: a question, the booking, or all of it."""

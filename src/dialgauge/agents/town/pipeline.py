@@ -17,9 +17,9 @@ from dialgauge.agents.town.policy import RuleSystem
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.intents import REQUEST
 from dialgauge.worlds.town import Backend, TownGoal
 
-_REQUEST = "-Request"
 #: No search finds so many rows.
 _NEVER = 1_000_000
 
@@ -200,7 +200,7 @@ def requested(acts: Sequence[Act]) -> dict[str, Values]:
     """What acts ask for, by domain, as records keep it."""
     asked: dict[str, Values] = {}
     for act in acts:
-        if act.name.endswith(_REQUEST):
+        if act.intent == REQUEST:
             asked[act.domain] = (*asked.get(act.domain, ()), f"{act.domain}-{act.slot}")
     return asked
 

@@ -1,6 +1,6 @@
 """The rule system of the town: it looks things up, answers about what it offered, books, and says when it cannot.
 
-What it must not do is as important as what it does (``docs/decisions/town-agents.md``): it answers and books the very
+What it must not do is as important as what it does (``docs/decisions/town.md``): it answers and books the very
 row it named, it never repeats a question, it echoes what it understood when it finds nothing, it says that a value is
 unknown, and it answers a goodbye with a goodbye.
 """
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dialgauge.agents.town.tracker import Belief
 from dialgauge.dialogue import DONTCARE, Act, State
 from dialgauge.draws import Draws
+from dialgauge.intents import REQUEST
 from dialgauge.worlds.town import (
     ASKED,
     BOOK_SLOTS,
@@ -95,7 +96,7 @@ class RuleSystem:
         acts: list[Act] = [_GREET] if "general-greet" in intents else []
         self._settled = False
         for domain in self._domains(heard, intents):
-            asked = [one.slot for one in heard if one.domain == domain and one.name.endswith("-Request")]
+            asked = [one.slot for one in heard if one.domain == domain and one.intent == REQUEST]
             self._serve(domain, given.get(domain, {}), asked, "general-affirm" in intents, acts)
         if "general-thank" in intents:
             acts += [_WELCOME, _MORE] if not acts else [_WELCOME]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dialgauge.dialogue import Act, State, Values
+from dialgauge.intents import INFORM
 from dialgauge.worlds.town import BOOK_SLOTS, SEARCH_SLOTS
 
 _KNOWN = {domain: {*slots, *BOOK_SLOTS.get(domain, ())} for domain, slots in SEARCH_SLOTS.items()}
-_INFORM = "-Inform"
 _ENDS = ("departure", "destination")
 
 
@@ -33,7 +33,7 @@ class Belief:
             if domain not in _KNOWN:
                 continue
             self.domain = domain
-            if act.slot and act.values and act.name.endswith(_INFORM) and act.slot in _KNOWN[domain]:
+            if act.slot and act.values and act.intent == INFORM and act.slot in _KNOWN[domain]:
                 value = act.values[0].strip().lower()
                 if places and act.slot in _ENDS and value in places:
                     value = places[value]

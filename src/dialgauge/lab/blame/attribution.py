@@ -18,6 +18,9 @@ from dialgauge.lab.blame.spoken_record import TalkRecord
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFault
 from dialgauge.worlds.town import TownGoal, TownSearch, town_goal
 
+#: What was done, and otherwise than wanted.
+_SETTLED = ("booked_otherwise", "taxi_differs", "taxi_end_missing")
+
 
 class ConversationBlame(Struct, frozen=True, kw_only=True):
     """What went wrong in one conversation."""
@@ -86,7 +89,7 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> C
 
 def _of_fault(chain: Chain, fault: TaskFault, technical: BrokenLink | None) -> Iterator[BrokenLink]:
     """The links behind one fault. What a technical failure cut short is its own, unless it was settled wrongly."""
-    if technical is None or (fault.part in ("booking", "taxi") and fault.turn is not None):
+    if technical is None or fault.reason in _SETTLED:
         yield from chain.of_fault(fault)
     else:
         yield technical

@@ -12,6 +12,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
 from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF
 from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks import REASONS, reason_texts
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -19,8 +20,16 @@ if TYPE_CHECKING:
 
     from dialgauge.runs import Run
 
-OUTCOMES = "outcomes"
 _SHARE = Column("share", percent=True, digits=2)
+
+
+def blamed_run(run: Run) -> Run:
+    """The run, if it is one of the lab's, which have tables of blame."""
+    if BLAME not in run.tables or BLAME_SIDES not in run.tables:
+        raise DialgaugeError(
+            f"the run {run.id} is of kind {run.kind} and has no blame, which only runs of 'dialgauge lab run' have"
+        )
+    return run
 
 
 def blame_tables(run: Run) -> list[Table]:
@@ -99,10 +108,10 @@ def blame_explanation(run: Run, dialogue: str) -> list[Table]:
         verdict.add(row["domain"], row["side"], CAUSE_WORDS[row["cause"]], row["part"], row["slot"], row["turn"])
         mark = " This came first." if row["first"] and rows.height > 1 else ""
         verdict.notes.append(f"{row['domain'] or 'conversation'}: {row['sentence']}{mark}")
-    if OUTCOMES in run.tables:
-        whys = run.table(OUTCOMES).filter((pl.col("dialogue") == known) & (pl.col("rule") == "strict"))
-        failed = whys.drop_nulls("why").iter_rows(named=True)
-        verdict.notes += [f"What failed in {row['domain']}: {row['why']}." for row in failed]
+    if REASONS in run.tables:
+        whys = run.table(REASONS).filter((pl.col("dialogue") == known) & (pl.col("rule") == "strict"))
+        texts = reason_texts(whys.iter_rows(named=True))
+        verdict.notes += [f"What failed in {domain}: {why}." for (_, domain, _), why in texts.items()]
     if not rows.height:
         verdict.notes.append("It did all that was asked for; nobody is blamed.")
         return [verdict]

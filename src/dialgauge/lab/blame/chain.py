@@ -12,11 +12,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.dialogue import Call
+from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
-from dialgauge.lab.blame.spoken_record import Word, constrains, same_slot, same_value
-from dialgauge.tasks import TaskFault
+from dialgauge.lab.blame.spoken_record import Word, same_slot
+from dialgauge.tasks import TaskFault, fault_sentences
+from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+
+#: Reasons of a user's ending up with nothing.
+_NOTHING = ("nothing_named", "turned_down", "given_up")
 
 
 class Chain(GivenValues):
@@ -25,20 +30,21 @@ class Chain(GivenValues):
     def of_fault(self, fault: TaskFault) -> Iterator[BrokenLink]:
         """The links that broke for one reason why the task failed."""
         slot, turn, task = fault.slot, fault.turn, self._task
-        if fault.part == "constraint":
-            yield from self._given("constraint", slot, task.info[slot], turn)
-        elif fault.part == "booking":
-            yield from self._given("booking", slot, (task.book or {})[slot], turn)
-        elif fault.part == "taxi":
-            yield from self._taxi([slot] if slot else [*task.info, *task.links], turn)
-        elif fault.part == "nothing":
-            yield from self._nothing()
-        elif fault.part == "unbooked":
-            yield from self._unbooked()
-        elif fault.part == "reference":
-            yield self._reference(fault)
-        else:
-            yield from self._request(fault)
+        match fault.reason:
+            case "unfit":
+                yield from self._given("constraint", slot, task.info[slot], turn)
+            case "booked_otherwise":
+                yield from self._given("booking", slot, (task.book or {})[slot], turn)
+            case "no_taxi" | "taxi_differs" | "taxi_end_missing":
+                yield from self._taxi([slot] if slot else [*task.info, *task.links], turn)
+            case "nothing_named" | "turned_down" | "given_up":
+                yield from self._nothing()
+            case "never_tried" | "not_booked":
+                yield from self._unbooked()
+            case "reference_untold" | "reference_wrong":
+                yield self._reference(fault)
+            case _:
+                yield from self._request(fault)
 
     def unnoticed(self) -> Iterator[BrokenLink]:
         """Links that broke without harm, or whose harm the verdict does not see: for who erred at all."""
@@ -100,7 +106,7 @@ class Chain(GivenValues):
         right = next((turn for turn, one in searches if _holds(one, wanted)), place)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
             return lost
-        refusals = record.tells("NoOffer", right - 1)
+        refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen,
@@ -116,7 +122,7 @@ class Chain(GivenValues):
     def _asked_back(self, turn: int) -> bool:
         """Did the system ask something in a turn, and the user spoke of something else from then on?"""
         record = self._record
-        asked = any(word.intent in ("Request", "Select") and word.turn == turn for word in record.told)
+        asked = any(word.intent in (REQUEST, SELECT) and word.turn == turn for word in record.told)
         return asked and record.last_turn is not None and record.last_turn < turn
 
     def _unbooked(self) -> Iterator[BrokenLink]:
@@ -135,7 +141,7 @@ class Chain(GivenValues):
         if broken:
             yield from broken
             return
-        if any(fault.part == "nothing" for fault in self._outcome.faults):
+        if any(fault.reason in _NOTHING for fault in self._outcome.faults):
             return  # there was nothing to book, and why is told elsewhere
         if not attempts:
             yield BrokenLink(
@@ -146,7 +152,7 @@ class Chain(GivenValues):
         for slot, value in book.items():
             given = attempts[-1][1].arguments.get(slot, "")
             heard = record.hears(slot, last)
-            if not same_value(slot, given, value) and heard is not None:
+            if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
 
     def _taxi(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
@@ -193,25 +199,26 @@ class Chain(GivenValues):
     # What the system tells
 
     def _reference(self, fault: TaskFault) -> BrokenLink:
-        cause: Cause = "heard_not_acted_on" if fault.turn is None else "acted_on_wrong"
+        told = fault.turn if fault.reason == "reference_wrong" else None
+        cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called("book", self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
+        (why,) = fault_sentences([fault])
         return BrokenLink(
-            cause=cause, part="reference", slot=REFERENCE, turn=turn if fault.turn is None else fault.turn,
-            acted_turn=turn, answered_turn=fault.turn, sentence=f"{fault.why[0].upper()}{fault.why[1:]}.",
+            cause=cause, part="reference", slot=REFERENCE, turn=turn if told is None else told,
+            acted_turn=turn, answered_turn=told, sentence=f"{why[0].upper()}{why[1:]}.",
         )  # fmt: skip
 
     def _request(self, fault: TaskFault) -> Iterator[BrokenLink]:
         """Why a question was not answered, or not with the truth about what the user has."""
         slot, record = fault.slot, self._record
-        nothing = any(other.part == "nothing" or (other.part == "taxi" and other.turn is None)
-                      for other in self._outcome.faults)  # fmt: skip
+        nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.faults)
         if fault.turn is not None and (nothing or not fault.elsewhere):
             if not nothing:
                 yield from self._name_misheard(fault.turn)
                 yield BrokenLink(
                     cause="acted_on_wrong", part="request", slot=slot, turn=fault.turn, answered_turn=fault.turn,
-                    sentence=f"The {fault.why}.",
+                    sentence=f"The {fault_sentences([fault])[0]}.",
                 )  # fmt: skip
             return
         since = (self._outcome.turn or 0) if fault.elsewhere else -1
@@ -242,7 +249,7 @@ class Chain(GivenValues):
 
 def _holds(call: Call, wanted: Mapping[str, str]) -> bool:
     """Does a call have every value that is wanted?"""
-    return all(same_value(slot, call.arguments.get(slot, ""), value) for slot, value in wanted.items())
+    return all(same_value(call.arguments.get(slot, ""), value) for slot, value in wanted.items())
 
 
 def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
@@ -252,5 +259,5 @@ def _means(value: str, domain: str, entity: str, *, in_part: bool) -> bool:
     return (
         bool(entity)
         and constrains(value)
-        and (same_value("name", value, entity) or (in_part and value.lower() in entity.lower()))
+        and (same_value(value, entity) or (in_part and value.lower() in entity.lower()))
     )

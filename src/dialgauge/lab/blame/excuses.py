@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
+from dialgauge.intents import REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
@@ -14,15 +15,13 @@ from dialgauge.lab.blame.spoken_record import (
     DomainRecord,
     TalkRecord,
     Word,
-    constrains,
     names_one,
     same_slot,
-    same_value,
 )
 from dialgauge.text import counted
+from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
-_REFUSALS = ("NoOffer", "NoBook")
 _GENERAL = "general"
 _BYE = "general-bye"
 #: Limits that end a conversation, as a sentence names them. One of time is a technical failure: somebody hung.
@@ -108,7 +107,7 @@ class Excuses:
     def was_told(self, said: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value("name", word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
+            same_value(word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
             for word in self._talk.domain(domain).told
         )
 
@@ -214,7 +213,7 @@ class Excuses:
             if slot in wanted or heard is None or not constrains(heard.value):
                 continue
             said = record.says(slot)
-            if not said or not same_value(slot, said[-1].value, heard.value):
+            if not said or not same_value(said[-1].value, heard.value):
                 yield BrokenLink(
                     cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
                     sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
@@ -228,7 +227,7 @@ class Excuses:
         """What the user heard though nobody said it, and took for the answer or a refusal."""
         for word in self._record.told_heard:
             now = [one for one in self._record.told if one.turn == word.turn]
-            if word.intent in _REFUSALS and not any(one.intent == word.intent for one in now):
+            if word.intent in REFUSING and not any(one.intent == word.intent for one in now):
                 return word
             answer = same_slot(word.slot, REFERENCE) or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
@@ -241,16 +240,16 @@ class Excuses:
             if turn.speaker == "system" and not any(same_slot(act.slot, REFERENCE) for act in turn.acts or ()):
                 for act in turn.heard or ():
                     if same_slot(act.slot, REFERENCE):
-                        yield Word(place, act.name.partition("-")[2], act.slot, ", ".join(act.values))
+                        yield Word(place, act.name, act.slot, ", ".join(act.values))
 
     def _missed_question(self, slot: str) -> int | None:
         """The first turn in which the system asked for a slot, where the user heard none of them."""
         asked = [
             word.turn
             for word in self._record.told
-            if word.intent == "Request" and word.slot == slot and self._talk.turns[word.turn].heard is not None
+            if word.intent == REQUEST and word.slot == slot and self._talk.turns[word.turn].heard is not None
         ]
-        heard = any(word.intent == "Request" and word.slot == slot for word in self._record.told_heard)
+        heard = any(word.intent == REQUEST and word.slot == slot for word in self._record.told_heard)
         return asked[0] if asked and not heard else None
 
     def _sent_away(self, part: str, slot: str) -> BrokenLink | None:
@@ -341,7 +340,7 @@ def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
 
 
 def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLink:
-    what = f"{phantom.intent} {phantom.slot} {phantom.value}".strip()
+    what = f"{phantom.name.rpartition('-')[2]} {phantom.slot} {phantom.value}".strip()
     return BrokenLink(
         cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
         sentence=f"The user heard '{what}' of the {domain} in turn {phantom.turn}, which the system did not say, and "

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dialgauge.intents import NO_BOOK, NO_OFFER
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.excuses import Excuses
-from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, same_value
+from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
 from dialgauge.tasks import TaskOutcome
+from dialgauge.values import same_value
 from dialgauge.worlds.town import TownTask
 
 #: What acts on each part, and how a search says that there is nothing.
@@ -49,7 +51,7 @@ class GivenValues:
     def _heard(self, part: str, slot: str, wanted: str, decided: int | None) -> tuple[BrokenLink | None, Word | None]:
         """The broken link between user and system, or what the system heard."""
         record, says = self._record, self._record.says(slot)
-        right = [word for word in says if same_value(slot, word.value, wanted)]
+        right = [word for word in says if same_value(word.value, wanted)]
         if not right:
             return self._unsaid(part, slot, wanted, decided), None
         until = right[-1].turn
@@ -58,10 +60,10 @@ class GivenValues:
         elif right[0].turn < decided:
             until = decided
         last = [word for word in says if word.turn <= until][-1]
-        if not same_value(slot, last.value, wanted):
+        if not same_value(last.value, wanted):
             heard = record.hears(slot, last.turn - 1)
             before = [word for word in right if word.turn < last.turn]
-            if self._talk.system_hears and before and (heard is None or not same_value(slot, heard.value, wanted)):
+            if self._talk.system_hears and before and (heard is None or not same_value(heard.value, wanted)):
                 return self._misheard(part, slot, before, heard), None
             if before and heard is not None and self._passed_over(part, slot, heard, last.turn - 1):
                 return self._acted(part, slot, wanted, heard, last.turn - 1), None
@@ -69,7 +71,7 @@ class GivenValues:
         if not self._talk.system_hears:
             return self._untraceable(part, slot, right[0].turn), None
         heard = record.hears(slot, until)
-        if heard is not None and same_value(slot, heard.value, wanted):
+        if heard is not None and same_value(heard.value, wanted):
             return None, heard
         return self._misheard(part, slot, right, heard), None
 
@@ -106,7 +108,7 @@ class GivenValues:
         given = call.arguments[slot]
         why = (
             f"the {call.name} of turn {place} was right, and what turn {until} named does not fit"
-            if same_value(slot, given, wanted)
+            if same_value(given, wanted)
             else f"the {call.name} of turn {place} has {slot} {given}"
         )
         return BrokenLink(
@@ -124,7 +126,7 @@ class GivenValues:
                 sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
             )  # fmt: skip
         firsts = (task.book_first if part == "booking" else task.first) or {}
-        tried = [word for word in self._record.says(slot) if same_value(slot, word.value, firsts.get(slot, ""))]
+        tried = [word for word in self._record.says(slot) if same_value(word.value, firsts.get(slot, ""))]
         if slot in firsts and tried:
             return self._first_try(part, slot, wanted, tried)
         return self._excuses.unsaid(part, slot, wanted)
@@ -132,19 +134,19 @@ class GivenValues:
     def _first_try(self, part: str, slot: str, wanted: str, tried: list[Word]) -> BrokenLink | None:
         """The user said what was to be refused, and never what comes after. None: no call was made with it."""
         said, record = tried[0], self._record
-        heard = [word for word in record.heard if word.slot == slot and same_value(slot, word.value, said.value)] or [
-            one for one in [record.hears(slot, self._talk.last)] if one and same_value(slot, one.value, said.value)
+        heard = [word for word in record.heard if word.slot == slot and same_value(word.value, said.value)] or [
+            one for one in [record.hears(slot, self._talk.last)] if one and same_value(one.value, said.value)
         ]
         if not heard:
             if not self._talk.system_hears:
                 return self._untraceable(part, slot, said.turn)
             return self._misheard(part, slot, tried, record.hears(slot, self._talk.last))
-        intent, name = ("NoBook", "book") if part == "booking" else ("NoOffer", "search")
+        intent, name = (NO_BOOK, "book") if part == "booking" else (NO_OFFER, "search")
         told = record.tells(intent, said.turn)
         if told:
             return self._excuses.after_refusal(part, slot, wanted, intent, told)
         calls = record.called(name, self._talk.last)
-        made = [(turn, call) for turn, call in calls if same_value(slot, call.arguments.get(slot, ""), said.value)]
+        made = [(turn, call) for turn, call in calls if same_value(call.arguments.get(slot, ""), said.value)]
         if not made:
             return self._acted(part, slot, said.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]

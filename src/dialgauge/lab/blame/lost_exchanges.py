@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import Cause
-from dialgauge.lab.blame.spoken_record import constrains, same_value
+from dialgauge.values import constrains, same_value
 
 _GENERAL = "general"
 _BOOKING = "booking"
-_REFUSALS = ("NoOffer", "NoBook")
 
 
 def fully_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
@@ -59,13 +59,13 @@ def _said_again(turns: Sequence[Turn]) -> Iterator[tuple[int, Cause]]:
 
 def _asked_needlessly(turns: Sequence[Turn], place: int) -> Cause | None:
     """Does a system's turn ask for something that the user had said, among other things? And why."""
-    asked = {(act.domain, act.slot) for act in _matter(turns[place].acts) if _intent(act) == "Request"}
+    asked = {(act.domain, act.slot) for act in _matter(turns[place].acts) if act.intent == REQUEST}
     since = _last_refusal(turns, place)
     for turn in turns[since:place]:
         if turn.speaker != "user":
             continue
         for act in turn.acts or ():
-            given = _intent(act) == "Inform" and act.values and constrains(act.values[-1])
+            given = act.intent == INFORM and act.values and constrains(act.values[-1])
             if given and (act.domain, act.slot) in asked:
                 return "said_not_heard" if turn.heard is not None and act not in turn.heard else "heard_not_acted_on"
     return None
@@ -73,7 +73,7 @@ def _asked_needlessly(turns: Sequence[Turn], place: int) -> Cause | None:
 
 def _partly_told_again(turns: Sequence[Turn], place: int) -> bool:
     """Does the system tell again something that it told before, and that the user had not heard?"""
-    told = {act for act in _matter(turns[place].acts) if _intent(act) != "Request"}
+    told = {act for act in _matter(turns[place].acts) if act.intent != REQUEST}
     return any(
         act in told and act not in (turn.heard or ())
         for turn in turns[:place]
@@ -127,7 +127,7 @@ def _beside(turns: Sequence[Turn], place: int) -> Cause | None:
         if asked.heard is not None and not spoken & _domains(asked.heard):
             return "said_not_heard"
         return "acted_on_wrong" if called else "heard_not_acted_on"
-    if any(_intent(act) == "NoOffer" for act in reply.acts or ()):
+    if any(act.intent == NO_OFFER for act in reply.acts or ()):
         searches = (call for call in reply.calls or () if call.name == "search")
         return next((cause for call in searches if (cause := _searched_otherwise(turns[:place], call))), None)
     return None
@@ -137,17 +137,17 @@ def _searched_otherwise(turns: Sequence[Turn], call: Call) -> Cause | None:
     """Why a search was for something that the user does not want."""
     for slot, value in call.arguments.items():
         said = _last(call.domain, slot, (turn.acts for turn in turns if turn.speaker == "user"))
-        if not constrains(value) or (said is not None and same_value(slot, said, value)):
+        if not constrains(value) or (said is not None and same_value(said, value)):
             continue
         heard = _last(call.domain, slot, (turn.heard for turn in turns if turn.speaker == "user"))
-        return "said_not_heard" if heard is not None and same_value(slot, heard, value) else "acted_on_wrong"
+        return "said_not_heard" if heard is not None and same_value(heard, value) else "acted_on_wrong"
     return None
 
 
 def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
     """The system asked for nothing but what it had heard, and nothing had been refused that would give it reason."""
     acts = _matter(turns[place].acts)
-    if not acts or any(_intent(act) != "Request" for act in acts):
+    if not acts or any(act.intent != REQUEST for act in acts):
         return None
     since = _last_refusal(turns, place)
     heard = {
@@ -155,20 +155,20 @@ def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
         for turn in turns[since:place]
         if turn.speaker == "user"
         for act in turn.heard or ()
-        if _intent(act) == "Inform" and act.values and constrains(act.values[-1])
+        if act.intent == INFORM and act.values and constrains(act.values[-1])
     }
     return "heard_not_acted_on" if all((act.domain, act.slot) in heard for act in acts) else None
 
 
 def _last_refusal(turns: Sequence[Turn], place: int) -> int:
     """The last turn before a place that refused something, which gives reason to ask again; else the first turn."""
-    return max((one for one in range(place) if any(_intent(a) in _REFUSALS for a in turns[one].acts or ())), default=0)
+    return max((one for one in range(place) if any(a.intent in REFUSING for a in turns[one].acts or ())), default=0)
 
 
 def _needless_question(turns: Sequence[Turn], place: int) -> bool:
     """Does the user answer a question with "any", though it said something of the domain that was not heard?"""
     acts = _matter(turns[place].acts)
-    if not acts or any(_intent(act) != "Inform" or not act.values or constrains(act.values[-1]) for act in acts):
+    if not acts or any(act.intent != INFORM or not act.values or constrains(act.values[-1]) for act in acts):
         return False
     domains, before = _domains(turns[place].acts), [turn for turn in turns[:place] if turn.speaker == "user"]
     heard = {act for turn in before for act in turn.heard or ()}
@@ -193,7 +193,7 @@ def _last(domain: str, slot: str, turns: Iterable[tuple[Act, ...] | None]) -> st
     found = None
     for acts in turns:
         for act in acts or ():
-            if act.domain == domain and act.slot == slot and act.values and _intent(act) == "Inform":
+            if act.domain == domain and act.slot == slot and act.values and act.intent == INFORM:
                 found = act.values[-1]
     return found
 
@@ -204,7 +204,3 @@ def _matter(acts: tuple[Act, ...] | None) -> list[Act]:
 
 def _domains(acts: tuple[Act, ...] | None) -> set[str]:
     return {act.domain for act in _matter(acts)}
-
-
-def _intent(act: Act) -> str:
-    return act.name.partition("-")[2]

@@ -6,27 +6,33 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
-from dialgauge.worlds.town import BOOK_SLOTS, NO_CONSTRAINT, REFERENCE, canonical, clock
+from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
+from dialgauge.values import constrains
+from dialgauge.worlds.town import BOOK_SLOTS, REFERENCE
 
 #: The slots that name one of several.
 NAMES = ("name", "trainID")
 _BOOKING = "booking"
-_TIMES = ("leaveAt", "arriveBy", "time")
-_TELLING = frozenset({"Inform", "Recommend", "Select", "OfferBook", "OfferBooked", "Book"})
 
 
 class Word(NamedTuple):
     """One thing that was said or heard in a turn."""
 
     turn: int
-    intent: str
+    #: Of the act.
+    name: str
     slot: str
     value: str
 
     @property
+    def intent(self) -> str:
+        """What the act does."""
+        return intent_of(self.name)
+
+    @property
     def tells(self) -> bool:
         """Does the system tell something with it?"""
-        return self.intent in _TELLING
+        return self.intent in OFFERING
 
 
 class DomainRecord:
@@ -47,15 +53,15 @@ class DomainRecord:
 
     def says(self, slot: str) -> list[Word]:
         """When the user said a value of a slot."""
-        return [word for word in self.said if word.intent == "Inform" and word.slot == slot]
+        return [word for word in self.said if word.intent == INFORM and word.slot == slot]
 
     def asks(self, slot: str) -> list[int]:
         """The turns in which the user asked for a slot."""
-        return [word.turn for word in self.said if word.intent == "Request" and same_slot(word.slot, slot)]
+        return [word.turn for word in self.said if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def asks_heard(self, slot: str) -> list[int]:
         """The turns in which the system heard that the user asks for a slot."""
-        return [word.turn for word in self.heard if word.intent == "Request" and same_slot(word.slot, slot)]
+        return [word.turn for word in self.heard if word.intent == REQUEST and same_slot(word.slot, slot)]
 
     def called(self, name: str, upto: int) -> list[tuple[int, Call]]:
         """Calls of a kind, up to a turn."""
@@ -63,7 +69,7 @@ class DomainRecord:
 
     def hears(self, slot: str, upto: int) -> Word | None:
         """What the system last heard of a slot, up to a turn."""
-        words = [word for word in self.heard if word.intent == "Inform" and word.slot == slot and word.turn <= upto]
+        words = [word for word in self.heard if word.intent == INFORM and word.slot == slot and word.turn <= upto]
         if words or not self.believed:
             return words[-1] if words else None
         shown = [(turn, state.get(slot, "")) for turn, state in self.believed if turn <= upto]
@@ -72,7 +78,7 @@ class DomainRecord:
         value = shown[-1][1]
         before = [turn for turn, other in shown if other != value]
         since = next(turn for turn, _ in shown if not before or turn > before[-1])
-        return Word(since, "Inform", slot, value)
+        return Word(since, INFORM, slot, value)
 
     def tells(self, intent: str, after: int) -> list[int]:
         """The turns after another in which the system said acts of a kind."""
@@ -164,26 +170,14 @@ def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:
 def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
     for act in acts:
         for value in act.values or ("",):
-            yield act, Word(place, act.name.partition("-")[2], act.slot, value)
+            yield act, Word(place, act.name, act.slot, value)
 
 
 def names_one(word: Word) -> bool:
     """Is one named with it, in whatever kind of act?"""
-    return word.slot in NAMES and word.intent != "Request" and bool(word.value) and constrains(word.value)
+    return word.slot in NAMES and word.intent != REQUEST and bool(word.value) and constrains(word.value)
 
 
 def same_slot(one: str, other: str) -> bool:
     """Whether two slots are one; a reference is spelled in two ways."""
     return one == other or (one.lower() == other.lower() == REFERENCE.lower())
-
-
-def same_value(slot: str, value: str, other: str) -> bool:
-    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
-    if slot in _TIMES and (time := clock(value)) is not None:
-        return time == clock(other)
-    return canonical(value) == canonical(other)
-
-
-def constrains(value: str) -> bool:
-    """Is a value more than "any"?"""
-    return value.lower() not in NO_CONSTRAINT

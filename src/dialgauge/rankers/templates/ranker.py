@@ -2,7 +2,7 @@
 
     score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
-All weights are learned from dialogs; see ``docs/task6.md``. From the candidates both rankers learn what the templates
+All weights are learned from dialogs; see ``docs/rankers.md``. From the candidates both rankers learn what the templates
 are and which words are values: a value that only a candidate has is known to them. The transductive ranker (its own
 name, shown apart) also learns from *which* texts stand in the list how often unknown dialogs use each template.
 """

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Task, Turn
+from dialgauge.tasks.reasons import TaskFault
 from dialgauge.tasks.recordings.spoken_of import said
 from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
 
@@ -68,8 +69,8 @@ class CompatVerdict(Struct, frozen=True, gc=False):
     final: float
     #: By domain, without the look at the database.
     domains: dict[str, bool]
-    #: Why domains, or (under "") the dialogue, failed.
-    why: dict[str, str]
+    #: Why domains failed.
+    faults: dict[str, tuple[TaskFault, ...]]
 
 
 class _Heard(Struct, gc=False):
@@ -115,15 +116,17 @@ class CompatRules:
         }
         book = sum(rates.values()) / len(rates) if rates else None
         found = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
-        domains, why = {}, {}
+        domains, faults = {}, {}
         for domain in goal.tasks:
             told = _rates(*counts[domain])[1]
             domains[domain] = _both(rates.get(domain), told)
             if not (domains[domain] and found[domain]):
-                why[domain] = self._reason(domain, goal.tasks[domain], heard, rates.get(domain), found[domain])
+                faults[domain] = tuple(
+                    _faults(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=found[domain])
+                )
         whole = sum(found.values()) / len(found) if found else 1.0
         success = _both(book, recall) and whole == 1.0
-        return CompatVerdict(success, precision, recall, f1, book, whole, domains, why)
+        return CompatVerdict(success, precision, recall, f1, book, whole, domains, faults)
 
     # Hearing
 
@@ -239,17 +242,18 @@ class CompatRules:
             self._columns[domain, slot] = column
         return self._columns[domain, slot]
 
-    def _reason(self, domain: str, task: Task, heard: _Heard, rate: float | None, found: bool) -> str:
-        if rate == 0 and domain not in heard.booked:
-            return "no booking was heard of"
-        if rate is not None and rate < 1:
-            return f"the row heard to be booked (number {heard.booked.get(domain, 0)}) fails constraints"
-        missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
-        if missing:
-            return f"never heard: {', '.join(missing)}"
-        if not found:
-            return "for the dialogue: no row has these constraints and anything like these answers"
-        return "nothing to book, and nothing to ask"
+
+def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFault]:
+    missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
+    if rate == 0 and domain not in heard.booked:
+        yield TaskFault(reason="no_booking_heard")
+    elif rate is not None and rate < 1:
+        yield TaskFault(reason="booked_unfit", given=(str(heard.booked.get(domain, 0)),))
+    elif missing:
+        for slot in missing:
+            yield TaskFault(reason="never_heard", slot=slot)
+    else:
+        yield TaskFault(reason="nothing_to_do" if satisfiable else "no_row")
 
 
 def seen_by_user(dialogue: Dialogue) -> Iterator[Turn]:

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue
-from dialgauge.worlds.town import canonical
+from dialgauge.intents import INFORM, REQUEST
+from dialgauge.values import canonical
 
 Listener: TypeAlias = Literal["user", "system"]
 LISTENERS: tuple[Listener, ...] = ("system", "user")
@@ -106,8 +107,8 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> Conduct:
         exchanges=turns["user"],
         turns=turns,
         acts=acts,
-        repeated_constraints=_repeated(user_turns, "-Inform"),
-        repeated_requests=_repeated(user_turns, "-Request"),
+        repeated_constraints=_repeated(user_turns, INFORM),
+        repeated_requests=_repeated(user_turns, REQUEST),
         longest_run=_longest_run(user_turns),
         hearing={listener: _sum(parts) for listener, parts in hearing.items()},
         reason=outcome.reason if outcome else "",
@@ -142,12 +143,12 @@ def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str,
     yield from (("", _label(*item[:2])) for item in invented)
 
 
-def _repeated(turns: Iterable[Sequence[Act]], ending: str) -> int:
+def _repeated(turns: Iterable[Sequence[Act]], intent: str) -> int:
     """How many things of a kind were said that had been said in an earlier turn."""
     before: set[Act] = set()
     repeated = 0
     for acts in turns:
-        told = {act for act in acts if act.slot and act.name.endswith(ending)}
+        told = {act for act in acts if act.slot and act.intent == intent}
         repeated += len(told & before)
         before |= told
     return repeated

@@ -1,6 +1,7 @@
 """What a run keeps of the outcomes of conversations, as tables.
 
-``outcomes``       dialogue, domain, rule, success, why, entity (what the user ended up with), turn (since when)
+``outcomes``       dialogue, domain, rule, success, entity (what the user ended up with), turn (since when)
+``reasons``        why not (``tasks/reasons.py``)
 ``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the
                    user's belief), strict, compat, utterances, exchanges, longest_run, repeated_constraints,
                    repeated_requests, usage (JSON); those whose user failed have no verdict
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_frame
 from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 _COLUMNS: dict[str, dict[str, str]] = {
     OUTCOMES: {
-        "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "why": "String",
-        "entity": "String", "turn": "Int64",
+        "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
+        "turn": "Int64",
     },
     CONVERSATIONS: {
         "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64",
@@ -52,7 +54,8 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
         CALLS: lambda: (row for one in judged for row in _calls(one.dialogue)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
-    return {name: partial(_frame, name, make) for name, make in rows.items()}
+    frames = {name: partial(_frame, name, make) for name, make in rows.items()}
+    return {**frames, REASONS: lambda: reasons_frame(row for one in judged for row in _reasons(one))}
 
 
 def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.DataFrame:
@@ -74,10 +77,16 @@ def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.D
 def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
     identifier = one.dialogue.id
     for domain, task in (one.strict.tasks if one.strict else {}).items():
-        why = "; ".join(task.why) or None
-        yield identifier, domain, STRICT, task.success, why, task.entity or None, task.turn
+        yield identifier, domain, STRICT, task.success, task.entity or None, task.turn
     for domain, success in one.compat.domains.items():
-        yield identifier, domain, COMPAT, success, one.compat.why.get(domain), None, None
+        yield identifier, domain, COMPAT, success, None, None
+
+
+def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFault]]:
+    strict = {domain: task.faults for domain, task in one.strict.tasks.items()} if one.strict else {}
+    for rule, tasks in {STRICT: strict, COMPAT: one.compat.faults}.items():
+        for domain, faults in tasks.items():
+            yield from ((one.dialogue.id, domain, rule, fault) for fault in faults)
 
 
 def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:

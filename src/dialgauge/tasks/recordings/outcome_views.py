@@ -12,6 +12,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
 from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
@@ -258,10 +259,11 @@ def outcome_explanation(table: Tables, dialogue: str) -> Table:
         raise DialgaugeError(f"there is no conversation '{dialogue}'.{nearest(dialogue, ids)}")
     columns: list[str | Column] = ["domain", "rules", "success", "ended up with", Column("turn", align="right")]
     explained = Table(f"{known}: outcome", columns)
+    whys = reason_texts(table(REASONS).filter(pl.col("dialogue") == known).iter_rows(named=True))
     for row in outcomes.filter(pl.col("dialogue") == known).iter_rows(named=True):
         explained.add(row["domain"], row["rule"], row["success"], row["entity"], row["turn"])
-        if row["why"]:
-            explained.notes.append(f"{row['domain']} ({row['rule']}): {row['why']}.")
+        if why := whys.get((known, row["domain"], row["rule"])):
+            explained.notes.append(f"{row['domain']} ({row['rule']}): {why}.")
     verdict = table(CONVERSATIONS).filter(pl.col("dialogue") == known).row(0, named=True)
     believed = {True: "believes that it is done", False: "believes that it is not done", None: "says nothing"}
     explained.notes.append(

@@ -9,29 +9,14 @@ wanted; an end that is "the restaurant" is the one the user settled on, by its n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of, same
+from dialgauge.tasks.reasons import TaskFault, fault_sentences
+from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of
+from dialgauge.values import same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
-
-FaultPart: TypeAlias = Literal["constraint", "nothing", "taxi", "unbooked", "booking", "reference", "request"]
-
-
-class TaskFault(Struct, frozen=True, kw_only=True, gc=False):
-    """One reason why a task failed: in a sentence, and what it is about."""
-
-    why: str
-    #: A constraint of what the user ended up with; nothing to end up with; the taxi; no booking; a slot of the booking;
-    #: its reference; a request.
-    part: FaultPart
-    slot: str = ""
-    #: Where the fault shows: the turn that named, booked, sent or told; None where nothing was.
-    turn: int | None = None
-    #: Of a request: it was answered, but about something else than what the user ended up with.
-    elsewhere: bool = False
 
 
 class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
@@ -60,8 +45,8 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """Why it failed, each reason once."""
-        return tuple(dict.fromkeys(fault.why for fault in self.faults))
+        """Why it failed, in words."""
+        return tuple(fault_sentences(self.faults, self.domain))
 
 
 class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
@@ -149,39 +134,36 @@ class StrictRules:
             fixed=_fixed(task, thread),
             detours=len(detours),
             walked=sum(detour.walked for detour in detours),
-            faults=(*faults, *bookings, *untold, *answers),
+            faults=(*faults, *bookings, *untold, *(fault for fault in dict.fromkeys(answers) if fault not in untold)),
         )
 
     def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[TaskFault]:
         """Why what the user ended up with is not what it wanted."""
         if row is None:
-            yield TaskFault(why=thread.dropped or "nothing was named", part="nothing")
+            yield thread.dropped or TaskFault(reason="nothing_named")
             return
         wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
         for slot in self._town.fails(row, wanted):
-            why = f"{row.name} (since turn {since}) has {slot} {row.get(slot)}, wanted {task.info[slot]}"
-            yield TaskFault(why=why, part="constraint", slot=slot, turn=since)
+            given, value = (row.get(slot),), task.info[slot]
+            yield TaskFault(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
 
     def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[TaskFault]:
         """Why the taxi that was sent is not the one that was wanted."""
         thread = threads["taxi"]
         if thread.taxi is None:
-            yield TaskFault(why="no taxi was sent", part="taxi")
+            yield TaskFault(reason="no_taxi")
             return
         call, turn = thread.taxi
         for slot, value in task.info.items():
-            if not same(slot, given := call.arguments.get(slot, UNKNOWN), value):
-                why = f"the taxi of turn {turn} has {slot} {given}, wanted {value}"
-                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
+            if not same_value(given := call.arguments.get(slot, UNKNOWN), value):
+                yield TaskFault(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=value)
         for slot, domain in task.links.items():
             row, _ = ended_up_with(threads[domain])
             given = call.arguments.get(slot, UNKNOWN)
             if row is None:
-                why = f"{slot} is to be the {domain}, and the user has none"
-                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
+                yield TaskFault(reason="taxi_end_missing", slot=slot, turn=turn, wanted=domain)
             elif self._town.fails(row, {"name": given}):
-                why = f"the taxi of turn {turn} has {slot} {given}, wanted {row.name}"
-                yield TaskFault(why=why, part="taxi", slot=slot, turn=turn)
+                yield TaskFault(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=row.name)
 
 
 def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
@@ -193,15 +175,16 @@ def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
 
 def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFault]:
     if thread.booking is None:
-        tried = [f"{call.outcome} in turn {turn}" for call, turn in thread.attempts]
-        why = f"not booked ({', '.join(tried)})" if tried else "not booked: it was never tried"
-        yield TaskFault(why=why, part="unbooked")
+        for call, turn in thread.attempts:
+            yield TaskFault(reason="not_booked", turn=turn, given=(call.outcome,))
+        if not thread.attempts:
+            yield TaskFault(reason="never_tried")
         return
     _, call, turn = thread.booking
     for slot, value in (task.book or {}).items():
-        if not same(slot, call.arguments.get(slot, ""), value):
-            why = f"booked in turn {turn} with {slot} {call.arguments.get(slot, 'unknown')}, wanted {value}"
-            yield TaskFault(why=why, part="booking", slot=slot, turn=turn)
+        if not same_value(call.arguments.get(slot, ""), value):
+            given = (call.arguments.get(slot, UNKNOWN),)
+            yield TaskFault(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
 
 
 def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
@@ -210,11 +193,10 @@ def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
         return
     told = thread.references
     if told is None:
-        why = f"the reference {reference} of the booking of turn {thread.booking[2]} was never told"
-        yield TaskFault(why=why, part="reference", slot=REFERENCE)
-    elif not _all_true("", told.values, reference):
-        why = f"the reference was told as {_listed(told.values)} in turn {told.turn}; it is {reference}"
-        yield TaskFault(why=why, part="reference", slot=REFERENCE, turn=told.turn)
+        yield TaskFault(reason="reference_untold", slot=REFERENCE, turn=thread.booking[2], wanted=reference)
+    elif not _all_true(told.values, reference):
+        given = tuple(dict.fromkeys(told.values))
+        yield TaskFault(reason="reference_wrong", slot=REFERENCE, turn=told.turn, given=given, wanted=reference)
 
 
 def _request_faults(
@@ -226,27 +208,25 @@ def _request_faults(
             continue
         answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
         if answer is None:
-            yield TaskFault(why=f"{slot} was never told", part="request", slot=slot)
+            yield TaskFault(reason="untold", slot=slot)
             continue
         elsewhere = row is not None and answer.about is not row
         if not known:
-            why = f"{slot} was told in turn {answer.turn}, of nothing that the user has"
-        elif not _all_true(slot, answer.values, true):
-            why = f"{slot} was told as {_listed(answer.values)} in turn {answer.turn}; it is {true}"
+            reason, wanted = "told_of_nothing", ""
+        elif not _all_true(answer.values, true):
+            reason, wanted = "told_wrong", true
         elif true == UNKNOWN and elsewhere:
-            other = answer.about.name if answer.about is not None else "nothing"
-            why = f"{slot} was told as {UNKNOWN} in turn {answer.turn}, of {other} and not of {row.name if row else ''}"
+            reason, wanted = "told_of_another", row.name if row else ""
         else:
             continue
-        yield TaskFault(why=why, part="request", slot=slot, turn=answer.turn, elsewhere=elsewhere)
+        yield TaskFault(
+            reason=reason, slot=slot, turn=answer.turn, given=tuple(dict.fromkeys(answer.values)), wanted=wanted,
+            entity=answer.about.name if answer.about is not None else "", elsewhere=elsewhere,
+        )  # fmt: skip
 
 
-def _all_true(slot: str, values: Iterable[str], truth: str) -> bool:
-    return all(same(slot, value, truth) for value in values)
-
-
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(values))
+def _all_true(values: Iterable[str], truth: str) -> bool:
+    return all(same_value(value, truth) for value in values)
 
 
 def _fixed(task: TownTask, thread: Thread) -> bool | None:

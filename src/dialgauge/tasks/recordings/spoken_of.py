@@ -17,9 +17,11 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
+from dialgauge.tasks.reasons import TaskFault
+from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
-    NO_CONSTRAINT,
     REFERENCE,
     REQUEST_SLOTS,
     SEARCH_SLOTS,
@@ -27,13 +29,9 @@ from dialgauge.worlds.town import (
     TownRow,
     TownSearch,
     TownTask,
-    canonical,
-    clock,
 )
 
 _ENTITY = {"train": "trainID", "hospital": "department"}
-_TELLING = frozenset({"Inform", "Recommend", "OfferBook", "OfferBooked", "Book"})
-_TIMES = ("leaveAt", "arriveBy", "time")
 #: What a system can say of a row.
 _COLUMNS = {
     domain: ({*SEARCH_SLOTS[domain], *REQUEST_SLOTS[domain]} - {REFERENCE}) | {_ENTITY.get(domain, "name")}
@@ -108,9 +106,9 @@ class Detour:
         self._revised: set[str] = set()
 
     def say(self, slot: str, value: str) -> None:
-        if self._refused and slot in self._then and same(slot, value, self._then[slot]):
+        if self._refused and slot in self._then and same_value(value, self._then[slot]):
             self._revised.add(slot)
-        elif slot in self._first and same(slot, value, self._first[slot]):
+        elif slot in self._first and same_value(value, self._first[slot]):
             self._stated = True
 
     def refuse(self) -> None:
@@ -130,7 +128,7 @@ class Thread:
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: TownRow | None = None
         self.since: int | None = None
-        self.dropped = ""
+        self.dropped: TaskFault | None = None
         #: The row that the user asked for by name, until the system speaks of it or of another.
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
@@ -170,10 +168,10 @@ class Thread:
         if self.row is not row:
             self.row, self.since = row, turn
 
-    def drop(self, why: str) -> None:
+    def drop(self, reason: str, turn: int, slot: str = "", wanted: str = "") -> None:
         self.asked = None
         if self.row is not None:
-            self.dropped = f"{self.row.name} {why}"
+            self.dropped = TaskFault(reason=reason, slot=slot, turn=turn, wanted=wanted, entity=self.row.name)
             self.row = self.since = None
 
 
@@ -202,7 +200,7 @@ class Follower:
                 continue
             if act.domain in BOOK_SLOTS:
                 self._bookable = act.domain
-            if act.slot and act.values and act.name.endswith("-Inform"):
+            if act.slot and act.values and act.intent == INFORM:
                 self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
 
     def _user_says(self, thread: Thread, slot: str, value: str, turn: int) -> None:
@@ -213,7 +211,7 @@ class Follower:
         if slot not in SEARCH_SLOTS[thread.domain] or value in NO_CONSTRAINT or thread.domain == "taxi":
             return
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
-            thread.drop(f"was turned down in turn {turn}: the user asked for {slot} {value}")
+            thread.drop("turned_down", turn, slot, value)
         if slot == thread.entity_slot:
             thread.asked = self._named(thread, value, {})
 
@@ -223,13 +221,13 @@ class Follower:
         """Take in a turn of the system, and its calls before it."""
         self._note_calls(turn.calls or (), number)
         booking = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), self._bookable)
-        by_domain: dict[str, list[tuple[str, Act]]] = {}
+        by_domain: dict[str, list[Act]] = {}
         for act in said(turn):
-            domain, intent = act.domain, act.name.partition("-")[2]
+            domain = act.domain
             if domain == _BOOKING:
                 domain = self._booked_as(act) or booking
             if domain in SEARCH_SLOTS:
-                by_domain.setdefault(domain, []).append((intent, act))
+                by_domain.setdefault(domain, []).append(act)
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
 
@@ -256,40 +254,36 @@ class Follower:
             elif call.name == "taxi" and call.outcome == "booked":
                 thread.taxi = (call, number)
 
-    def _system_says(self, thread: Thread, told: Sequence[tuple[str, Act]], number: int) -> None:
-        stated = {act.slot: act.values[0] for intent, act in told if intent in _TELLING and act.values}
-        named = [
-            value
-            for intent, act in told
-            if intent in _TELLING and act.slot == thread.entity_slot
-            for value in act.values
-        ]
+    def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
+        told = [act for act in acts if act.intent in TELLING]
+        stated = {act.slot: act.values[0] for act in told if act.values}
+        named = [value for act in told if act.slot == thread.entity_slot for value in act.values]
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
-        intents = {intent for intent, _ in told}
-        if "NoOffer" in intents and not named:
-            thread.drop(f"was given up in turn {number}: the system said that there is none")
-        if "NoOffer" in intents and thread.search_detour is not None:
+        intents = {act.intent for act in acts}
+        if NO_OFFER in intents and not named:
+            thread.drop("given_up", number)
+        if NO_OFFER in intents and thread.search_detour is not None:
             thread.search_detour.refuse()
-        if "NoBook" in intents and thread.book_detour is not None:
+        if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if thread.domain == "police" and intents & _TELLING and (office := self._town.only("police")) is not None:
+        if thread.domain == "police" and told and (office := self._town.only("police")) is not None:
             thread.take(office, number)
-        if not rows and intents & _TELLING and thread.asked is not None:
+        if not rows and told and thread.asked is not None:
             thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
             thread.take(row, number)
-        for intent, act in told:
-            if intent in _TELLING and act.slot and act.values:
+        for act in told:
+            if act.slot and act.values:
                 if len(rows) > 1 and act.slot == thread.entity_slot and (row := rows[act.values[-1]]) is not None:
                     thread.take(row, number)
-                self._assert(thread, intent, act, rows, number)
+                self._assert(thread, act, rows, number)
 
     def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> TownRow | None:
         """The row that a name means. Where several share it, what else was said decides, then what was looked for."""
         rows = self._town.named(thread.domain, name)
         if len(rows) > 1:
             own = _constraints(thread, stated)
-            rows = [row for row in rows if all(same(slot, value, row.get(slot)) for slot, value in own.items())] or rows
+            rows = [row for row in rows if all(same_value(value, row.get(slot)) for slot, value in own.items())] or rows
         for known in (thread.searched, thread.said):
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
@@ -298,17 +292,17 @@ class Follower:
 
     # Assertions
 
-    def _assert(self, thread: Thread, intent: str, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+    def _assert(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
         slot = act.slot
-        truths = self._truths(thread, intent, slot, rows, act.values)
+        truths = self._truths(thread, act.intent, slot, rows, act.values)
         if is_reference(slot):
             thread.tell_reference(act.values, number)
-        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and intent == "OfferBooked"):
+        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and act.intent == OFFER_BOOKED):
             self._tell(thread, act, rows, number)
         if truths is None:
             return
         self.asserted += len(act.values)
-        self.true += sum(any(same(slot, value, truth) for truth in truths) for value in act.values)
+        self.true += sum(any(same_value(value, truth) for truth in truths) for value in act.values)
 
     def _tell(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
         """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""
@@ -329,7 +323,7 @@ class Follower:
             return _taxi_truths(thread, slot)
         if slot == thread.entity_slot and rows:
             return [value for value in values if rows.get(value) is not None]
-        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in ("Book", "OfferBooked"):
+        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in CONFIRMING:
             return [thread.booking[1].arguments.get(slot, "")] if thread.booking else []
         if slot not in _COLUMNS[thread.domain] or thread.row is None:
             return None
@@ -373,12 +367,3 @@ def _taxi_truths(thread: Thread, slot: str) -> list[str] | None:
 def said(turn: Turn) -> Sequence[Act]:
     """The acts of a turn; of a speaker who gave only words, what the listener made of them."""
     return (turn.acts if turn.acts is not None else turn.heard) or ()
-
-
-def same(slot: str, value: str, other: str) -> bool:
-    """Whether two values of a slot are one: times by the clock, others in the form in which they are compared."""
-    if value == other:
-        return True
-    if slot in _TIMES and (time := clock(value)) is not None:
-        return time == clock(other)
-    return canonical(value) == canonical(other)

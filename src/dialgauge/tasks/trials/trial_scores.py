@@ -27,7 +27,7 @@ from dialgauge.measures import (
     parse_measure,
     parse_measures,
     score_systems,
-    sums_frame,
+    sums_table,
 )
 from dialgauge.report import SHARE
 from dialgauge.runs import Run, new_run
@@ -117,7 +117,7 @@ def score_attempts(
         scores=scores,
         tables={
             **_tables(attempts),
-            **({DIALOGUE_SUMS: lambda: sums_frame(summed, evidence, ids)} if summed else {}),
+            **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
         },
         corpus=attempts.dialogues,
         config={"system": name},

@@ -35,7 +35,6 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
                 f"{run.name}: {present}. Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest "
                 f"fails) and {100 * high:.2f} (if it passes)."
             )
-        # A run that was stored before domains were told apart has none.
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
@@ -134,7 +133,7 @@ _SPREAD = (
 
 def _amount_tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
     """Means of amounts and, as one conversation may make most of a mean, medians: beside them if there is one file."""
-    spread = [run.details.get("amounts", {}) for run in runs]  # a run that was stored before has none
+    spread = [run.details["amounts"] for run in runs]
     means = _side_by_side("Cost and length", runs, names, spread[0] if len(runs) == 1 else {})
     tables = [means]
     if len(runs) > 1:
@@ -215,8 +214,6 @@ def _ends(run: Run, *, several: bool) -> Table:
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
     )
     frame = run.table(TRIALS)
-    if STEPS not in frame.columns:  # a run that was stored before it was told who used up the steps
-        frame = frame.with_columns(pl.lit(None, pl.String).alias(STEPS))
     grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
     for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
         used = _USED.get(row[STEPS], "")

@@ -10,19 +10,21 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Scores, Signature, SystemEvidence, card_named, score_systems
 from dialgauge.text import counted
 from dialgauge.tracking.details import OfficialDetails, tracking_details
 from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
 from dialgauge.tracking.sgd.frames import SgdCoverage, frame_scores, pairs
-from dialgauge.tracking.sgd.similarity import Matching
+from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
@@ -161,6 +163,22 @@ class SgdScoring:
     seen: Collection[str] | None = None
     matching: Matching = "levenshtein"
     across_turn: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        schema: str | Path,
+        train_schema: str | Path | None = None,
+        *,
+        matching: str = "",
+        across_turn: bool = False,
+    ) -> SgdScoring:
+        """The same from files: the schema, and where seen and unseen services are told apart that of the training."""
+        wanted = next((one for one in MATCHINGS if one == (matching or MATCHINGS[0])), None)
+        if wanted is None:
+            raise DialgaugeError(f"unknown --sgd-matching '{matching}'.{nearest(matching, MATCHINGS)}")
+        seen = set(read_ontology(Path(train_schema)).domains) if train_schema else None
+        return cls(read_ontology(Path(schema)), seen, wanted, across_turn)
 
     def score(self, system: System) -> OfficialScores:
         """The official scores of a system, but for the dialogues that the study excludes."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         FaultFindings,
         FaultKind,
         UserFault,
-        fault_words,
     )
     from dialgauge.users.faults.fault_runs import check_faults, faults_run
     from dialgauge.users.faults.judge import (
@@ -68,7 +67,6 @@ __all__ = [
     "draw_fresh",
     "explanation_tables",
     "fault_tables",
-    "fault_words",
     "faults_document",
     "faults_run",
     "judge_prompt",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.presentation import fault_words
 from dialgauge.report import Cell, Column, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
-from dialgauge.users.faults.fault_records import KINDS, fault_words
+from dialgauge.users.faults.fault_records import KINDS
 from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
 from dialgauge.users.faults.labelled import CheckMeasurement, Share, load_earlier, load_record
 

@@ -6,8 +6,8 @@ not look at a conversation says so; an empty list of faults means something only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -100,15 +100,3 @@ def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:
         first.setdefault(fault.about, fault)
         messages.setdefault(fault.about, set()).add(fault.turn)
     return tuple(structs.replace(one, length=len(messages[about])) for about, one in first.items())
-
-
-def fault_words(row: Mapping[str, Any]) -> str:
-    """A row of the table of faults in words: its sentence, whether it is minor, and how many messages it holds for.
-
-    >>> fault_words({"sentence": "does not give it", "minor": True, "length": 2})
-    'does not give it (minor, 2 messages)'
-    """
-    length = row.get("length")
-    beside = ["minor"] if row.get("minor") is True else []
-    beside += [f"{length} messages"] if isinstance(length, int) and length > 1 else []
-    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])

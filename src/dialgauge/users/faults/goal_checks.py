@@ -12,31 +12,22 @@ from functools import cached_property
 from itertools import pairwise
 
 from dialgauge.dialogue import Act, Goal, Task
+from dialgauge.intents import INFORM, OFFERING, REFUSING, REQUEST
 from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fault_records import FaultFindings, FaultKind, UserFault, not_checked, runs_of
+from dialgauge.values import canonical, constrains
 
 #: What only a system does.
-_OF_SYSTEMS = frozenset({"offerbook", "offerbooked", "book", "nooffer", "nobook", "recommend", "select"})
-_NOTHING_FOUND = frozenset({"nooffer", "nobook"})
+_OF_SYSTEMS = (OFFERING | REFUSING) - {INFORM}
 #: Services that speak for whichever domain is spoken of.
 _ANY_DOMAIN = frozenset({"", "booking", "general"})
-#: No preference, in the words of several datasets; "same area as the hotel" and "the hotel" refer back.
-_NO_PREFERENCE = frozenset({"dontcare", "any", "do n t care", "don t care", "do not care"})
+#: "same area as the hotel" and "the hotel" refer back.
 _REFERS_BACK = re.compile(r"^same\b|^the \w+$")
 _NO_VALUE = frozenset({"", "?", "none", "not mentioned"})
 
 
-def intent(act: Act) -> str:
-    """What an act does: ``Hotel-Inform`` and ``INFORM`` inform."""
-    return act.name.rsplit("-", 1)[-1].lower()
-
-
-def _plain(value: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", value.lower()).strip()
-
-
 def _values(act: Act) -> list[str]:
-    return [_plain(value) for value in act.values if value.strip().lower() not in _NO_VALUE]
+    return [value.strip().lower() for value in act.values if value.strip().lower() not in _NO_VALUE]
 
 
 class GoalView:
@@ -55,15 +46,15 @@ class GoalView:
         """What the goal has for a slot."""
         task = self.goal.tasks.get(domain, Task())
         parts = (task.info, task.fail_info, task.book, task.fail_book)
-        return {_plain(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
+        return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
     def heard_before(self, place: int) -> set[str]:
         """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
-        return {value for act in _system_acts(self, place) for value in _values(act)}
+        return {canonical(value) for act in _system_acts(self, place) for value in _values(act)}
 
     def informs(self, place: int) -> list[Act]:
         """What a turn of the user tells, slots with values only."""
-        return [act for act in self.view.acts(place) if intent(act) == "inform" and act.slot and _values(act)]
+        return [act for act in self.view.acts(place) if act.intent == INFORM and act.slot and _values(act)]
 
     def fault(self, kind: FaultKind, place: int, why: str, about: str = "") -> UserFault:
         """A fault at a turn."""
@@ -102,9 +93,9 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
         for act in goal.informs(place):
             allowed = goal.allowed(act.domain, act.slot)
             for value in _values(act):
-                if value in allowed or value in heard or _REFERS_BACK.match(value):
+                if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
                     continue
-                if value in _NO_PREFERENCE and not allowed:
+                if not constrains(value) and not allowed:
                     continue
                 named = f"{act.domain} {act.slot}"
                 if allowed:
@@ -126,7 +117,7 @@ def _withheld(goal: GoalView) -> Iterator[UserFault]:
 
 def _questions(goal: GoalView, place: int) -> list[Act]:
     """What the system asked for and the user heard it ask for."""
-    return [act for act in _heard(goal, place) if intent(act) == "request" and act.slot]
+    return [act for act in _heard(goal, place) if act.intent == REQUEST and act.slot]
 
 
 def _heard(goal: GoalView, place: int) -> list[Act]:
@@ -149,7 +140,7 @@ def _repeated(goal: GoalView) -> Iterator[UserFault]:
 
 
 def _matter(goal: GoalView, place: int) -> frozenset[Act]:
-    return frozenset(act for act in goal.view.acts(place) if intent(act) in ("inform", "request"))
+    return frozenset(act for act in goal.view.acts(place) if act.intent in (INFORM, REQUEST))
 
 
 def _answered(goal: GoalView, before: int, place: int) -> bool:
@@ -158,18 +149,18 @@ def _answered(goal: GoalView, before: int, place: int) -> bool:
     heard = goal.view.turns[before].heard
     if heard is not None and not said <= set(heard):
         return False
-    reply = [act for system in range(before + 1, place) for act in _heard(goal, system) if intent(act) != "greet"]
-    asked_again = {act.slot.lower() for act in reply if intent(act) == "request"}
-    told = {act.slot.lower() for act in reply if intent(act) != "request"}
+    reply = [act for system in range(before + 1, place) for act in _heard(goal, system) if act.intent != "greet"]
+    asked_again = {act.slot.lower() for act in reply if act.intent == REQUEST}
+    told = {act.slot.lower() for act in reply if act.intent != REQUEST}
     if not reply or asked_again & {act.slot.lower() for act in said}:
         return False
-    return all(intent(act) != "request" or act.slot.lower() in told for act in said)
+    return all(act.intent != REQUEST or act.slot.lower() in told for act in said)
 
 
 def _role_swap(goal: GoalView) -> Iterator[UserFault]:
     for place in goal.users:
         for act in goal.view.acts(place):
-            if intent(act) in _OF_SYSTEMS:
+            if act.intent in _OF_SYSTEMS:
                 yield goal.fault("role_swap", place, f"acts as the system does ({act.name})")
 
 
@@ -178,7 +169,7 @@ def _early_end(goal: GoalView) -> FaultFindings:
     last = goal.users[-1] if goal.users else None
     if last is None:
         return not_checked("early_end", "the user never spoke")
-    said_bye = any(intent(act) == "bye" for act in goal.view.acts(last))
+    said_bye = any(act.intent == "bye" for act in goal.view.acts(last))
     if not said_bye and (outcome is None or outcome.ended_by != "user"):
         return FaultFindings("early_end", "whole", "the user did not end the conversation")
     if _circling(goal):
@@ -205,7 +196,7 @@ def _open(goal: GoalView) -> Iterator[str]:
         yield from (
             f"{domain} {slot}" for slot in task.info if (domain, slot.lower()) not in told and slot.lower() not in known
         )
-        if any(intent(act) in _NOTHING_FOUND and act.domain in (domain, "booking") for act in _system_acts(goal)):
+        if any(act.intent in REFUSING and act.domain in (domain, "booking") for act in _system_acts(goal)):
             continue
         yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in told)
         yield from (

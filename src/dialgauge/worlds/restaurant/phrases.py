@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 #: The fields of a request, in the order in which the bot asks for them and the API call lists them.
 FIELDS = ("cuisine", "location", "size", "price")
@@ -19,7 +19,7 @@ INFO = ("phone", "address")
 
 API_CALL = "api_call"
 
-Variants: TypeAlias = tuple[str, ...]
+Variants: TypeAlias = Annotated[tuple[str, ...], Meta(min_length=1)]
 BotKind: TypeAlias = Literal[
     "greet", "on_it", "ask", "look", "api", "more", "option", "other", "reserve", "info", "anything", "welcome", ""
 ]

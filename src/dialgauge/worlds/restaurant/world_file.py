@@ -4,26 +4,54 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import SILENCE
-from dialgauge.worlds.restaurant.phrases import API_CALL, FIELDS, FIXED, INFO, BotPhrases, Phrases, UserPhrases
+from dialgauge.worlds.restaurant.phrases import API_CALL, FIELDS, FIXED, INFO, Phrases, UserPhrases
 from dialgauge.worlds.restaurant.world import PLACEHOLDERS, Half, World
-from dialgauge.yaml_file import parse_yaml, read_yaml
+from dialgauge.yaml_file import as_record, merged, read_yaml, shipped_yaml
 
 #: The worlds that come with dialgauge.
 BUILT_IN = ("restaurant", "bakery")
 
-_KEYS = ("title", "domain", "name", "halves", "prices", "sizes", "ratings", "phrases")
 _WORD = re.compile(r"[^\s{}]+")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 #: More restaurants than any study needs; a world with more is a slip.
 MOST_RESTAURANTS = 200_000
+
+
+_Words: TypeAlias = Annotated[list[str | int], Meta(min_length=1)]
+
+
+class _Half(Struct, frozen=True):
+    locations: _Words
+    cuisines: _Words
+
+
+class _Halves(Struct, frozen=True):
+    """A is the half for training and test; B, for unseen entities, may be left out."""
+
+    A: _Half
+    B: _Half | UnsetType = UNSET
+
+
+class _File(Struct, frozen=True, kw_only=True):
+    """A world as it is written."""
+
+    title: Annotated[str, Meta(pattern=r"\S")] = "a world of one's own"
+    domain: str = "restaurant"
+    name: str
+    halves: _Halves
+    prices: _Words
+    sizes: _Words
+    ratings: Annotated[tuple[int, ...], Meta(min_length=1)]
+    phrases: Phrases
 
 
 def load_world(source: str | Path = "restaurant") -> World:
@@ -36,149 +64,68 @@ def load_world(source: str | Path = "restaurant") -> World:
         return _world(_built_in(name))
     if not Path(name).exists() and not name.endswith((".yaml", ".yml")):
         raise DialgaugeError(f"there is no built-in world and no file named '{name}'.{nearest(name, BUILT_IN)}")
-    raw = _mapping(read_yaml(name).content, "the file", name)
+    content = dict(read_yaml(name).as_mapping("a world"))
     try:
-        base = raw.pop("base", None)
+        base = content.pop("base", None)
         if base is not None:
             if base not in BUILT_IN:
                 raise DialgaugeError(f"there is no built-in world '{base}'.{nearest(str(base), BUILT_IN)}")
-            raw = _merged(_built_in(base), raw)
-        return _world(raw)
+            content = merged(_built_in(base), content)
+        return _world(content)
     except DialgaugeError as error:
         raise error.at(file=name) from None
 
 
 def _built_in(name: str) -> dict[str, Any]:
-    text = resources.files("dialgauge.worlds.restaurant").joinpath("worlds", f"{name}.yaml").read_text("utf-8")
-    return _mapping(parse_yaml(text, name).content, "the file", name)
+    return shipped_yaml("dialgauge.worlds.restaurant", "worlds", f"{name}.yaml").as_mapping("a world")
 
 
-def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The base with what the other says: mappings are merged, everything else is replaced."""
-    merged = dict(base)
-    for key, value in over.items():
-        old = merged.get(key)
-        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
-
-
-def _world(raw: dict[str, Any]) -> World:
-    raw = {"title": "a world of one's own", "domain": "restaurant", **raw}
-    _keys(raw, _KEYS, "a world")
-    phrases = _mapping(raw["phrases"], "phrases")
-    _keys(phrases, ("bot", "user"), "phrases")
+def _world(content: dict[str, Any]) -> World:
+    file = as_record(content, _File, "a world")
+    bot, user = file.phrases.bot, file.phrases.user
+    _refuse_other_keys(bot.ask, FIELDS, "phrases.bot.ask")
+    _refuse_other_keys(user.request, FIELDS, "phrases.user.request")
+    _refuse_other_keys(user.answer, FIELDS, "phrases.user.answer")
+    _refuse_other_keys(user.ask, INFO, "phrases.user.ask")
+    halves = {"A": file.halves.A} | ({"B": file.halves.B} if file.halves.B is not UNSET else {})
     world = World(
-        title=_line(raw["title"], "title"),
-        domain=_word(raw["domain"], "domain"),
-        name=_line(raw["name"], "name"),
-        halves=_halves(raw["halves"]),
-        prices=_words(raw["prices"], "prices"),
-        sizes=_words(raw["sizes"], "sizes"),
-        ratings=_numbers(raw["ratings"], "ratings"),
-        phrases=Phrases(bot=_bot(phrases["bot"]), user=_user(phrases["user"])),
+        title=file.title,
+        domain=_word(file.domain, "domain"),
+        name=file.name,
+        halves=tuple(
+            Half(
+                name=name,
+                locations=_words(half.locations, f"halves.{name}.locations"),
+                cuisines=_words(half.cuisines, f"halves.{name}.cuisines"),
+            )
+            for name, half in halves.items()
+        ),
+        prices=_words(file.prices, "prices"),
+        sizes=_words(file.sizes, "sizes"),
+        ratings=file.ratings,
+        phrases=file.phrases,
     )
     check_world(world)
     return world
 
 
-def _halves(raw: Any) -> tuple[Half, ...]:
-    halves = _mapping(raw, "halves")
-    unknown = next((key for key in halves if key not in ("A", "B")), None)
-    if unknown is not None:
-        raise DialgaugeError(f"halves holds '{unknown}'; the halves are called A and B")
-    if "A" not in halves:
-        raise DialgaugeError("halves needs A, the half for training and test (B, for unseen entities, may be left out)")
-    checked = []
-    for name in sorted(halves):
-        where = f"halves.{name}"
-        half = _mapping(halves[name], where)
-        _keys(half, ("locations", "cuisines"), where)
-        checked.append(
-            Half(
-                name=name,
-                locations=_words(half["locations"], f"{where}.locations"),
-                cuisines=_words(half["cuisines"], f"{where}.cuisines"),
-            )
-        )
-    return tuple(checked)
-
-
-def _bot(raw: Any) -> BotPhrases:
-    said = _mapping(raw, "phrases.bot")
-    _keys(said, BotPhrases.__struct_fields__, "phrases.bot")
-    ask = _mapping(said["ask"], "phrases.bot.ask")
-    _keys(ask, FIELDS, "phrases.bot.ask")
-    plain = {key: _line(value, f"phrases.bot.{key}") for key, value in said.items() if key != "ask"}
-    return BotPhrases(**plain, ask={key: _line(value, f"phrases.bot.ask.{key}") for key, value in ask.items()})
-
-
-def _user(raw: Any) -> UserPhrases:
-    said = _mapping(raw, "phrases.user")
-    _keys(said, UserPhrases.__struct_fields__, "phrases.user")
-    checked: dict[str, Any] = {}
-    for key, value in said.items():
-        where = f"phrases.user.{key}"
-        groups = {"request": FIELDS, "answer": FIELDS, "ask": INFO}.get(key)
-        if groups is None:
-            checked[key] = _lines(value, where)
-            continue
-        group = _mapping(value, where)
-        _keys(group, groups, where)
-        checked[key] = {name: _lines(lines, f"{where}.{name}") for name, lines in group.items()}
-    return UserPhrases(**checked)
-
-
-def _mapping(raw: Any, where: str, file: str | None = None) -> dict[str, Any]:
-    if not isinstance(raw, dict):
-        raise DialgaugeError(f"{where} must hold keys with values, such as 'key: value'", file=file)
-    return {str(key): value for key, value in raw.items()}
-
-
-def _keys(raw: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Exactly the known keys, no other and none missing."""
-    names = tuple(known)
-    for key in raw:
-        if key not in names:
-            raise DialgaugeError(f"{where} has no key '{key}'.{nearest(key, names)}")
-    missing = [name for name in names if name not in raw]
-    if missing:
+def _refuse_other_keys(given: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if key not in known:
+            raise DialgaugeError(f"{where} has no key '{key}'.{nearest(key, known)}")
+    if missing := [key for key in known if key not in given]:
         raise DialgaugeError(f"{where} lacks {', '.join(missing)}")
 
 
-def _list(raw: Any, where: str) -> list[Any]:
-    if not isinstance(raw, list) or not raw:
-        raise DialgaugeError(f"{where} must be a list with at least one value")
-    return raw
-
-
-def _line(raw: Any, where: str) -> str:
-    if isinstance(raw, bool):
-        raise DialgaugeError(f"{where} reads as yes or no in YAML; put the word in quotes")
-    if not isinstance(raw, (str, int)) or not str(raw).strip():
-        raise DialgaugeError(f"{where} lacks its text")
-    return str(raw)
-
-
-def _lines(raw: Any, where: str) -> tuple[str, ...]:
-    return tuple(_line(item, where) for item in _list(raw, where))
-
-
-def _word(raw: Any, where: str) -> str:
-    word = _line(raw, where)
+def _word(given: str | int, where: str) -> str:
+    word = str(given)
     if not _WORD.fullmatch(word):
         raise DialgaugeError(f"{where} holds '{word}', which is not one word; write underscores for spaces")
     return word
 
 
-def _words(raw: Any, where: str) -> tuple[str, ...]:
-    return tuple(_word(item, where) for item in _list(raw, where))
-
-
-def _numbers(raw: Any, where: str) -> tuple[int, ...]:
-    for item in _list(raw, where):
-        if not isinstance(item, int) or isinstance(item, bool):
-            raise DialgaugeError(f"{where} must be whole numbers, not {item!r}")
-    return tuple(raw)
+def _words(given: Sequence[str | int], where: str) -> tuple[str, ...]:
+    return tuple(_word(word, where) for word in given)
 
 
 def check_world(world: World) -> None:

@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
     from dialgauge.worlds.town.search import (
-        NO_CONSTRAINT,
         Found,
         TownRow,
         TownSearch,
-        canonical,
-        clock,
         ontology_of,
         spoken_ontology,
     )
@@ -51,7 +48,6 @@ __all__ = [
     "CHOICE",
     "DATABASE_DOMAINS",
     "DONT_CARE",
-    "NO_CONSTRAINT",
     "REFERENCE",
     "REQUEST_SLOTS",
     "SEARCH_SLOTS",
@@ -75,8 +71,6 @@ __all__ = [
     "TownTask",
     "act",
     "alike",
-    "canonical",
-    "clock",
     "generate_goals",
     "generate_town",
     "goal_act",

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
+from dialgauge.values import same_value
 from dialgauge.worlds.town.goals import TownGoal
-from dialgauge.worlds.town.search import Found, TownRow, TownSearch, canonical
+from dialgauge.worlds.town.search import Found, TownRow, TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -129,7 +130,7 @@ class Backend:
 
     def _refuses(self, domain: str, slots: Mapping[str, str]) -> tuple[str, ...]:
         script = self._refused.get(domain)
-        if script and all(canonical(slots[slot]) == canonical(value) for slot, value in script.items()):
+        if script and all(same_value(slots[slot], value) for slot, value in script.items()):
             return tuple(script)
         return ()
 
@@ -137,7 +138,7 @@ class Backend:
         """Without the rows that would satisfy what is to fail, until something else is asked for."""
         first, info = self._hidden[domain]
         changed = [slot for slot, value in first.items() if info.get(slot) != value]
-        if any(canonical(constraints.get(slot, "")) == canonical(info.get(slot, "?")) for slot in changed):
+        if any(same_value(constraints.get(slot, ""), info.get(slot, "?")) for slot in changed):
             return found
         rows = tuple(row for row in found.rows if self._search.fits(row, first) or not self._search.fits(row, info))
         return Found(rows, found.mismatched)

@@ -3,7 +3,7 @@
 A goal of MultiWOZ says more than its user was told: ``fail_info`` often finds something after all (then no instruction
 mentions it), booking flags have no meaning without a value to be refused, and a taxi "between the two places" has no
 ends. The rules here make of it what a human user was asked to do; each rule and its evidence is in
-``docs/decisions/town-goals.md``.
+``docs/decisions/town.md``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.town.search import NO_CONSTRAINT, TownSearch, clock
+from dialgauge.values import NO_CONSTRAINT, clock
+from dialgauge.worlds.town.search import TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
 #: What becomes of constraints that are to fail but would find something: left out; kept, as ConvLab does; kept, and

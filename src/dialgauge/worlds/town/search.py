@@ -7,37 +7,19 @@ an integer, and answers are kept: simulated users ask the same again and again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.dialogue import DONTCARE, Ontology, SlotSpec, Values
+from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.values import NO_CONSTRAINT, canonical, clock
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, SHOWN_COLUMNS, TOWN_DOMAINS, UNKNOWN
 
-#: Values that constrain nothing.
-NO_CONSTRAINT = frozenset(
-    {"", DONTCARE, "dont care", "don't care", "do n't care", "do nt care", "not mentioned", "do not care", "any"}
-)
 _MISSING = ("?", "", "none")
-_TIME = re.compile(r"(\d{1,2}):(\d\d)")
 _DAY = 24 * 60
-_SAME = {
-    "center": "centre",
-    "guest house": "guesthouse",
-    "guest houses": "guesthouse",
-    "free": "yes",
-    "free wifi": "yes",
-    "free parking": "yes",
-    "mutliple sports": "multiple sports",
-    "swimming pool": "swimmingpool",
-    "night club": "nightclub",
-    "concert hall": "concerthall",
-}
 #: Texts of each domain that can only be recognised by those who know them.
 _TOLD = {
     "restaurant": ("address",),
@@ -70,30 +52,6 @@ class Found(Struct, frozen=True, gc=False):
 
     rows: tuple[TownRow, ...] = ()
     mismatched: tuple[str, ...] = ()
-
-
-@lru_cache(1 << 16)
-def canonical(value: str) -> str:
-    """A value in the form in which it is compared.
-
-    >>> canonical("The Cambridge Belfry"), canonical("Guest house"), canonical("saint john 's  college")
-    ('cambridge belfry', 'guesthouse', 'saint johns college')
-    """
-    text = value.lower().replace(" '", "'").replace("'", "").replace("-", " ").replace("&", " and ")
-    text = " ".join(text.split())
-    text = text.removeprefix("the ")
-    return _SAME.get(text, text)
-
-
-@lru_cache(1 << 14)
-def clock(value: str) -> int | None:
-    """Minutes since midnight; None for what is no time of day.
-
-    >>> clock("09:15"), clock("24:10"), clock("soon")
-    (555, 1450, None)
-    """
-    match = _TIME.fullmatch(value.strip())
-    return int(match[1]) * 60 + int(match[2]) if match else None
 
 
 class TownSearch:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Act
+from dialgauge.intents import service_of
 
 ASKED = "?"
 #: The system's answer where the database has no value.
@@ -172,7 +173,7 @@ def act(name: str, slot: str = "", value: str = "") -> Act:
     >>> act("general-bye")
     Act(name='general-bye', domain='general', slot='', values=())
     """
-    return Act(name=name, domain=name.partition("-")[0].lower(), slot=slot, values=(value,) if value else ())
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
 
 
 @lru_cache(1 << 12)
@@ -182,7 +183,7 @@ def goal_slot(name: str, slot: str) -> str:
     >>> goal_slot("Hotel-Inform", "Price"), goal_slot("Train-Inform", "Time"), goal_slot("Restaurant-Inform", "Time")
     ('pricerange', 'duration', 'time')
     """
-    domain, plain = name.partition("-")[0].lower(), slot.lower()
+    domain, plain = service_of(name), slot.lower()
     if domain == "train" and plain == "time":
         return "duration"
     if plain == "price" and domain in _PRICE:

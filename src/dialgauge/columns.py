@@ -1,0 +1,377 @@
+"""A table as named columns of numbers and texts, and the Parquet file it becomes, both without polars.
+
+Importing polars takes longer than most runs take to be written, and storing a run needs nothing else of it. The bytes
+depend on the content alone, whichever way a column was given. Values that repeat are written as a dictionary and codes,
+and each column is compressed with gzip, the one codec that Parquet and Python's own library share.
+
+The layout is that of https://parquet.apache.org/docs/file-format: pages of version 1, and every column optional, as
+polars writes them, so that polars and DuckDB read the same types from the files of either.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from dialgauge._version import __version__
+
+if TYPE_CHECKING:
+    import polars
+    from numpy.typing import NDArray
+
+#: The types of columns, by the names that polars has for them.
+ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)"]
+
+#: Their physical types in Parquet, and those of numpy.
+_PHYSICAL = {"Boolean": 0, "Int32": 1, "Int64": 2, "Float64": 5, "String": 6, "List(String)": 6}
+_ARRAYS = {"Boolean": "?", "Int32": "<i4", "Int64": "<i8", "Float64": "<f8"}
+
+_MAGIC = b"PAR1"
+_ROWS = 1 << 18  # of a row group
+_PAGE = 1 << 30  # bytes of a page, whose length Parquet keeps in 31 bits
+_LEVEL = 1  # of gzip: the usual one takes three times as long for a quarter less
+_SMALL = 256  # bytes: a shorter column is not compressed
+_NEAR = 256  # whole numbers of so short a range are written as codes
+_OPTIONAL, _REPEATED = 1, 2
+_UTF8, _LIST_OF, _STRING_TYPE, _LIST_TYPE = 0, 3, 1, 3
+_PLAIN, _RLE, _DICTIONARY = 0, 3, 8
+_UNCOMPRESSED, _GZIP = 0, 2
+_DATA_PAGE, _DICTIONARY_PAGE = 0, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
+    UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
+
+    kind: ColumnKind
+    values: Any
+    codes: NDArray[Any] | None = None
+    valid: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values if self.codes is None else self.codes)
+
+    def to_numpy(self) -> NDArray[Any]:
+        """The numbers of a column without nulls."""
+        return np.asarray(self.values)
+
+    def null_count(self) -> int:
+        """How many rows are null."""
+        if self.valid is not None:
+            return len(self) - int(np.count_nonzero(self.valid))
+        return 0 if isinstance(self.values, np.ndarray) else sum(text is None for text in self.texts())
+
+    def texts(self) -> Sequence[Any]:
+        """The texts row by row."""
+        return self.values if self.codes is None else [self.values[code] for code in self.codes.tolist()]
+
+    def unique(self) -> dict[Any, None]:
+        """The distinct texts in the order in which they first appear."""
+        if self.codes is None:
+            return dict.fromkeys(self.values)
+        first = np.full(len(self.values), len(self.codes))
+        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of several rows the last one stays: the first
+        used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(self.codes))]
+        return dict.fromkeys(self.values[code] for code in used.tolist())
+
+    def rows(self, start: int, stop: int) -> Column:
+        """Some rows of it."""
+        if self.codes is not None:
+            return Column(self.kind, self.values, self.codes[start:stop])
+        return Column(self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop])
+
+
+def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> Column:
+    """A column of any values with None for null, or of an array with a mask of what is null."""
+    if kind not in _ARRAYS:
+        return Column(kind, values)
+    if isinstance(values, np.ndarray):
+        return Column(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
+    if None not in values:
+        return Column(kind, np.array(values, _ARRAYS[kind]))
+    filled = np.array([0 if value is None else value for value in values], _ARRAYS[kind])
+    return Column(kind, filled, None, np.array([value is not None for value in values], bool))
+
+
+def chosen_texts(texts: Sequence[str | None], codes: NDArray[Any]) -> Column:
+    """A column of texts of which few are distinct: row by row the place of its text in the list."""
+    return Column("String", texts, codes)
+
+
+class ColumnTable:
+    """Columns of one length by name. What polars calls the same it has too; :meth:`frame` makes a frame of it."""
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._columns = dict(columns)
+        lengths = {len(each) for each in columns.values()}
+        if len(lengths) != 1:
+            raise ValueError(f"a table needs columns of one length, not {sorted(lengths)}")
+        self.height = lengths.pop()
+
+    @classmethod
+    def of(cls, kinds: Mapping[str, ColumnKind], values: Iterable[Any]) -> ColumnTable:
+        """A table from the kinds of its columns and the values of each."""
+        return cls({name: column(kind, each) for (name, kind), each in zip(kinds.items(), values, strict=True)})
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    @property
+    def schema(self) -> dict[str, ColumnKind]:
+        """The type of each column."""
+        return {name: each.kind for name, each in self._columns.items()}
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def frame(self) -> polars.DataFrame:
+        """The table as polars reads it from a stored run."""
+        import polars
+
+        buffer = io.BytesIO()
+        self.write_parquet(buffer, compress=False)
+        buffer.seek(0)
+        return polars.read_parquet(buffer, use_pyarrow=False)
+
+    def write_parquet(self, stream: IO[bytes], *, compress: bool = True) -> None:
+        """Write the table as a Parquet file."""
+        place = stream.write(_MAGIC)
+        groups = []
+        for start in range(0, self.height, _ROWS):
+            for chunks in self._row_groups(start, min(start + _ROWS, self.height)):
+                columns, size = [], 0
+                for name, chunk in zip(self._columns, chunks, strict=True):
+                    content, about, whole = chunk.written(name, place, compress=compress)
+                    place += stream.write(content)
+                    columns.append(about)
+                    size += whole
+                groups.append(_struct({1: _list(_STRUCT, columns), 2: _i64(size), 3: _i64(chunks[0].rows)}))
+        footer = _struct(
+            {
+                1: _i32(1),
+                2: _list(_STRUCT, list(self._schema_elements())),
+                3: _i64(self.height),
+                4: _list(_STRUCT, groups),
+                6: _binary(f"dialgauge {__version__}"),
+            }
+        )
+        stream.write(footer + len(footer).to_bytes(4, "little") + _MAGIC)
+
+    def _row_groups(self, start: int, stop: int) -> Iterator[list[_Chunk]]:
+        """The columns of some rows, in more groups than one where a page would be too long."""
+        chunks = [_chunk(each.rows(start, stop)) for each in self._columns.values()]
+        if stop - start > 1 and any(max(len(chunk.data), len(chunk.dictionary)) > _PAGE for chunk in chunks):
+            middle = (start + stop) // 2
+            yield from self._row_groups(start, middle)
+            yield from self._row_groups(middle, stop)
+        else:
+            yield chunks
+
+    def _schema_elements(self) -> Iterator[bytes]:
+        yield _struct({4: _binary("root"), 5: _i32(len(self._columns))})
+        for name, kind in self.schema.items():
+            if kind == "List(String)":
+                annotation = {6: _i32(_LIST_OF), 10: _logical(_LIST_TYPE)}
+                yield _struct({3: _i32(_OPTIONAL), 4: _binary(name), 5: _i32(1), **annotation})
+                yield _struct({3: _i32(_REPEATED), 4: _binary("list"), 5: _i32(1)})
+            leaf = "element" if kind == "List(String)" else name
+            annotation = {} if kind in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
+            yield _struct({1: _i32(_PHYSICAL[kind]), 3: _i32(_OPTIONAL), 4: _binary(leaf), **annotation})
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """A column of a row group: a page of data and, where that is of codes, a page with what they stand for."""
+
+    kind: ColumnKind
+    rows: int
+    #: Rows, and of a list all that stand in one.
+    values: int
+    data: bytes
+    dictionary: bytes
+    entries: int
+
+    def written(self, name: str, place: int, *, compress: bool) -> tuple[bytes, bytes, int]:
+        """The pages of a column that begins at a place in the file, what the footer says of it, and its size before
+        compression."""
+        gzip = compress and len(self.data) + len(self.dictionary) > _SMALL
+        content, size = b"", 0
+        if self.entries:
+            about = _struct({1: _i32(self.entries), 2: _i32(_PLAIN)})
+            content, size = _page(_DICTIONARY_PAGE, self.dictionary, {7: (_STRUCT, about)}, gzip=gzip)
+        data_place = place + len(content)
+        encoding = _DICTIONARY if self.entries else _PLAIN
+        about = _struct({1: _i32(self.values), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
+        page, page_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
+        content, size = content + page, size + page_size
+        path = [name, "list", "element"] if self.kind == "List(String)" else [name]
+        facts = {
+            1: _i32(_PHYSICAL[self.kind]),
+            2: _list(_I32, [_zigzag(code) for code in sorted({_PLAIN, _RLE, encoding})]),
+            3: _list(_BINARY, [_binary(part)[1] for part in path]),
+            4: _i32(_GZIP if gzip else _UNCOMPRESSED),
+            5: _i64(self.values),
+            6: _i64(size),
+            7: _i64(len(content)),
+            9: _i64(data_place),
+        }
+        if self.entries:
+            facts[11] = _i64(place)
+        return content, _struct({2: _i64(place), 3: (_STRUCT, _struct(facts))}), size
+
+
+def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:
+    """A page with its header, and its size before compression."""
+    packed = zlib.compress(content, _LEVEL, wbits=31) if gzip else content
+    header = _struct({1: _i32(kind), 2: _i32(len(content)), 3: _i32(len(packed)), **about})
+    return header + packed, len(header) + len(content)
+
+
+def _chunk(column: Column) -> _Chunk:
+    rows = len(column)
+    if column.kind == "List(String)":
+        repetition, definition, texts = _nested(column.values)
+        levels, values = _levels(repetition, 1) + _levels(definition, 2), len(definition)
+        _, data, dictionary, entries = _text_pages(Column("String", texts))
+    else:
+        valid, data, dictionary, entries = _text_pages(column) if column.kind == "String" else _number_pages(column)
+        levels, values = _levels(np.ones(rows, np.uint8) if valid is None else valid.view(np.uint8), 1), rows
+    return _Chunk(column.kind, rows, values, levels + data, dictionary, entries)
+
+
+def _nested(lists: Sequence[Sequence[str | None] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[str]]:
+    """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
+    empty list, a null in a list, a text; and the texts."""
+    repetition: list[int] = []
+    definition: list[int] = []
+    for each in lists:
+        repetition += [0] + [1] * (len(each or ()) - 1)
+        definition += [2 if text is None else 3 for text in each] if each else [0 if each is None else 1]
+    texts = [text for each in lists if each for text in each if text is not None]
+    return np.array(repetition, np.uint8), np.array(definition, np.uint8), texts
+
+
+#: Which rows are not null (None: all), what stands in the page of data behind that, the dictionary and its length.
+_Pages: TypeAlias = "tuple[NDArray[np.bool_] | None, bytes, bytes, int]"
+
+
+def _text_pages(column: Column) -> _Pages:
+    names = column.unique()
+    nulls = None in names
+    distinct = [name for name in names if name is not None]
+    if not distinct or 3 * len(distinct) > 2 * len(column):
+        texts = column.texts()
+        valid = np.array([text is not None for text in texts], bool) if nulls else None
+        return valid, _plain_texts([text for text in texts if text is not None] if nulls else texts), b"", 0
+    places = {name: place for place, name in enumerate([None, *distinct], -1)}
+    if column.codes is None:
+        codes = np.fromiter(map(places.__getitem__, column.values), np.int64, len(column))
+    else:
+        codes = np.array([places.get(text, -1) for text in column.values], np.int64)[column.codes]
+    valid = codes >= 0 if nulls else None
+    return valid, _codes(codes if valid is None else codes[valid], len(distinct)), _plain_texts(distinct), len(distinct)
+
+
+def _number_pages(column: Column) -> _Pages:
+    valid = column.valid
+    values = column.to_numpy() if valid is None else column.to_numpy()[valid]
+    if column.kind == "Boolean":
+        return valid, np.packbits(values, bitorder="little").tobytes(), b"", 0
+    if column.kind == "Float64":  # by their bits: there are two zeros and many NaN
+        distinct, codes = np.unique(values.view(np.int64), return_inverse=True)
+    elif len(values) and int(values.max()) - int(values.min()) < min(_NEAR, len(values)):
+        low, high = int(values.min()), int(values.max())
+        distinct, codes = np.arange(low, high + 1, dtype=values.dtype), values - low
+    else:
+        return valid, values.tobytes(), b"", 0
+    if not len(values) or 4 * len(distinct) > len(values):
+        return valid, values.tobytes(), b"", 0
+    return valid, _codes(codes, len(distinct)), distinct.tobytes(), len(distinct)
+
+
+def _plain_texts(texts: Sequence[Any]) -> bytes:
+    """Each text behind its length."""
+    encoded: Sequence[bytes] = [text.encode() for text in texts] if texts and isinstance(texts[0], str) else texts
+    lengths = np.fromiter(map(len, encoded), "<u4", len(encoded)).view("V4").tolist()
+    return b"".join(chain.from_iterable(zip(lengths, encoded, strict=True)))
+
+
+def _codes(codes: NDArray[Any], entries: int) -> bytes:
+    """Places in a dictionary, each in whole bytes, which compress better than bits."""
+    width = 1 if entries <= 1 << 8 else 2 if entries <= 1 << 16 else 4
+    return bytes([8 * width]) + _packed(codes.astype(f"<u{width}").tobytes(), len(codes), width)
+
+
+def _levels(levels: NDArray[np.uint8], width: int) -> bytes:
+    """What stands before the values of a page, in so many bits each, behind its length."""
+    if len(levels) and (levels == levels[0]).all():
+        content = _varint(len(levels) << 1) + bytes([levels[0]])
+    else:
+        bits = (levels[:, None] >> np.arange(width, dtype=np.uint8)) & 1
+        content = _packed(np.packbits(bits, bitorder="little").tobytes(), len(levels), width / 8)
+    return len(content).to_bytes(4, "little") + content
+
+
+def _packed(content: bytes, values: int, width: float) -> bytes:
+    """Packed values of so many bytes each, in groups of eight of which the last is filled up."""
+    groups = -(-values // 8)
+    return _varint(groups << 1 | 1) + content.ljust(int(8 * groups * width), b"\0")
+
+
+# Thrift's compact protocol, in which headers and footer are written: the type of a field and its bytes.
+
+_Field: TypeAlias = tuple[int, bytes]
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
+
+
+def _varint(number: int) -> bytes:
+    content = bytearray()
+    while number > 0x7F:
+        content.append(number & 0x7F | 0x80)
+        number >>= 7
+    content.append(number)
+    return bytes(content)
+
+
+def _zigzag(number: int) -> bytes:
+    return _varint(number << 1)  # none is negative
+
+
+def _i32(number: int) -> _Field:
+    return _I32, _zigzag(number)
+
+
+def _i64(number: int) -> _Field:
+    return _I64, _zigzag(number)
+
+
+def _binary(text: str) -> _Field:
+    content = text.encode()
+    return _BINARY, _varint(len(content)) + content
+
+
+def _list(kind: int, items: Sequence[bytes]) -> _Field:
+    size = len(items)
+    return _LIST, (bytes([size << 4 | kind]) if size < 15 else bytes([0xF0 | kind]) + _varint(size)) + b"".join(items)
+
+
+def _logical(number: int) -> _Field:
+    """A logical type, which is a union of empty structures."""
+    return _STRUCT, _struct({number: (_STRUCT, _struct({}))})
+
+
+def _struct(fields: Mapping[int, _Field]) -> bytes:
+    content, before = bytearray(), 0
+    for number, (kind, value) in fields.items():
+        content += bytes([number - before << 4 | kind]) + value
+        before = number
+    return bytes(content) + b"\0"

@@ -1,0 +1,241 @@
+"""The answer to each question as a sentence: which system is better, and what one run says. Made from runs only.
+
+Verdicts and intervals of a comparison are its own: corrected for all pairs, so that "better" stands exactly where the
+difference is significant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dialgauge.comparison import Comparison, Difference, Standing, missing_sentences, standings
+from dialgauge.measures import Count
+from dialgauge.presentation import Glossary, amount, capitalised, first_scores, is_number, listed, pages_of, sentence
+from dialgauge.report import plain
+from dialgauge.runs import Run
+from dialgauge.text import counted
+
+#: Measures of which sentences speak; the table has all of them.
+_MEASURES = 12
+#: Up to so many measures, all that two systems differ in is said in one sentence.
+_ONE_SENTENCE = 3
+#: Systems that are named one by one.
+_SYSTEMS = 6
+#: How the note begins that tells which option of the command would treat missing dialogues otherwise.
+_ADVICE = "Other ways: "
+
+
+def comparison_sentences(comparison: Comparison) -> list[str]:
+    """Which system is better, by each measure; what is missing comes first, what else is to be known last.
+
+    A difference in brackets is the first system's value minus the second's.
+    """
+    kinds = {run.kind for run in comparison.runs.values()}
+    words = Glossary(kinds.pop() if len(kinds) == 1 else "")
+    missing = [sentence(told) for told in missing_sentences(comparison) if not told.startswith(_ADVICE)]
+    measures = spoken_of(comparison.measures)
+    several = len(comparison.systems) > 2
+    verdicts = (_of_several if several else _of_two)(comparison, measures, words)
+    names = (*comparison.systems, *(name for known in comparison.scores.run_scores for name in known))
+    return [*missing, *verdicts, *(_noted(note, names) for note in comparison.scores.notes)]
+
+
+def _noted(note: str, names: Sequence[str]) -> str:
+    """A note as a sentence; a name that it begins with stays as it is."""
+    return sentence(note) if any(name and note.startswith(name) for name in names) else capitalised(note)
+
+
+def spoken_of(measures: Sequence[str]) -> list[str]:
+    """The measures of the whole, as long as there are any; not those of parts, as in ``I-GCDF1[hotel]``."""
+    whole = [measure for measure in measures if not measure.endswith("]")]
+    return (whole or list(measures))[:_MEASURES]
+
+
+def _of_two(comparison: Comparison, measures: Sequence[str], words: Glossary) -> list[str]:
+    first, second = comparison.systems
+    found = [comparison.difference(first, second, measure) for measure in measures]
+    won: list[str] = []
+    for start in dict.fromkeys(opening for one in found if (opening := _opening(comparison, one))):
+        same = [one for one in found if _opening(comparison, one) == start]
+        won.append(f"{start} {'; '.join(_by(comparison, one, words) for one in same)}")
+    unsure = [one for one in found if not one.significant and is_number(one.difference)]
+    others: list[str] = []
+    if unsure:
+        each = [f"by {words.said(one.measure, f'difference {_amount(comparison, one)}')}" for one in unsure]
+        others.append(f"{listed(each)} they cannot be told apart")
+    undefined = [one.measure for one in found if not is_number(one.difference)]
+    if undefined:
+        others.append(f"by {listed(list(map(words.said, undefined)))} nothing can be said, as a value is undefined")
+    if len(found) <= _ONE_SENTENCE and won:
+        return [sentence("; ".join([*won, *others]))]
+    return [*map(sentence, won), *map(capitalised, others)]
+
+
+def _opening(comparison: Comparison, one: Difference) -> str:
+    """How the sentence of a significant difference begins; measures with the same opening share a sentence."""
+    if not one.significant:
+        return ""
+    first, second = (one.first, one.second) if one.better == one.first else (one.second, one.first)
+    return f"{plain(first)} is {_word(comparison, one.measure)} than {plain(second)}"
+
+
+def _word(comparison: Comparison, measure: str) -> str:
+    """Better, but for measures of which neither direction is."""
+    score = comparison.scores.run_score(measure)
+    return "higher" if score is not None and score.higher_is_better is None else "better"
+
+
+def _by(comparison: Comparison, one: Difference, words: Glossary) -> str:
+    """``by JGA (joint goal accuracy), by 5.8 points, [4.1, 7.5]``."""
+    falling = ", where lower is better," if not one.higher_is_better else ","
+    return f"by {words.said(one.measure)}{falling} by {_amount(comparison, _from_the_better(one))}"
+
+
+def _from_the_better(one: Difference) -> Difference:
+    """The difference as the better system's lead, which is positive."""
+    return one if one.difference > 0 else one.turned()
+
+
+def _amount(comparison: Comparison, one: Difference) -> str:
+    return amount(comparison.scores.run_score(one.measure), one.difference, one.low, one.high)
+
+
+class _Verdict(NamedTuple):
+    """One measure of several systems: the leader, those that it cannot be told apart from, and those without value."""
+
+    measure: str
+    standing: Standing
+    leader: int
+    rivals: list[int]
+    undefined: list[int]
+
+    @property
+    def clear(self) -> bool:
+        return not self.rivals and not self.undefined
+
+
+def _of_several(comparison: Comparison, measures: Sequence[str], words: Glossary) -> list[str]:
+    by_name = dict(zip(comparison.measures, standings(comparison), strict=True))
+    verdicts = [_verdict(comparison, measure, by_name[measure]) for measure in measures]
+    told: list[str] = []
+    for leader in dict.fromkeys(one.leader for one in verdicts if one.clear):
+        won = [one for one in verdicts if one.clear and one.leader == leader]
+        word = listed(list(dict.fromkeys(_word(comparison, one.measure) for one in won)))
+        leads = "; ".join(_lead(comparison, one, words) for one in won)
+        told.append(sentence(f"{plain(comparison.systems[leader])} is {word} than every other system {leads}"))
+    unclear: dict[tuple[int, ...], list[_Verdict]] = {}
+    for one in verdicts:
+        if not one.clear:
+            unclear.setdefault((one.leader, *one.rivals, -1, *one.undefined), []).append(one)
+    told += [_unclear(comparison, alike, words) for alike in unclear.values()]
+    return [*told, *_disagreement(comparison, verdicts), *_open_ranks(comparison, verdicts)]
+
+
+def _verdict(comparison: Comparison, measure: str, standing: Standing) -> _Verdict:
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
+    undefined = np.flatnonzero(np.isnan(values)).tolist()
+    if len(undefined) == len(values):
+        return _Verdict(measure, standing, 0, [], undefined)
+    leader = int(np.nanargmax(values))
+    names = comparison.systems
+    rivals = [
+        place
+        for place in range(len(names))
+        if place != leader
+        and place not in undefined
+        and not comparison.difference(names[leader], names[place], measure).significant
+    ]
+    return _Verdict(measure, standing, leader, rivals, undefined)
+
+
+def _lead(comparison: Comparison, one: _Verdict, words: Glossary) -> str:
+    """``by JGA (joint goal accuracy; ahead of dots by 5.8 points, [4.1, 7.5])``."""
+    values = comparison.oriented[:, comparison.scores.place_of_measure(one.measure)]
+    next_best = max((place for place in range(len(values)) if place != one.leader), key=lambda place: values[place])
+    names = comparison.systems
+    difference = _from_the_better(comparison.difference(names[one.leader], names[next_best], one.measure))
+    falling = "" if comparison.scores.higher_is_better(one.measure) else "lower is better"
+    ahead = f"ahead of {plain(names[next_best])} by {_amount(comparison, difference)}"
+    return f"by {words.said(one.measure, falling, ahead)}"
+
+
+def _unclear(comparison: Comparison, alike: Sequence[_Verdict], words: Glossary) -> str:
+    """Who leads without being told apart from everybody, and who has no value, by measures that say the same."""
+    names, measures = [plain(name) for name in comparison.systems], listed([words.said(one.measure) for one in alike])
+    one = alike[0]
+    if len(one.undefined) == len(names):
+        return sentence(f"By {measures} nothing can be said, as no system has a value")
+    leader, rivals = names[one.leader], listed([names[place] for place in one.rivals], _SYSTEMS)
+    if len(one.rivals) + 1 == len(names):
+        return sentence(f"By {measures} no system can be told apart from {leader}, which has the top value")
+    lacking = listed([names[place] for place in one.undefined], _SYSTEMS)
+    without = f"; no value: {lacking}" if lacking else ""
+    if rivals:
+        column = comparison.oriented[:, comparison.scores.place_of_measure(one.measure)]
+        level = any(column[place] == column[one.leader] for place in one.rivals)
+        top = "shares the top value, and" if level else "has the top value, but"
+        return sentence(f"By {measures} {leader} {top} cannot be told apart from {rivals}{without}")
+    beaten = [name for place, name in enumerate(names) if place != one.leader and place not in one.undefined]
+    verdict = f"is {_word(comparison, one.measure)} than {listed(beaten, _SYSTEMS)}" if beaten else "alone has a value"
+    return sentence(f"By {measures} {leader} {verdict}{without}")
+
+
+def _disagreement(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[str]:
+    """Where measures name different winners; two that cannot be told apart are no contradiction."""
+    directed = [one for one in verdicts if one.clear and _word(comparison, one.measure) == "better"]
+    winners = list(dict.fromkeys(one.leader for one in directed))
+    if len(winners) < 2:
+        return []
+    won = {leader: [plain(one.measure) for one in directed if one.leader == leader] for leader in winners}
+    each = [f"{plain(comparison.systems[leader])} by {listed(measures)}" for leader, measures in won.items()]
+    return [sentence(f"The measures disagree about the winner: {'; '.join(each)}")]
+
+
+def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[str]:
+    """The ranks that the tests leave the systems, by measures that leave any open."""
+    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[_Verdict]] = {}
+    for one in verdicts:
+        if one.standing.best != one.standing.worst and len(one.undefined) < len(comparison.systems):
+            groups.setdefault((one.standing.best, one.standing.worst), []).append(one)
+    told = []
+    for alike in groups.values():
+        standing = alike[0].standing
+        places = sorted(zip(standing.best, standing.worst, range(len(comparison.systems)), strict=True))
+        ranks = [f"{plain(comparison.systems[place])} {standing.ranks(place)}" for *_, place in places]
+        names = listed([plain(one.measure) for one in alike])
+        told.append(sentence(f"Possible ranks by {names}: {listed(ranks, _SYSTEMS)}"))
+    return told
+
+
+def run_sentences(run: Run) -> list[str]:
+    """What one run says: how complete it is where it is not, its headline, what goes wrong most, what to beware of."""
+    words = Glossary(run.kind)
+    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
+    return [*_incomplete(run), *map(sentence, told), *(_noted(note, (run.name, *run.scores)) for note in _notes(run))]
+
+
+def _incomplete(run: Run) -> list[str]:
+    """How much was not scored; nothing where all was, or where nobody knows how much there should be."""
+    lacking = [told for unit, count in run.coverage.units.items() if (told := _lacks(unit, count))]
+    policy = f" ({plain(run.coverage.policy)})" if lacking and run.coverage.policy else ""
+    return [sentence(f"{plain(run.name)} is incomplete: {'; '.join(lacking)}{policy}")] if lacking else []
+
+
+def _lacks(unit: str, count: Count) -> str:
+    expected, known = count.expected, [number for number in (count.read, count.scored) if number is not None]
+    if expected is None:
+        return f"{counted(count.failed, plain(unit), plain(unit))} failed" if count.failed else ""
+    missing = expected - min(known, default=expected)
+    if missing <= 0 and not count.failed:
+        return ""
+    failed = f", {count.failed:,} failed" if count.failed else ""
+    scored = "" if count.scored is None or missing == expected - count.scored else f", {count.scored:,} scored"
+    return f"it lacks {max(missing, 0):,} of {expected:,} {plain(unit)}{failed}{scored}"
+
+
+def _notes(run: Run) -> list[str]:
+    """The run's notes but for the one that says how much of gold was scored: that is told where it matters."""
+    return [note for note in run.notes if note.strip() and not (note.endswith(" scored") and " gold turns in " in note)]

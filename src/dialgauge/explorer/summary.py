@@ -1,0 +1,216 @@
+"""Runs and their comparison as a short Markdown text, for a pull request: the answer first, then the numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from dialgauge.comparison import Comparison, Standing, standings
+from dialgauge.explorer.library import Library
+from dialgauge.explorer.reading_list import reading_list
+from dialgauge.explorer.sentences import comparison_sentences, run_sentences, spoken_of
+from dialgauge.measures import Score
+from dialgauge.presentation import DialogueRows, columns, listed, pages_of, value_of
+from dialgauge.report import SHARE, Cell, Column, Table, mark_best, markdown, plain, score_column
+from dialgauge.runs import Run
+
+#: Columns of the table of scores.
+_MEASURES = 5
+#: Dialogues that went worst: of all runs together, and of one.
+_WORST, _WORST_OF_ONE = 9, 3
+#: Conversations to read first that are named, of each kind.
+_READ_FIRST = 3
+#: Runs that have a paragraph of their own.
+_PARAGRAPHS = 6
+#: What would make a line of Markdown a list, a heading or a rule.
+_BLOCK = re.compile(r"^(\d+)([.)])|^([-+=])")
+#: Whoever is called so would be told of the pull request.
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+
+
+def markdown_summary(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
+    """The sentences, one table, the dialogues that went worst, and the signatures; about 60 lines for three systems."""
+    names = _names(runs, comparison)
+    answers = comparison_sentences(comparison) if comparison is not None else []
+    tables = [_compared(comparison)] if comparison is not None else _tables(runs, names)
+    parts = [
+        _bullets(answers),
+        "What each run says:" if answers and runs else "",
+        _bullets([_paragraph(name, run) for name, run in zip(names[:_PARAGRAPHS], runs, strict=False)], raw=True),
+        *(table.render("markdown").rstrip("\n") for table in tables),
+        _reading(runs, names),
+        _worst(runs, names),
+        _signatures(runs, names, comparison),
+    ]
+    text = "\n\n".join(part for part in parts if part)
+    return _MENTION.sub("@<!-- -->", text) + "\n"
+
+
+def _names(runs: Sequence[Run], comparison: Comparison | None) -> list[str]:
+    """What the runs are called: as in the comparison; by their ids where their names do not tell them apart."""
+    compared = {run.id: name for name, run in comparison.runs.items()} if comparison is not None else {}
+    distinct = len({run.name for run in runs}) == len(runs)
+    return [compared.get(run.id, run.name if distinct else run.id) for run in runs]
+
+
+def _escaped(text: str) -> str:
+    """A text as one line of Markdown that is nothing but text."""
+    shown = markdown(text).strip()
+    return _BLOCK.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", shown)
+
+
+def _bullets(lines: Sequence[str], *, raw: bool = False) -> str:
+    return "\n".join(f"- {line if raw else _escaped(line)}" for line in lines)
+
+
+def _paragraph(name: str, run: Run) -> str:
+    """What one run says, in one bullet."""
+    return f"**{_escaped(name) or 'run'}** ({markdown(run.kind)}): {markdown(' '.join(run_sentences(run)))}"
+
+
+def _compared(comparison: Comparison) -> Table:
+    """Systems by measures with intervals and letters, best first by the first measure."""
+    by_name = dict(zip(comparison.measures, standings(comparison), strict=True))
+    measures = _shown(spoken_of(comparison.measures), by_name)
+    cells = []
+    for measure in measures:
+        place = comparison.scores.place_of_measure(measure)
+        look = score_column(measure, comparison.scores.run_score(measure), best=True)
+        column = [
+            Cell(
+                float(comparison.values[row, place]),
+                float(low),
+                float(high),
+                f" {by_name[measure].letters[row]}",
+                like=look,
+            )
+            for row, (low, high) in enumerate(comparison.intervals[:, place])
+        ]
+        cells.append(mark_best(look, column))
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measures[0])].tolist()
+    table = Table("", ["system", *(Column(measure, align="right") for measure in measures)])
+    for row in sorted(range(len(values)), key=lambda row: (values[row] != values[row], -values[row])):
+        table.add(comparison.systems[row], *(column[row] for column in cells))
+    falling = [measure for measure in measures if not comparison.scores.higher_is_better(measure)]
+    scores = [comparison.scores.run_score(measure) for measure in measures]
+    left_out = len(comparison.measures) - len(measures)
+    table.notes.append(
+        " ".join(
+            [
+                f"Systems that share a letter cannot be told apart (p < {comparison.alpha:g}). {comparison.basis}.",
+                *(["Shares in percent."] if any(one is not None and one.unit == SHARE for one in scores) else []),
+                *([f"Lower is better: {listed(falling)}."] if falling else []),
+                *([f"Measures not shown: {left_out}."] if left_out else []),
+            ]
+        )
+    )
+    return table
+
+
+def _winner(standing: Standing) -> int | None:
+    """The place of the system that no other can share the first rank with, if there is one."""
+    return standing.worst.index(1) if 1 in standing.worst else None
+
+
+def _shown(measures: Sequence[str], by_name: Mapping[str, Standing]) -> list[str]:
+    """The first measures; those that have another winner than the first go before the others."""
+    first = by_name[measures[0]]
+
+    def rank(measure: str) -> int:
+        winner = _winner(by_name[measure])
+        return 0 if measure == measures[0] else 1 if winner is not None and winner != _winner(first) else 2
+
+    chosen = set(sorted(measures, key=rank)[:_MEASURES])
+    return [measure for measure in measures if measure in chosen]
+
+
+def _tables(runs: Sequence[Run], names: Sequence[str]) -> list[Table]:
+    """The scores of runs that are not compared, a table for each kind."""
+    tables = []
+    for kind in dict.fromkeys(run.kind for run in runs if run.scores):
+        own = [(name, run) for name, run in zip(names, runs, strict=True) if run.kind == kind and run.scores]
+        known = list(dict.fromkeys(measure for _, run in own for measure in run.scores))
+        measures = spoken_of(known)[:_MEASURES]
+        table = Table("", ["run", *(Column(measure, align="right") for measure in measures)])
+        for name, run in own:
+            scores = [run.scores.get(measure) for measure in measures]
+            table.add(
+                name,
+                *(
+                    None if score is None else Cell(score.value, score.low, score.high, like=score_column("", score))
+                    for score in scores
+                ),
+            )
+        tables.append(table)
+    return tables
+
+
+def _reading(runs: Sequence[Run], names: Sequence[str]) -> str:
+    """How often users erred, and the conversations to read first, each kind of them in a line."""
+    library = Library(runs=runs)
+    lines = []
+    for name, run in list(zip(names, runs, strict=True))[:_PARAGRAPHS]:
+        if (reading := reading_list(library, run)) is None:
+            continue
+        said = [f"{reading.faults}."] if reading.faults else []
+        lines += [f"{name}: {line}" for line in (*said, *reading.lines(_READ_FIRST))]
+    return f"Read first:\n\n{_bullets(lines)}" if lines else ""
+
+
+def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
+    """The dialogues that went worst, each in a line."""
+    each = min(_WORST_OF_ONE, max(1, _WORST // max(1, len(runs))))
+    lines = [
+        f"{name}, {one.dialogue}: {one.measure} {one.value}{f'; {one.phrase}' if one.phrase else ''}"
+        for name, run in list(zip(names, runs, strict=True))[:_WORST]
+        for one in worst_of(run, each)
+    ]
+    return f"Worst dialogues:\n\n{_bullets(lines)}" if lines else ""
+
+
+class WorstDialogue(NamedTuple):
+    """A dialogue, its value of the run's first measure, and what went wrong."""
+
+    dialogue: str
+    measure: str
+    value: str
+    phrase: str
+
+
+def worst_of(run: Run, most: int) -> list[WorstDialogue]:
+    """The dialogues with the worst value of the run's first measure, the longest first; none that are flawless."""
+    import polars as pl
+
+    measure = next((name for name in run.scores if not name.endswith("]")), None)
+    frame = columns(run, "dialogue_scores", text=("dialogue", "measure"), number=("num", "den"))
+    if measure is None or frame is None or run.scores[measure].higher_is_better is None:
+        return []
+    score = run.scores[measure]
+    rows = frame.filter((pl.col("measure") == measure) & (pl.col("den") > 0)).with_columns(
+        value=pl.col("num") / pl.col("den")
+    )
+    flawless = score.upper if score.higher_is_better else score.lower
+    if flawless is not None:
+        rows = rows.filter(pl.col("value") != flawless)
+    worst = rows.sort("value", "den", "dialogue", descending=[not score.higher_is_better, True, False]).head(most)
+    pages, tables = pages_of(run.kind), DialogueRows(run)
+    return [
+        WorstDialogue(
+            plain(name),
+            plain(measure),
+            value_of(Score(value=value, unit=score.unit)),
+            pages.went_wrong(tables, name),
+        )
+        for name, value in worst.select("dialogue", "value").iter_rows()
+    ]
+
+
+def _signatures(runs: Sequence[Run], names: Sequence[str], comparison: Comparison | None) -> str:
+    signed = [(name, run.signature) for name, run in zip(names, runs, strict=True) if run.signature]
+    if comparison is not None:
+        signed.insert(0, ("comparison", comparison.signature))
+    if not signed:
+        return ""
+    lines = [f"- {_escaped(name)}: {markdown(text)}" for name, text in signed]
+    return "\n".join(["<details><summary>Signatures</summary>", "", *lines, "", "</details>"])

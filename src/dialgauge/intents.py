@@ -1,0 +1,42 @@
+"""What dialogue acts do: the two halves of their names, and which intents ask, tell, offer, confirm and refuse.
+
+Names are those of MultiWOZ and its descendants, ``Hotel-Inform``; datasets whose acts name no service write ``INFORM``.
+Intents are compared in small letters. Published evaluators that hold other intents for telling say so where they are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+INFORM, RECOMMEND, REQUEST, SELECT = "inform", "recommend", "request", "select"
+BOOK, OFFER_BOOK, OFFER_BOOKED = "book", "offerbook", "offerbooked"
+NO_OFFER, NO_BOOK = "nooffer", "nobook"
+
+#: A booking was made.
+CONFIRMING = frozenset({BOOK, OFFER_BOOKED})
+#: There is nothing, or it cannot be booked.
+REFUSING = frozenset({NO_OFFER, NO_BOOK})
+#: Something is so: the values are those of what is spoken of.
+TELLING = CONFIRMING | {INFORM, RECOMMEND, OFFER_BOOK}
+#: Something can be had: as in telling, or several to choose from.
+OFFERING = TELLING | {SELECT}
+
+
+@lru_cache(1 << 12)
+def service_of(name: str) -> str:
+    """The service in the name of an act, in small letters; empty where the name has none.
+
+    >>> service_of("Hotel-Inform"), service_of("INFORM")
+    ('hotel', '')
+    """
+    return name.rpartition("-")[0].lower()
+
+
+@lru_cache(1 << 12)
+def intent_of(name: str) -> str:
+    """What an act of this name does, in small letters.
+
+    >>> intent_of("Hotel-Inform"), intent_of("INFORM")
+    ('inform', 'inform')
+    """
+    return name.rpartition("-")[2].lower()

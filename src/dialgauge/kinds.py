@@ -1,0 +1,63 @@
+"""One record per kind of run: where its family keeps its measures, its view of a comparison and its pages.
+
+A record is data, so that naming a kind imports nothing but the record; a part is loaded when it is first needed. Our
+own records are listed in ``BUILT_IN``, those of other packages are entry points of the group ``dialgauge.kinds``. No
+other module keeps a list of kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from dialgauge import plugins
+
+T = TypeVar("T")
+
+#: Kind of run to its record. Two kinds may have a measure of the same name: the first of them is meant where none is
+#: named, so ``outcomes`` stands before ``tasks``, as its Success knows the rule sets of both.
+BUILT_IN = {
+    "tracking": "dialgauge.tracking.kind:TRACKING",
+    "responses": "dialgauge.responses.kind:RESPONSES",
+    "training": "dialgauge.responses.kind:TRAINING",
+    "attention": "dialgauge.responses.kind:ATTENTION",
+    "users": "dialgauge.users.kind:USERS",
+    "faults": "dialgauge.users.faults.kind:FAULTS",
+    "outcomes": "dialgauge.tasks.kind:OUTCOMES",
+    "trials": "dialgauge.tasks.trials.kind:TRIALS",
+    "tasks": "dialgauge.tasks.kind:TASKS",
+    "lab": "dialgauge.lab.kind:LAB",
+    "interaction": "dialgauge.lab.kind:INTERACTION",
+    "study": "dialgauge.lab.kind:STUDY",
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
+
+    name: str
+    #: The cards of its measures, in a list or tuple.
+    cards: str = ""
+    #: The ``comparison.ComparisonView`` of its runs.
+    comparison: str = ""
+    #: The ``presentation.RunPages``: pages, tables, charts, sentences, worst dialogues, what to read first.
+    pages: str = ""
+    #: A function ``(dialogues, name, *, resamples) -> Run`` that makes such a run of nothing but dialogues.
+    from_dialogues: str = ""
+    #: The measures that decide which system is ahead, the most telling first: the first that a run has counts.
+    headline: tuple[str, ...] = ()
+
+    def part(
+        self, part: Literal["cards", "comparison", "pages", "from_dialogues"], contract: plugins.Kind[T]
+    ) -> T | None:
+        """A part, loaded and checked against its contract; None where the kind has none."""
+        target: str = getattr(self, part)
+        return plugins.load_part(plugins.KINDS, self.name, target, contract, BUILT_IN) if target else None
+
+
+def kind_named(name: str) -> Kind:
+    """The record of a kind; an empty one where no installed package knows it."""
+    if name not in BUILT_IN and name not in plugins.names(plugins.KINDS, BUILT_IN):
+        return Kind(name)
+    return plugins.load(plugins.KINDS, name, Kind, BUILT_IN)

@@ -1,0 +1,89 @@
+"""How conversations of the lab can be filtered: by verdict, end, reason of failure, calls and loops."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dialgauge.presentation import READ_FIRST, Facet
+from dialgauge.tasks import REASONS, reason_pairs
+
+if TYPE_CHECKING:
+    import polars
+
+#: What makes a conversation worth reading first.
+ONLY_USER, BOTH, LUCKY = "failed, only the user erred", "failed, both erred", "done although somebody erred"
+OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
+BLAME, SIDES = "blame", "blame_sides"
+OUTCOME_RULES = ("strict", "compat")
+#: From so many user turns in a row with the same acts on, a conversation is in a loop.
+LOOP = 3
+
+
+def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    words = pl.when(pl.col(rules)).then(pl.lit("done")).when(~pl.col(rules)).then(pl.lit("not done"))
+    return frame.select("dialogue", words.otherwise(pl.lit("not judged")).alias("value"))
+
+
+def _failed(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    return frame.filter(~pl.col("success")).select("dialogue", pl.format("{} ({})", "domain", "rule").alias("value"))
+
+
+def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
+    """Calls by what came of them, whatever the number of rows."""
+    import polars as pl
+
+    found = pl.col("outcome").str.extract(r"^(\d+) found$")
+    kind = (
+        pl.when(found == "0").then(pl.lit("found nothing"))
+        .when(found == "1").then(pl.lit("found one"))
+        .when(found.is_not_null()).then(pl.lit("found several"))
+        .otherwise(pl.col("outcome"))
+    )  # fmt: skip
+    return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))
+
+
+def _blamed(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    cause = pl.col("cause").str.replace_all("_", " ")
+    return frame.filter(pl.col("first")).select("dialogue", pl.format("{}: {}", "side", cause).alias("value"))
+
+
+def _read_first(frame: polars.DataFrame) -> polars.DataFrame:
+    """Conversations by what makes them worth reading: the verdict, and who erred."""
+    import polars as pl
+
+    user, system, done = (pl.col(name) for name in ("user_erred", "system_erred", "success"))
+    value = (
+        pl.when(~done & user & ~system).then(pl.lit(ONLY_USER))
+        .when(~done & user & system).then(pl.lit(BOTH))
+        .when(~done & system).then(pl.lit("failed, only the system erred"))
+        .when(done & (user | system)).then(pl.lit(LUCKY))
+    )  # fmt: skip
+    return frame.select("dialogue", value.alias("value")).drop_nulls()
+
+
+def _loops(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    loop = pl.when(pl.col("longest_run") >= LOOP).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    return frame.drop_nulls("longest_run").select("dialogue", loop.alias("value"))
+
+
+#: How conversations of the lab can be filtered.
+LAB_FACETS = (
+    *(Facet(rules, rules, CONVERSATIONS, (), pairs=partial(_verdict, rules)) for rules in OUTCOME_RULES),
+    Facet("end", "how it ended", CONVERSATIONS, ("reason",)),
+    Facet("by", "ended by", CONVERSATIONS, ("ended_by",)),
+    Facet("why", "why a task failed", REASONS, (), pairs=reason_pairs),
+    Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),
+    Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
+    Facet("blame", "blamed on", BLAME, (), pairs=_blamed),
+    Facet(READ_FIRST, "read first", SIDES, (), pairs=_read_first),
+    Facet("loop", f"same user turn {LOOP} times in a row", CONVERSATIONS, (), pairs=_loops),
+)

@@ -1,0 +1,19 @@
+"""Runs of the lab: systems in front of simulated users, in the town and in bAbI's restaurant, and studies of them."""
+
+from dialgauge.kinds import Kind
+
+LAB = Kind(
+    "lab",
+    cards="dialgauge.lab.measures:CARDS",
+    comparison="dialgauge.lab.comparison_view:LAB_VIEW",
+    pages="dialgauge.lab.pages:PAGES",
+    headline=("Success(rules=strict)", "Success(rules=compat)"),
+)
+INTERACTION = Kind(
+    "interaction",
+    comparison="dialgauge.lab.comparison_view:VIEW",
+    # Their conversations are bots' replies to a simulated user, some of them with gold replies.
+    pages="dialgauge.responses.pages:PAGES",
+    headline=("completed",),
+)
+STUDY = Kind("study", pages="dialgauge.lab.pages:STUDY_PAGES")

@@ -1,0 +1,157 @@
+"""What a kind of run shows of itself: pages, tables, charts, sentences, and what to read first.
+
+A family subclasses :class:`RunPages` and names one instance in the record of its kind. It says how dialogues can be
+filtered, which measures head their list, one dialogue turn by turn, what stands on the page of a run, and what the run
+says in sentences. Its template has three macros: ``overview(view)`` above the turns, ``turn_cell(turn)`` beside each,
+and ``legend()``; a fourth, ``turn_text(turn)``, where words are shown in a way of their own. Pages and the report file
+use the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+
+from dialgauge.kinds import kind_named
+from dialgauge.presentation.phrases import first_scores
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.dialogue import Dialogue
+    from dialgauge.presentation.phrases import DialogueRows, Glossary
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+T = TypeVar("T")
+
+#: What a mark means, apart from its words: never told by colour alone.
+Tone: TypeAlias = Literal["good", "bad", "warn", "plain"]
+
+#: The filter of conversations that are worth reading first.
+READ_FIRST = "first"
+#: Measures that head the list of dialogues where the family names none.
+_COLUMNS = 6
+
+
+class RunTables(Protocol):
+    """The tables of runs, kept in memory by whoever shows pages."""
+
+    def has_table(self, run: Run, name: str) -> bool:
+        """Whether a run has a table, or a companion of it has."""
+
+    def table(self, run: Run, name: str) -> polars.DataFrame:
+        """A table of a run, or of its companion."""
+
+    def rows(self, run: Run, name: str, dialogue: str) -> list[dict[str, Any]]:
+        """The rows of one dialogue in a table, as records; none where the run has no such table."""
+
+    def of_run(self, what: str, run: Run, make: Callable[[], T]) -> T:
+        """Something made from a run, kept while the run stays as it is."""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A short mark with a tone; ``title`` says more."""
+
+    text: str
+    tone: Tone = "plain"
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A way to filter dialogues: those with a row in a table whose columns, joined by hyphens, have a chosen value.
+
+    ``name`` is its key in addresses, ``only`` restricts the rows to those with this value in this column. Where columns
+    are not what people choose from, ``pairs`` makes ``dialogue`` and ``value`` of the rows.
+    """
+
+    name: str
+    label: str
+    table: str
+    columns: tuple[str, ...]
+    only: tuple[str, Any] | None = None
+    pairs: Callable[[polars.DataFrame], polars.DataFrame] | None = None
+    #: The same from several tables of the run.
+    made: Callable[[RunTables, Run], polars.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One turn as a page shows it; ``cell`` is what the family's macro ``turn_cell`` shows beside the words."""
+
+    place: int
+    speaker: str
+    text: str
+    badges: Sequence[Badge] = ()
+    cell: Any = None
+
+
+@dataclass(frozen=True)
+class DialogueView:
+    """A dialogue as a page shows it. ``overview`` is what the family's macro of that name shows above the turns."""
+
+    template: str
+    turns: Sequence[TurnView]
+    overview: Any = None
+    badges: Sequence[Badge] = ()
+    #: What stands before the anchors of its turns, where a page has more than one dialogue.
+    prefix: str = ""
+
+
+class RunPages:
+    """What a kind of run shows. By default that is what was said, and the scores; families override what they know."""
+
+    #: A template of the explorer, or ``module:name`` for a file beside a family's modules or a text in one of them.
+    template = "plain_dialogue.html"
+    facets: Sequence[Facet] = ()
+    #: Whether its own view says how a conversation ended.
+    tells_outcome = False
+    #: The values of the filter ``READ_FIRST`` that a report lists, the most urgent first.
+    read_first: Sequence[str] = ()
+    #: Tables that another kind of run may have about the same dialogues, with that kind.
+    companions: ClassVar[Mapping[str, str]] = {}
+
+    def columns(self, run: Run) -> list[str]:
+        """The measures that head the list of dialogues."""
+        return list(run.scores)[:_COLUMNS]
+
+    def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
+        """One dialogue, turn by turn."""
+        turns = [TurnView(place, turn.speaker, turn.text) for place, turn in enumerate(dialogue.turns)]
+        return DialogueView(self.template, turns)
+
+    def trials_of(self, library: RunTables, run: Run, task: str) -> list[str]:
+        """The dialogues about a task, one for each trial; none where runs have no trials."""
+        return []
+
+    def tables(self, library: RunTables, run: Run) -> list[Table]:
+        """Tables for the page of a run beside its scores: by domain, by slot, ..."""
+        return []
+
+    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
+        """Charts for the page of a run: name to the function that draws one (report.charts)."""
+        return {}
+
+    def sentences(self, run: Run, words: Glossary) -> Iterable[str]:
+        """What a run with scores says: its verdict first, then what goes wrong most. What it lacks is left out."""
+        return first_scores(run, words)
+
+    def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
+        """What went wrong in one of the worst dialogues, as a phrase."""
+        return ""
+
+    def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """For dialogues that are worth reading first: the turn to look at, and what is to be seen there."""
+        return {}
+
+    def fault_sentence(self, library: RunTables, run: Run) -> str:
+        """How often users erred, without the full stop; empty where the run does not tell."""
+        return ""
+
+
+def pages_of(kind: str) -> RunPages:
+    """The pages of a kind of run."""
+    return kind_named(kind).part("pages", RunPages) or RunPages()

@@ -1,0 +1,264 @@
+"""Pages of recorded agents: the tool calls before each turn, and what the simulated user did wrong there.
+
+Results of agents and checks of their users show these conversations alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from dialgauge.presentation.pages import Badge, DialogueView, RunPages, RunTables, TurnView
+from dialgauge.report import Column, Table
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.dialogue import Call, Dialogue
+    from dialgauge.runs import Run
+
+TRIALS, CALLS, FAULTS, CHECKS = "trials", "calls", "faults", "fault_checks"
+_PARTS = "reward_parts"
+ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
+_USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
+
+
+@dataclass(frozen=True)
+class ToolCell:
+    """The tool calls before a turn, and what the user did wrong in it."""
+
+    calls: Sequence[Call]
+    faults: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class ExpectedAction:
+    """An action that the task expects, and whether a call of that name was made with these arguments."""
+
+    name: str
+    arguments: str
+    made: bool
+    same: bool
+
+
+@dataclass(frozen=True)
+class TrialOverview:
+    """How a trial went: its reward by parts, what was expected, its siblings, and faults that belong to no turn."""
+
+    facts: Sequence[tuple[str, str]]
+    expected: Sequence[ExpectedAction]
+    siblings: Sequence[tuple[str, int, bool | None]]
+    run: str
+    task: str
+    faults: Sequence[tuple[str, str]]
+
+
+def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
+    """Conversations by what makes them worth reading: verdict and faults of the user together.
+
+    A user that used up the steps of a conversation erred too.
+    """
+    import polars as pl
+
+    heads = library.table(run, "dialogues").select("dialogue", "outcome")
+    success = pl.col("outcome").str.json_path_match("$.success")
+    wrong = {*library.table(run, FAULTS)["dialogue"], *(row["dialogue"] for row in _steps_of(library, run, "user"))}
+    erred = pl.col("dialogue").is_in(sorted(wrong))
+    value = (
+        pl.when(erred & (success == "false")).then(pl.lit(ERRED_AND_FAILED))
+        .when(erred & (success == "true")).then(pl.lit(ERRED_AND_PASSED))
+        .when(success == "false").then(pl.lit("failed, no fault of the user found"))
+    )  # fmt: skip
+    return heads.select("dialogue", value.alias("value")).drop_nulls()
+
+
+def _steps_of(library: RunTables, run: Run, *sides: str) -> list[dict[str, Any]]:
+    """The trials that failed at a limit whose steps one of these sides used up."""
+    if TRIALS not in run.tables:
+        return []
+    frame = library.table(run, TRIALS)
+    return frame.filter(frame[_USED_BY].is_in(sides)).to_dicts()
+
+
+class ToolPages(RunPages):
+    """Recorded conversations of agents with simulated users."""
+
+    template = "trials.html"
+    tells_outcome = True
+    read_first = (ERRED_AND_FAILED, ERRED_AND_PASSED)
+
+    def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
+        """The messages, and beside each the calls that led to it."""
+        row = next(iter(library.rows(run, TRIALS, dialogue.id)), {})
+        faults = library.rows(run, FAULTS, dialogue.id)
+        turns = [
+            TurnView(place, turn.speaker, turn.text, _marks(turn.calls or (), faults, place),
+                     _cell(turn.calls or (), faults, place))
+            for place, turn in enumerate(dialogue.turns)
+        ]  # fmt: skip
+        overview = TrialOverview(
+            _facts(row, library.rows(run, _PARTS, dialogue.id)),
+            _expected(dialogue),
+            _siblings(library, run, row.get("task")),
+            run.id,
+            str(row.get("task", "")),
+            _told(fault for fault in faults if fault.get("turn") is None),
+        )
+        return DialogueView(self.template, turns, overview, _verdict(row))
+
+    def fault_tables(self, library: RunTables, run: Run) -> list[Table]:
+        """How often each fault of the user was found, of how many conversations that were looked at."""
+        if not library.has_table(run, CHECKS):
+            return []
+        table = Table(
+            "Faults of the user",
+            ["kind", "conversations with it", "looked at", Column("share", digits=1, percent=True)],
+        )
+        for kind, found, seen in _fault_counts(library, run):
+            table.add(kind, found, seen, found / seen if seen else None)
+        table.notes.append(
+            "A conversation without a fault found is no proof of a faultless user: see what was not checked."
+        )
+        return [table]
+
+    def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """The first fault of the user, or how it used up the steps."""
+        found = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
+        for row in library.table(run, FAULTS).sort("turn", descending=True, maintain_order=True).to_dicts():
+            if _is_fault(row):
+                found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {fault_words(row)}")
+        return found
+
+    def fault_sentence(self, library: RunTables, run: Run) -> str:
+        """In how many conversations a fault of the user was found, and of which kinds."""
+        if not (library.has_table(run, CHECKS) and library.has_table(run, FAULTS)):
+            return ""
+        with_faults = library.table(run, FAULTS)["dialogue"].n_unique()
+        every = counted(library.table(run, CHECKS)["dialogue"].n_unique(), "conversation")
+        kinds = sorted(_fault_counts(library, run), key=lambda one: -one[1])
+        listed = ", ".join(f"{kind.replace('_', ' ')} {found:,}" for kind, found, _ in kinds if found)
+        by_kind = f" ({listed})" if listed else ""
+        return f"Faults of the user were found in {with_faults:,} of {every}{by_kind}; the checks find only a part"
+
+
+def _fault_counts(library: RunTables, run: Run) -> list[tuple[str, int, int]]:
+    """Each kind of fault, the conversations with it, and those that were looked at."""
+    import polars as pl
+
+    looked = library.table(run, CHECKS).filter(pl.col("checked") != "none")
+    counts: list[tuple[str, int, int]] = (
+        looked.group_by("kind", maintain_order=True).agg((pl.col("faults") > 0).sum(), pl.len().alias("looked")).rows()
+    )
+    return counts
+
+
+def _verdict(row: Mapping[str, Any]) -> list[Badge]:
+    success = row.get("success")
+    told = Badge("not judged") if success is None else Badge("passed", "good") if success else Badge("failed", "bad")
+    trial = [Badge(f"trial {row['trial']}")] if row.get("trial") is not None else []
+    return [told, *trial]
+
+
+def _marks(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
+    wrong = sum(call.outcome == "error" for call in calls)
+    marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if calls else []
+    here = [fault for fault in faults if fault.get("turn") == place and _is_fault(fault)]
+    return [*marks, *kind_badges(here, "a fault of the user")]
+
+
+def kind_badges(faults: Sequence[Mapping[str, Any]], title: str = "") -> list[Badge]:
+    """A badge for each kind of fault; milder where every fault of that kind is minor."""
+    grave = {fault["kind"] for fault in faults if fault.get("minor") is not True}
+    return [
+        Badge(_spaced(kind), "bad", title) if kind in grave else Badge(f"{_spaced(kind)} (minor)", "warn", title)
+        for kind in dict.fromkeys(fault["kind"] for fault in faults)
+    ]
+
+
+def _spaced(kind: Any) -> str:
+    return str(kind).replace("_", " ")
+
+
+def _cell(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
+    told = _told(fault for fault in faults if fault.get("turn") == place)
+    return ToolCell(calls, told) if calls or told else None
+
+
+def _told(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Kind and words of each fault, as the command line has them."""
+    return [(fault["kind"], fault_words(fault)) for fault in faults if _is_fault(fault)]
+
+
+def fault_words(row: Mapping[str, Any]) -> str:
+    """A row of the table of faults in words: its sentence, whether it is minor, and how many messages it holds for.
+
+    >>> fault_words({"sentence": "does not give it", "minor": True, "length": 2})
+    'does not give it (minor, 2 messages)'
+    """
+    length = row.get("length")
+    beside = ["minor"] if row.get("minor") is True else []
+    beside += [f"{length} messages"] if isinstance(length, int) and length > 1 else []
+    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
+
+
+def _is_fault(row: Mapping[str, Any]) -> bool:
+    """Whether a row tells of a fault, and not of a check that could not look."""
+    return row.get("checked") not in (False, "not checked") and bool(row.get("sentence"))
+
+
+def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
+    facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
+    facts += [("end", str(row["reason"]))] if row.get("reason") else []
+    facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
+    costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
+    return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def _expected(dialogue: Dialogue) -> list[ExpectedAction]:
+    """The expected actions, beside the calls that were made: by name, and with the same arguments."""
+    text = dialogue.outcome.details.get("expected_actions", "[]") if dialogue.outcome else "[]"
+    try:
+        actions = msgspec.json.decode(text, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return []
+    made = [call for turn in dialogue.turns for call in turn.calls or ()]
+    return [_beside(action, made) for action in actions]
+
+
+def _beside(action: Mapping[str, Any], made: Sequence[Call]) -> ExpectedAction:
+    name = str(action.get("name", ""))
+    given = action.get("arguments") or action.get("kwargs") or {}
+    wanted = {str(key): _plain(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    own = [call for call in made if call.name == name]
+    same = any({key: _plain(value) for key, value in call.arguments.items()} == wanted for call in own)
+    shown = ", ".join(f"{key} = {value}" for key, value in wanted.items())
+    return ExpectedAction(name, shown, bool(own), same)
+
+
+def _plain(value: Any) -> str:
+    """A value however its file writes it: calls keep theirs as text."""
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return str(value)
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def _siblings(library: RunTables, run: Run, task: Any) -> list[tuple[str, int, bool | None]]:
+    import polars
+
+    if task is None:
+        return []
+    frame = library.table(run, TRIALS).filter(polars.col("task") == task).sort("trial")
+    rows: list[tuple[str, int, bool | None]] = frame.select("dialogue", "trial", "success").rows()
+    return rows

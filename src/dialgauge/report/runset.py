@@ -1,0 +1,276 @@
+"""The one result of everything that scores: systems by name, each a run, with the same verbs for every kind of run.
+
+    results = dialgauge.score("test.json", ["augpt.json", "ubar.json"])
+    results["augpt"]["JGA"]                  a Score, which is also a number
+    results.frame(), results.table(), results.to_latex(), results.plot()
+    results.worst(3), results.explain("MUL0003"), results.notes
+
+A family derives a class of its own where it has more to say than scores; ``RunSet.of`` finds it by the runs' kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, nearest
+from dialgauge.measures import Score, Signature
+from dialgauge.report.runs import SHARE, numbered, score_column
+from dialgauge.report.table import Cell, Column, Table
+from dialgauge.runs import Run, Store
+from dialgauge.text import some_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+#: Kind of run to the class of its family, ``module:class``. Strings, as those rooms stand above this one.
+_CLASSES = {
+    "tracking": "dialgauge.tracking:TrackingRuns",
+}
+
+
+class Display(list["Table | str"]):
+    """Tables and texts that are read together, one after the other."""
+
+    def __str__(self) -> str:
+        return "\n".join(part if isinstance(part, str) else part.render("markdown") for part in self)
+
+    def _repr_html_(self) -> str:
+        from dialgauge.report.notebook import notebook_html
+
+        return notebook_html(self)
+
+
+class Presented:
+    """What a result of several systems can be asked for, whatever it is made from."""
+
+    def frame(self) -> polars.DataFrame:
+        """All numbers, one in a row."""
+        raise NotImplementedError
+
+    def tables(self) -> Sequence[Table]:
+        """Everything as tables, the scores first."""
+        raise NotImplementedError
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The figures by name; each is drawn when it is called."""
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """The scores as one table."""
+        return self.tables()[0]
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as :meth:`frame`."""
+        return self.frame()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """:meth:`frame` for pandas (extra ``pandas``)."""
+        try:
+            return self.frame().to_pandas()
+        except ModuleNotFoundError as error:
+            raise missing_extra(error.name or "pandas", "pandas", "a pandas frame") from error
+
+    def to_latex(self) -> str:
+        """:meth:`table` for a paper (booktabs)."""
+        return self.table().render("latex")
+
+    def plot(self, name: str | None = None) -> Any:
+        """A figure as an Altair chart, the first unless one of :meth:`figures` is named."""
+        drawn = self.figures()
+        if not drawn:
+            raise DialgaugeError("there is nothing to draw: no score has a value")
+        if name is not None and name not in drawn:
+            raise UnknownNameError(f"there is no figure '{name}'.{nearest(name, drawn)}")
+        return drawn[name or next(iter(drawn))]()
+
+    def __str__(self) -> str:
+        return self.table().render("markdown")
+
+    def _repr_html_(self) -> str:
+        return Display(self.tables()[:1])._repr_html_()
+
+
+class RunSet(Presented, Mapping[str, Run]):
+    """Scored systems by name, in the order they were given; a position is taken for a name too."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        given = list(runs)
+        if not given:
+            raise DialgaugeError("there are no scores to show; name at least one run")
+        for run in given:
+            self._check(run)
+        self._runs = dict(zip(numbered(self._labels(given)), given, strict=True))
+
+    @classmethod
+    def of(cls, runs: Iterable[Run]) -> RunSet:
+        """Runs of one kind, in memory or stored, as what their family makes of them."""
+        given = list(runs)
+        kinds = dict.fromkeys(run.kind for run in given)
+        if len(kinds) > 1:
+            raise DialgaugeError(f"runs of different kinds do not stand in one table: {', '.join(kinds)}")
+        module, _, name = _CLASSES.get(next(iter(kinds), ""), f"{__name__}:RunSet").partition(":")
+        family: type[RunSet] = getattr(import_module(module), name)
+        return family(given)
+
+    def _check(self, run: Run) -> None:
+        """An error where a run cannot be shown by this class."""
+
+    def _labels(self, runs: Sequence[Run]) -> list[str]:
+        """The names the runs go by; such as several share are numbered."""
+        return [run.name for run in runs]
+
+    def __getitem__(self, name: str | int) -> Run:
+        if isinstance(name, int):
+            return self.runs[name]
+        if name not in self._runs:
+            raise UnknownNameError(f"there is no system '{name}'.{nearest(name, self._runs)}")
+        return self._runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._runs)
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs, in order."""
+        return list(self._runs.values())
+
+    @property
+    def measures(self) -> list[str]:
+        """All measures that any of the systems has."""
+        return list(dict.fromkeys(name for run in self.runs for name in run.scores))
+
+    @property
+    def complete(self) -> bool:
+        """Was everything scored that there should be?"""
+        return all(run.coverage.complete for run in self.runs)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the scores should know, first of all systems, then of each."""
+        shared = [note for note in self.runs[0].notes if all(note in run.notes for run in self.runs)]
+        own = (f"{name}: {note}" for name, run in self.items() for note in run.notes if note not in shared)
+        return [*shared, *own]
+
+    def frame(self) -> polars.DataFrame:
+        """One row for each system and measure: value, interval, number of dialogues, signature."""
+        import polars
+
+        numbers = ("value", "low", "high")
+        rows = [
+            {"system": run.name, **self._facts(run), "measure": measure}
+            | {end: getattr(score, end) for end in numbers}
+            | {"n": score.n, "signature": score.signature}
+            for run in self.runs
+            for measure, score in run.scores.items()
+        ]
+        types: dict[str, Any] = dict.fromkeys(numbers, polars.Float64)
+        return polars.DataFrame(rows, schema_overrides=types | {"n": polars.Int64})
+
+    def _facts(self, run: Run) -> dict[str, str]:
+        """What tells apart the runs of one system, as columns of the frame."""
+        return {}
+
+    def tables(self) -> list[Table]:
+        """Everything as tables, the scores first: measures down and systems across."""
+        columns = [Column("measure", exact=True), *(Column(name, align="right") for name in self)]
+        table = Table(", ".join(dict.fromkeys(run.kind for run in self.runs)), columns, notes=self.notes)
+        table.signature = self.signature
+        for measure in self.measures:
+            scores = [run.scores.get(measure) for run in self.runs]
+            table.add(measure, *(score_cell(score, like=measure) for score in scores))
+        if any(score.unit == SHARE for run in self.runs for score in run.scores.values()):
+            table.notes.append("Shares in percent; CSV and JSON have fractions.")
+        return [table]
+
+    @property
+    def signature(self) -> str:
+        """What the signatures of all scores share."""
+        return Signature.shared(Signature.parse(run.signature) for run in self.runs).long()
+
+    def worst(self, n: int = 5, by: str | None = None) -> Display:
+        """The dialogues of each system with the worst value of a measure, by default its first that dialogues have."""
+        import polars as pl
+
+        shown = Display()
+        for name, run in self.items():
+            frame = run.table("dialogue_scores").filter(pl.col("den") > 0)
+            known = frame["measure"].unique().to_list()
+            chosen = by or next((measure for measure in run.scores if measure in known), "")
+            if chosen not in known:
+                raise UnknownNameError(f"{name}: dialogues have no value of '{chosen}'.{nearest(chosen, known)}")
+            falling = run[chosen].higher_is_better is False
+            ranked = frame.filter(pl.col("measure") == chosen).with_columns(value=pl.col("num") / pl.col("den"))
+            ranked = ranked.sort("value", "dialogue", descending=[falling, False]).head(n)
+            table = Table(f"{name}: worst dialogues", ["dialogue", score_column(chosen, run[chosen])])
+            for dialogue, value in ranked.select("dialogue", "value").iter_rows():
+                table.add(dialogue, value)
+            shown.append(table)
+        return shown
+
+    def explain(self, dialogue: str) -> Display:
+        """What each system did in one dialogue, and what that is worth."""
+        having = {name: found for name, run in self.items() if (found := _named(run, dialogue)) is not None}
+        if not having:
+            known = (one for run in self.runs for one in run.table("dialogues")["dialogue"])
+            hint = nearest(dialogue, known)
+            raise UnknownNameError(f"there is no dialogue '{dialogue}'.{hint if 'Did you mean' in hint else ''}")
+        return Display(part for name, found in having.items() for part in self._explained(self[name], found))
+
+    def _explained(self, run: Run, dialogue: str) -> Iterable[Table | str]:
+        import polars as pl
+
+        own = pl.col("dialogue") == dialogue
+        table = Table(f"{run.name}: {dialogue}", ["measure", Column("value", align="right")])
+        for measure, num, den in run.table("dialogue_scores").filter(own).select("measure", "num", "den").iter_rows():
+            table.add(measure, Cell(num / den if den else None, like=score_column(measure, run.scores.get(measure))))
+        talk = Table("What was said", [Column("turn", align="right"), "speaker", "text"])
+        for turn in run.table("turns").filter(own).select("turn", "speaker", "text").iter_rows():
+            talk.add(*turn)
+        return table, talk
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The figures by name; each is drawn when it is called."""
+        from dialgauge.report.run_charts import run_figures
+
+        return run_figures(self)
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain values, as ``--json`` writes it."""
+        systems = [
+            {"name": run.name, "scores": {name: score.as_dict() for name, score in run.scores.items()}}
+            for run in self.runs
+        ]
+        return {"signature": self.signature, "systems": systems}
+
+    def save(self, store: Store | str | Path | None = None) -> Self:
+        """Store the runs; the same results come back, with the stored runs."""
+        chosen = store if isinstance(store, Store) else Store(store)
+        return type(self)(chosen.add(run) for run in self.runs)
+
+    def __repr__(self) -> str:
+        return f"<RunSet {self.runs[0].kind}: {some_of(list(self))}; {some_of(self.measures)}>"
+
+
+def score_cell(score: Score | None, *, bold: bool = False, like: str | None = None) -> Cell:
+    """A score with its interval; ``like``: as a column of its measure would show it."""
+    if score is None:
+        return Cell(None)
+    look = None if like is None else score_column(like, score)
+    return Cell(score.value, score.low, score.high, bold=bold, like=look)
+
+
+def _named(run: Run, dialogue: str) -> str | None:
+    """The dialogue as the run writes its id."""
+    wanted = dialogue_key(dialogue)
+    return next((one for one in run.table("dialogues")["dialogue"] if dialogue_key(one) == wanted), None)

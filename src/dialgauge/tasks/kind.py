@@ -1,0 +1,13 @@
+"""Runs that judge whether responses do what their goals ask for, and the measures of recorded outcomes."""
+
+from dialgauge.kinds import Kind
+
+TASKS = Kind(
+    "tasks",
+    cards="dialgauge.tasks.measures:CARDS",
+    comparison="dialgauge.tasks.comparison_view:VIEW",
+    pages="dialgauge.tasks.pages:PAGES",
+    headline=("Success", "Success(rules=grounded)", "Inform"),
+)
+#: No run is of this kind: runs of the lab have these measures beside others.
+OUTCOMES = Kind("outcomes", cards="dialgauge.tasks.recordings.outcome_measures:CARDS")

@@ -1,0 +1,248 @@
+"""Why a task failed: a code and its arguments, kept in the table ``reasons``, and the words that people read.
+
+``reasons``  dialogue, domain, rule, reason (a code of ``WORDINGS``), slot, turn, given, wanted, entity, elsewhere,
+             rows, unfit: one row for each reason; what a reason does not have is null
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from dialgauge.presentation import NAMED, columns, tallied
+from dialgauge.report import plain
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.presentation import DialogueRows
+    from dialgauge.runs import Run
+
+REASONS = "reasons"
+#: The group of a code that this version does not know.
+OTHER = "another reason"
+
+
+class TaskFault(Struct, frozen=True, kw_only=True, gc=False):
+    """One reason why a task failed: a code, and what it is about."""
+
+    reason: str
+    slot: str = ""
+    #: Where the fault shows: the turn that named, booked, sent, told or offered; None where nothing was.
+    turn: int | None = None
+    given: tuple[str, ...] = ()
+    wanted: str = ""
+    #: What the user has or had, or what was offered, by name.
+    entity: str = ""
+    #: Of a request: it was answered, but about something else than what the user ended up with.
+    elsewhere: bool = False
+    #: Of an offer: its rows, and those of them that do not fit the goal.
+    rows: int | None = None
+    unfit: int | None = None
+
+
+class Wording(NamedTuple):
+    """How a reason is said: the group that it counts for, and its sentence.
+
+    Where ``each`` is given, one sentence joins all such reasons of a task, or of a slot if ``by_slot``.
+    """
+
+    group: str
+    sentence: str
+    each: str = ""
+    between: str = ", "
+    by_slot: bool = False
+
+
+def _in_vain(why: str) -> Wording:
+    group = "given in the wrong place"
+    return Wording(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
+
+
+WORDINGS: dict[str, Wording] = {
+    # Conversations, strict
+    "nothing_named": Wording("nothing was named", "nothing was named"),
+    "turned_down": Wording(
+        "what was named was given up", "{entity} was turned down in turn {turn}: the user asked for {slot} {wanted}"
+    ),
+    "given_up": Wording(
+        "what was named was given up", "{entity} was given up in turn {turn}: the system said that there is none"
+    ),
+    "unfit": Wording("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
+    "no_taxi": Wording("no taxi was sent", "no taxi was sent"),
+    "taxi_differs": Wording(
+        "the taxi is not as wanted", "the taxi of turn {turn} has {slot} {given}, wanted {wanted}"
+    ),
+    "taxi_end_missing": Wording(
+        "the taxi is not as wanted", "{slot} is to be the {wanted}, and the user has none"
+    ),
+    "never_tried": Wording("booking never tried", "not booked: it was never tried"),
+    "not_booked": Wording("booking refused", "not booked ({each})", "{given} in turn {turn}"),
+    "booked_otherwise": Wording("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
+    "reference_untold": Wording(
+        "reference not told", "the reference {wanted} of the booking of turn {turn} was never told"
+    ),
+    "reference_wrong": Wording(
+        "reference not told", "the reference was told as {given} in turn {turn}; it is {wanted}"
+    ),
+    "untold": Wording("an answer was never told", "{slot} was never told"),
+    "told_wrong": Wording("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
+    "told_of_nothing": Wording(
+        "an answer about something else", "{slot} was told in turn {turn}, of nothing that the user has"
+    ),
+    "told_of_another": Wording(
+        "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
+    ),
+    # Conversations, compat
+    "no_booking_heard": Wording("no booking was heard of", "no booking was heard of"),
+    "booked_unfit": Wording(
+        "what was heard to be booked does not fit", "the row heard to be booked (number {given}) fails constraints"
+    ),
+    "never_heard": Wording("an answer was never heard", "never heard: {each}", "{slot}"),
+    "no_row": Wording(
+        "no row has these answers", "for the dialogue: no row has these constraints and anything like these answers"
+    ),
+    "nothing_to_do": Wording("nothing to book or to ask", "nothing to book, and nothing to ask"),
+    # Responses, mwzeval and grounded
+    "no_responses": Wording("no responses", "the system has no responses for this dialogue"),
+    "nothing_offered": Wording(
+        "nothing was offered", "nothing was offered: no response that counts for {domain} has a {wanted}"
+    ),
+    "state_lacks_domain": Wording(
+        "the state lacks the domain", "the state at the offer, in turn {turn}, does not have {domain}"
+    ),
+    "state_fits_nothing": Wording(
+        "the state fits nothing", "the state at the offer, in turn {turn}, fits nothing in the database: {given}"
+    ),
+    "state_differs": Wording(
+        "the state is not the goal",
+        "the state at the last offer, in turn {turn}, does not say what the goal says: {given}",
+    ),
+    "offer_unfit": Wording(
+        "an offer does not fit",
+        "in turn {turn} the state led to {offered}, {unfit} of which {do} not fit the goal, such as {entity}: {each}",
+        "{slot} is {given}, wanted {wanted}",
+        between="; ",
+    ),
+    "never_told": Wording("never told", "never told: {each}", "{slot}"),
+    "told_for_another": _in_vain("treated as the {given} domain"),
+    "told_for_none": _in_vain("treated as no domain"),
+    "told_unbooked": _in_vain("nothing was booked yet by the human wizard"),
+    "told_stuffed": _in_vain("the response is stuffed"),
+    "told_of_other": _in_vain("it belongs to {given}"),
+    "told_off_goal": _in_vain("the state does not fit the goal"),
+    "another_failed": Wording(
+        "another domain failed", "under mwzeval a domain cannot succeed while another fails ({given})"
+    ),
+}  # fmt: skip
+REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
+#: What was told, but where it does not count.
+TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.by_slot)
+_UNKNOWN = Wording(OTHER, "{reason}")
+
+
+def fault_sentences(faults: Iterable[TaskFault], domain: str = "") -> list[str]:
+    """The reasons of one task in words."""
+    return [_sentence(list(same), domain) for _, same in groupby(faults, key=_joined_by)]
+
+
+def _joined_by(fault: TaskFault) -> object:
+    wording = WORDINGS.get(fault.reason, _UNKNOWN)
+    return (wording.sentence, fault.slot if wording.by_slot else "") if wording.each else fault
+
+
+def _sentence(same: Sequence[TaskFault], domain: str) -> str:
+    wording = WORDINGS.get(same[0].reason, _UNKNOWN)
+    turns: dict[TaskFault, list[str]] = {}
+    for fault in same if wording.by_slot else ():
+        turns.setdefault(replace(fault, turn=None), []).append(str(fault.turn))
+    parts = [
+        WORDINGS[fault.reason].each.format(**_words(fault, domain), turns=", ".join(seen))
+        for fault, seen in turns.items()
+    ] or [wording.each.format(**_words(fault, domain)) for fault in same]
+    return wording.sentence.format(**_words(same[0], domain), each=wording.between.join(parts))
+
+
+def _words(fault: TaskFault, domain: str) -> dict[str, str | int | None]:
+    return {
+        "domain": domain,
+        "reason": fault.reason,
+        "slot": fault.slot,
+        "turn": fault.turn,
+        "given": ", ".join(fault.given) if fault.given else "nothing",
+        "wanted": fault.wanted,
+        "entity": fault.entity or "nothing",
+        "offered": counted(fault.rows or 0, "row"),
+        "unfit": f"{fault.unfit or 0:,}",
+        "do": "does" if fault.unfit == 1 else "do",
+    }
+
+
+def reasons_frame(rows: Iterable[tuple[str, str, str, TaskFault]]) -> polars.DataFrame:
+    """The table ``reasons`` of dialogues, domains, rules and faults."""
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        "dialogue": pl.String, "domain": pl.String, "rule": pl.String, "reason": pl.String, "slot": pl.String,
+        "turn": pl.Int64, "given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String,
+        "elsewhere": pl.Boolean, "rows": pl.Int64, "unfit": pl.Int64,
+    }  # fmt: skip
+    kept = [(*about, *(None if value in ("", ()) else value for value in astuple(fault))) for *about, fault in rows]
+    return pl.DataFrame(kept, kinds, orient="row")
+
+
+def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:
+    """By dialogue, domain and rule, the reasons of the rows of a table ``reasons`` in words."""
+    tasks: dict[tuple[str | None, str | None, str | None], list[TaskFault]] = {}
+    for row in rows:
+        fault = TaskFault(
+            reason=row["reason"] or "", slot=row["slot"] or "", turn=row["turn"], wanted=row["wanted"] or "",
+            given=tuple(value or "" for value in row["given"] or ()), entity=row["entity"] or "",
+            elsewhere=bool(row["elsewhere"]), rows=row["rows"], unfit=row["unfit"],
+        )  # fmt: skip
+        tasks.setdefault((row["dialogue"], row["domain"], row["rule"]), []).append(fault)
+    return {task: "; ".join(fault_sentences(faults, task[1] or "")) for task, faults in tasks.items()}
+
+
+def dialogue_reasons(tables: DialogueRows, dialogue: str, rule: str) -> list[str]:
+    """Why each domain of a dialogue failed by a rule set."""
+    rows = [row for row in tables.records(REASONS, dialogue) if row["rule"] == rule]
+    return [f"{plain(domain or '')}: {plain(why)}" for (_, domain, _), why in reason_texts(rows).items()]
+
+
+def reason_groups(reasons: polars.DataFrame) -> polars.DataFrame:
+    """Of a table ``reasons``, each group once for each task: dialogue, domain, rule, group."""
+    import polars as pl
+
+    group = pl.col("reason").replace_strict(REASON_GROUPS, default=OTHER, return_dtype=pl.String)
+    given = reasons.filter(pl.col("reason").fill_null("") != "")
+    return given.select("dialogue", "domain", "rule", group.alias("group")).unique(maintain_order=True)
+
+
+def reason_pairs(reasons: polars.DataFrame) -> polars.DataFrame:
+    """Dialogues with the groups and rules of their reasons, for a filter."""
+    import polars as pl
+
+    return reason_groups(reasons).select("dialogue", pl.format("{} ({})", "group", "rule").alias("value"))
+
+
+def reason_counts(reasons: polars.DataFrame, by: str) -> dict[str, dict[str, int]]:
+    """How often each group occurs, by the values of another column."""
+    counts: dict[str, dict[str, int]] = {}
+    for group, value, count in reason_groups(reasons).group_by("group", by).len().sort("group", by).rows():
+        counts.setdefault(group, {})[value or "unknown"] = count
+    return counts
+
+
+def frequent_reasons(run: Run, rule: str) -> str:
+    """The groups of reasons that occur most, with their numbers."""
+    frame = columns(run, REASONS, text=("dialogue", "domain", "rule", "reason"))
+    if frame is None:
+        return ""
+    groups = tallied(reason_groups(frame.filter(frame["rule"] == rule))["group"])
+    return "; ".join(f"{group} ({count:,})" for group, count in groups[:NAMED])

@@ -1,0 +1,11 @@
+"""Runs of agents that try each task several times."""
+
+from dialgauge.kinds import Kind
+
+TRIALS = Kind(
+    "trials",
+    cards="dialgauge.tasks.trials.reward_measures:CARDS",
+    comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
+    pages="dialgauge.tasks.trials.pages:PAGES",
+    headline=("pass^1",),
+)

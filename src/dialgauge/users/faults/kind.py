@@ -1,0 +1,12 @@
+"""Runs that check recorded conversations for faults of the simulated user."""
+
+from dialgauge.kinds import Kind
+
+FAULTS = Kind(
+    "faults",
+    cards="dialgauge.users.faults.fault_measures:CARDS",
+    comparison="dialgauge.users.faults.fault_comparison:VIEW",
+    pages="dialgauge.users.faults.pages:PAGES",
+    from_dialogues="dialgauge.users.faults.fault_runs:faults_run",
+    headline=("NoFaultFound",),
+)

@@ -1,0 +1,69 @@
+"""Pages of checks of simulated users: each fault at its message, and how far each check looked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.presentation import (
+    CHECKS,
+    FAULTS,
+    READ_FIRST,
+    Badge,
+    DialogueView,
+    Facet,
+    RunTables,
+    ToolPages,
+    kind_badges,
+    worth_reading,
+)
+from dialgauge.report import stacked_bars
+
+if TYPE_CHECKING:
+    from dialgauge.dialogue import Dialogue
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
+
+
+class FaultsPages(ToolPages):
+    """What simulated users got wrong; the conversations may be of any kind."""
+
+    facets: Sequence[Facet] = (
+        Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet(READ_FIRST, "read first", FAULTS, (), made=worth_reading),
+        Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none")),
+    )
+
+    def columns(self, run: Run) -> list[str]:
+        """Whether a conversation is free of faults that were found."""
+        return [name for name in ("NoFaultFound",) if name in run.scores]
+
+    def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
+        """The messages with their faults; the verdict is the conversation's own."""
+        view = super().dialogue(library, run, dialogue)
+        faults = library.rows(run, FAULTS, dialogue.id)
+        success = dialogue.outcome.success if dialogue.outcome else None
+        verdict = [] if success is None else [Badge("passed", "good") if success else Badge("failed", "bad")]
+        checks = library.rows(run, CHECKS, dialogue.id)
+        left = [row["kind"] for row in checks if row["checked"] == "none"]
+        unseen = [Badge(f"not checked: {', '.join(map(str, left))}".replace("_", " "), "warn")] if left else []
+        none = [] if faults or (left and len(left) == len(checks)) else [Badge("no fault found")]
+        return DialogueView(view.template, view.turns, view.overview, [*verdict, *kind_badges(faults), *none, *unseen])
+
+    def tables(self, library: RunTables, run: Run) -> list[Table]:
+        """How often each fault was found, of how many conversations that were looked at."""
+        return self.fault_tables(library, run)
+
+    def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
+        """Which faults were found."""
+        return {"faults": partial(_chart, library, run)} if FAULTS in run.tables else {}
+
+
+def _chart(library: RunTables, run: Run) -> Any:
+    counts = library.table(run, FAULTS).group_by("kind").len().rows()
+    bars = {str(kind): {"faults": float(count)} for kind, count in counts}
+    return stacked_bars(bars, ["faults"], title="Faults of the user", value="faults, a run of the same counted once")
+
+
+PAGES = FaultsPages()

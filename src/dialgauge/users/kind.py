@@ -1,0 +1,11 @@
+"""Runs that hold what simulated users said against their goals."""
+
+from dialgauge.kinds import Kind
+
+USERS = Kind(
+    "users",
+    cards="dialgauge.users.measures:CARDS",
+    comparison="dialgauge.users.comparison_view:VIEW",
+    pages="dialgauge.users.pages:PAGES",
+    headline=("I-GCDF1", "R-GCDF1"),
+)

@@ -1,0 +1,122 @@
+"""Pages of agents' results: trials, tool calls, expected actions, faults of the user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, trials_side_by_side
+from dialgauge.presentation import pages_of
+from dialgauge.runs import Run, new_run
+from dialgauge.tasks import score_results
+from support.agent_results import tau_file
+from support.examples import EXAMPLES
+from support.family_pages import (
+    assert_harmless,
+    dialogue_html,
+    emptied,
+    hostile,
+    nulled,
+    run_html,
+    view_of_dialogue,
+    without,
+)
+
+TASKS = {"a": "++", "b": "+-", "c": "--"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return score_results([tau_file(tmp_path_factory.mktemp("tau") / "r.json", TASKS)], resamples=50)[0]
+
+
+@pytest.fixture(scope="module")
+def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    path = tmp_path_factory.mktemp("tau2") / "two.json"
+    path.write_bytes(EXAMPLES["tau2"])
+    return score_results([path], resamples=0)[0]
+
+
+def found(run: Run, **facets: str) -> list[str]:
+    listed = DialogueList(Library(runs=[run]), run)
+    return [listed.ids[int(place)] for place in listed.order(DialogueQuery(facets=facets))]
+
+
+def test_filters_by_verdict_and_by_the_trials_of_the_task(run: Run) -> None:
+    assert found(run, passed="yes") == ["a#0", "a#1", "b#0"]
+    assert found(run, steady="some pass") == ["b#0", "b#1"]
+    assert found(run, passed="no", steady="none passes") == ["c#0", "c#1"]
+    assert found(run, task="b", passed="no") == ["b#1"]
+
+
+def test_the_trials_of_a_task_stand_side_by_side(run: Run) -> None:
+    side = trials_side_by_side(Library(runs=[run]), run, "b")
+    assert side.titles == ("b#0: passed", "b#1: failed") and len(side.views) == 2
+
+
+def test_a_dialogue_links_to_its_siblings_and_tells_its_reward(run: Run) -> None:
+    view = view_of_dialogue(run, "b#1")
+    assert [badge.text for badge in view.badges] == ["failed", "trial 1"]
+    assert view.overview.siblings == [("b#0", 0, True), ("b#1", 1, False)]
+    assert ("reward", "0") in view.overview.facts
+
+
+def test_tool_calls_of_both_sides_stand_at_their_turns(with_tools: Run) -> None:
+    [dialogue] = list(with_tools.dialogues())
+    view = view_of_dialogue(with_tools, dialogue.id)
+    called = {turn.place: [call.name for call in turn.cell.calls] for turn in view.turns if turn.cell is not None}
+    assert called == {
+        place: [call.name for call in turn.calls] for place, turn in enumerate(dialogue.turns) if turn.calls
+    }
+    assert "speed" in dialogue_html(with_tools, dialogue.id)
+
+
+def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Run) -> None:
+    faults = pl.DataFrame(
+        {
+            "dialogue": ["b#1", "b#1", "b#1"], "kind": ["invented", "early_end", "withheld"], "turn": [0, None, 0],
+            "sentence": ["it made up a date", "a wish was open", ""], "checked": [True, True, False],
+        }
+    )  # fmt: skip
+    tables = {name: run.table(name) for name in run.tables if name not in ("dialogues", "turns", "dialogue_scores")}
+    marked = new_run(kind=run.kind, name=run.name, tables={**tables, "faults": faults}, corpus=list(run.dialogues()))
+    view = view_of_dialogue(marked, "b#1")
+    assert [badge.text for badge in view.turns[0].badges if badge.tone == "bad"] == ["invented"]
+    assert view.overview.faults == [("early_end", "a wish was open")]
+    text = dialogue_html(marked, "b#1")
+    assert "it made up a date" in text and "withheld" not in text
+    assert found(marked, fault="invented") == ["b#1"]
+
+
+def test_hostile_and_poor_tables_have_pages(run: Run, with_tools: Run) -> None:
+    for one in (run, with_tools):
+        name = next(iter(one.dialogues())).id
+        odd = hostile(one)
+        assert_harmless(dialogue_html(odd, next(iter(odd.dialogues())).id))
+        assert_harmless(run_html(odd))
+        for poor in (emptied(one), *(without(one, table) for table in ("trials", "calls", "reward_parts"))):
+            assert dialogue_html(poor, name)
+            run_html(poor)
+        for table in ("trials", "calls", "reward_parts"):
+            assert dialogue_html(nulled(one, table), name)
+
+
+def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:
+    table, checked = pages_of("trials").tables(Library(runs=[run]), run)
+    assert checked.title == "Faults of the user" and len(checked) > 0
+    assert [row["task"] for row in table.records()] == ["b", "c", "a"]
+
+
+@pytest.mark.soak
+def test_real_results(shared_data: Path) -> None:
+    """A conversation passes only if the database ends up right, so it made every expected call that writes to it."""
+    writing = ("book_", "cancel_", "update_", "send_")
+    [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0)
+    library, pages = Library(runs=[run]), pages_of("trials")
+    for dialogue in run.dialogues():
+        view = pages.dialogue(library, run, dialogue)
+        if dialogue.outcome is not None and dialogue.outcome.success:
+            written = [action for action in view.overview.expected if action.name.startswith(writing)]
+            assert all(action.made for action in written), dialogue.id
