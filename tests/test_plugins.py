@@ -54,6 +54,13 @@ def test_a_good_plugin_is_loaded_when_it_is_named(install: Install) -> None:
     assert plugins.names(plugins.FORMATS, {}) == []
 
 
+def test_whose_module_it_is(install: Install) -> None:
+    described = "Metadata-Version: 2.1\nName: Acme.Profiles\nVersion: 1.0\n"
+    install("acme_profiles", "", "tenth = acme_profiles:TENTH", metadata=described)
+    assert plugins.package_of("acme_profiles") == "Acme.Profiles-1.0"
+    assert plugins.package_of("acme") is None
+
+
 def test_ours_are_loaded_without_looking_at_what_is_installed(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:

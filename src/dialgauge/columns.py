@@ -66,11 +66,10 @@ class Column:
         """How many rows are null."""
         if self.valid is not None:
             return len(self) - int(np.count_nonzero(self.valid))
-        return 0 if isinstance(self.values, np.ndarray) else sum(text is None for text in self.texts())
-
-    def texts(self) -> Sequence[Any]:
-        """The texts row by row."""
-        return self.values if self.codes is None else [self.values[code] for code in self.codes.tolist()]
+        if isinstance(self.values, np.ndarray) or None not in self.values:
+            return 0
+        names, codes = self.coded()
+        return int(np.count_nonzero(codes == names.index(None))) if None in names else 0
 
     def unique(self) -> dict[Any, None]:
         """The distinct texts in the order in which they first appear."""
@@ -80,6 +79,14 @@ class Column:
         first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of several rows the last one stays: the first
         used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(self.codes))]
         return dict.fromkeys(self.values[code] for code in used.tolist())
+
+    def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
+        """The distinct texts, and row by row which of them it is."""
+        names = self.unique()
+        places = {name: place for place, name in enumerate(names)}
+        if self.codes is None:
+            return list(names), np.fromiter(map(places.__getitem__, self.values), np.int64, len(self.values))
+        return list(names), np.array([places.get(text, -1) for text in self.values], np.int64)[self.codes]
 
     def rows(self, start: int, stop: int) -> Column:
         """Some rows of it."""
@@ -114,6 +121,7 @@ class ColumnTable:
         if len(lengths) != 1:
             raise ValueError(f"a table needs columns of one length, not {sorted(lengths)}")
         self.height = lengths.pop()
+        self._frame: polars.DataFrame | None = None
 
     @classmethod
     def of(cls, kinds: Mapping[str, ColumnKind], values: Iterable[Any]) -> ColumnTable:
@@ -134,13 +142,15 @@ class ColumnTable:
         return self._columns[name]
 
     def frame(self) -> polars.DataFrame:
-        """The table as polars reads it from a stored run."""
+        """The table as polars reads it from a stored run; made once."""
         import polars
 
-        buffer = io.BytesIO()
-        self.write_parquet(buffer, compress=False)
-        buffer.seek(0)
-        return polars.read_parquet(buffer, use_pyarrow=False)
+        if self._frame is None:
+            buffer = io.BytesIO()
+            self.write_parquet(buffer, compress=False)
+            buffer.seek(0)
+            self._frame = polars.read_parquet(buffer, use_pyarrow=False)
+        return self._frame
 
     def write_parquet(self, stream: IO[bytes], *, compress: bool = True) -> None:
         """Write the table as a Parquet file."""
@@ -186,6 +196,27 @@ class ColumnTable:
             leaf = "element" if kind == "List(String)" else name
             annotation = {} if kind in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
             yield _struct({1: _i32(_PHYSICAL[kind]), 3: _i32(_OPTIONAL), 4: _binary(leaf), **annotation})
+
+
+#: What a run takes as a table.
+GivenTable: TypeAlias = "polars.DataFrame | ColumnTable"
+
+
+def as_frame(table: GivenTable) -> polars.DataFrame:
+    """A table as a polars frame."""
+    return table.frame() if isinstance(table, ColumnTable) else table
+
+
+def coded_texts(column: Column | polars.Series) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct texts of a column in the order in which they first appear, and row by row which of them it is."""
+    if isinstance(column, Column):
+        return column.coded()
+    import polars
+
+    names = column.unique(maintain_order=True)
+    places = polars.Series(range(len(names)), dtype=polars.Int64)
+    codes = column.replace_strict(names, places, return_dtype=polars.Int64)
+    return names.to_list(), codes.to_numpy(writable=True)
 
 
 @dataclass(frozen=True)
@@ -265,20 +296,17 @@ _Pages: TypeAlias = "tuple[NDArray[np.bool_] | None, bytes, bytes, int]"
 
 
 def _text_pages(column: Column) -> _Pages:
-    names = column.unique()
-    nulls = None in names
-    distinct = [name for name in names if name is not None]
-    if not distinct or 3 * len(distinct) > 2 * len(column):
-        texts = column.texts()
-        valid = np.array([text is not None for text in texts], bool) if nulls else None
-        return valid, _plain_texts([text for text in texts if text is not None] if nulls else texts), b"", 0
-    places = {name: place for place, name in enumerate([None, *distinct], -1)}
-    if column.codes is None:
-        codes = np.fromiter(map(places.__getitem__, column.values), np.int64, len(column))
-    else:
-        codes = np.array([places.get(text, -1) for text in column.values], np.int64)[column.codes]
-    valid = codes >= 0 if nulls else None
-    return valid, _codes(codes if valid is None else codes[valid], len(distinct)), _plain_texts(distinct), len(distinct)
+    names, codes = column.coded()
+    valid = None
+    if None in names:
+        null = names.index(None)
+        valid = codes != null
+        codes = codes[valid]
+        codes[codes > null] -= 1
+        del names[null]
+    if 3 * len(names) > 2 * len(column) or not names:
+        return valid, _plain_texts([names[code] for code in codes.tolist()]), b"", 0
+    return valid, _codes(codes, len(names)), _plain_texts(names), len(names)
 
 
 def _number_pages(column: Column) -> _Pages:
@@ -286,16 +314,18 @@ def _number_pages(column: Column) -> _Pages:
     values = column.to_numpy() if valid is None else column.to_numpy()[valid]
     if column.kind == "Boolean":
         return valid, np.packbits(values, bitorder="little").tobytes(), b"", 0
-    if column.kind == "Float64":  # by their bits: there are two zeros and many NaN
-        distinct, codes = np.unique(values.view(np.int64), return_inverse=True)
-    elif len(values) and int(values.max()) - int(values.min()) < min(_NEAR, len(values)):
+    if column.kind == "Float64":
+        bits = values.view(np.int64)  # as there are two zeros and many NaN
+        ordered = np.sort(bits)
+        distinct = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(bits) else ordered
+        if 0 < 4 * len(distinct) <= len(bits):
+            return valid, _codes(np.searchsorted(distinct, bits), len(distinct)), distinct.tobytes(), len(distinct)
+    elif len(values):
         low, high = int(values.min()), int(values.max())
-        distinct, codes = np.arange(low, high + 1, dtype=values.dtype), values - low
-    else:
-        return valid, values.tobytes(), b"", 0
-    if not len(values) or 4 * len(distinct) > len(values):
-        return valid, values.tobytes(), b"", 0
-    return valid, _codes(codes, len(distinct)), distinct.tobytes(), len(distinct)
+        if high - low < min(_NEAR, len(values) // 4):
+            near = np.arange(low, high + 1, dtype=values.dtype)
+            return valid, _codes(values - low, len(near)), near.tobytes(), len(near)
+    return valid, values.tobytes(), b"", 0
 
 
 def _plain_texts(texts: Sequence[Any]) -> bytes:

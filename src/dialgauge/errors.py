@@ -66,8 +66,8 @@ def terminate(*_: object) -> None:
     raise Terminated
 
 
-def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.5) -> str:
-    """A hint for a misspelt name: `` Did you mean 'JGA'?``, or the list of known names when none is near."""
+def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.5, listed: bool = True) -> str:
+    """A hint for a misspelt name: `` Did you mean 'JGA'?``; where none is near, the known names if ``listed``."""
     import difflib
 
     names = sorted(known)
@@ -75,7 +75,7 @@ def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float =
     chosen = [name for low in dict.fromkeys(near) for name in names if name.lower() == low]
     if chosen:
         return " Did you mean " + " or ".join(f"'{name}'" for name in chosen[:most]) + "?"
-    return f" Known: {', '.join(names)}." if names else ""
+    return f" Known: {', '.join(names)}." if names and listed else ""
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> DialgaugeError:

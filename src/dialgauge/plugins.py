@@ -12,6 +12,7 @@ Invariants
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -113,12 +114,13 @@ def package_of(module: str) -> str | None:
     versions = installed_versions()
     for _, plugin in _scan(tuple(sys.path)):
         if plugin.target.partition(":")[0].partition(".")[0].strip() == module:
-            return f"{plugin.package}-{versions.get(plugin.package.lower().replace('-', '_'), '')}"
+            name = re.sub(r"[-.]", "_", plugin.package.lower())
+            return f"{plugin.package}-{versions.get(name, 'unknown')}"
     return None
 
 
 def installed_versions() -> dict[str, str]:
-    """Version by package, in lower case, by the names of the folders that describe them (``numpy-2.4.1.dist-info``).
+    """Version by package (small letters, underscores), from folder names such as ``numpy-2.4.1.dist-info``.
 
     ``importlib.metadata`` says the same, and takes 20 ms to import a parser of e-mail and to read the descriptions.
     """
@@ -131,7 +133,7 @@ def installed_versions() -> dict[str, str]:
         for name in names:
             if name.endswith((".dist-info", ".egg-info")):
                 package, _, version = name.rpartition(".")[0].partition("-")
-                versions.setdefault(package.lower(), version.partition("-")[0])
+                versions.setdefault(package.lower().replace(".", "_"), version.partition("-")[0])
     return versions
 
 

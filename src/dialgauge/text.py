@@ -8,6 +8,29 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 
+class Note(str):
+    """A sentence for the readers of scores, with the code of what it is about, by which programs choose it.
+
+    >>> Note("coverage", "half of it was scored").kind
+    'coverage'
+    """
+
+    kind: str
+
+    def __new__(cls, kind: str, text: str) -> Note:
+        note = super().__new__(cls, text)
+        note.kind = kind
+        return note
+
+    def __reduce__(self) -> tuple[type[Note], tuple[str, str]]:
+        return Note, (self.kind, str(self))
+
+
+def note_kind(note: str) -> str:
+    """The code of a note; one that somebody else wrote as plain text is a ``remark``."""
+    return note.kind if isinstance(note, Note) else "remark"
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """The count with its noun in the right number; the plural ends in s unless it is given.
 

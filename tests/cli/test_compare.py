@@ -201,7 +201,7 @@ def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.Capture
         (["--to", "markdwn"], "unknown output format 'markdwn' for --to. Did you mean 'markdown'?"),
         (["--table", "all.doc"], "a table can be written as .md, .tex, .html, .csv, .json"),
         (["--figures", "drawn", "--figure-format", "bmp"], "unknown --figure-format 'bmp'"),
-        (["--correlation", "pearsn"], "no correlation 'pearsn'. Did you mean 'pearson'"),
+        (["--correlation", "pearsn"], "(got 'pearsn'). Did you mean 'pearson'"),
         (["--show-by", "JGA"], "--show-by needs --show N"),
         (["--rated", "good"], "--rated needs --ratings FILE"),
     ],

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -139,11 +140,11 @@ def test_showing_a_run(place: Place) -> None:
 
 
 def test_codes_in_the_tables_of_a_run_are_explained_below_them(place: Place) -> None:
-    rows: dict[str, dict[str, list[str | None]]] = {
+    rows: dict[str, dict[str, list[Any]]] = {
         "ends": {"reason": ["user_done", "of_my_own"]},
         "patterns": {"pattern": ["no_miss_mult", None]},
         "blame": {"cause": ["said_not_heard", "refused"]},
-        "behaviours": {"behaviours": ["lost/loop, repeated_inform", ""]},
+        "behaviours": {"behaviours": [["lost/loop", "repeated_inform"], []]},
         "faults": {"kind": ["early_end", "early_end"]},
         "plain": {"text": ["nothing but words", "no/code of_ours"]},
     }

@@ -84,7 +84,7 @@ def test_warnings_are_said(capsys: Capture, gold: Path, tmp_path: Path) -> None:
         (["GOLD", "MINE", "MINE"], "given twice"),
         (["GOLD", "MINE", "--domains", "lists"], "--domains must be one of file, state, placeholders"),
         (["GOLD", "MINE", "--unanswered", "no"], "--unanswered must be one of skip, fail"),
-        (["GOLD", "MINE", "--by", "turn"], "--by accepts only 'domain'"),
+        (["GOLD", "MINE", "--by", "turn"], "--by must be domain (got 'turn')"),
         (["GOLD", "MINE", "-m", "Sucess"], "Did you mean 'Success'"),
         (["GOLD", "MINE", "--references", "MINE"], "--references-are"),
         (["GOLD", "MINE", "--references-are", "raw"], "--references FILE"),

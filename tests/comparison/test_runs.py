@@ -12,6 +12,7 @@ import pytest
 
 from dialgauge import kinds
 from dialgauge.comparison import (
+    MISSING_OPTIONS,
     ComparisonOptions,
     ComparisonView,
     ItemDifference,
@@ -28,6 +29,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.text import note_kind
 from runs.contract import assert_run_contract
 
 KINDS = ("tracking", "responses", "users", "interaction", "juggling")
@@ -93,6 +95,11 @@ def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> No
     assert compared.values.tolist() == [[0.75], [0.25]]
     assert compared.turn_scores == {}
     assert compared.notes[0] == f"{first} lacks 1 of 3 dialogues"
+    assert [note_kind(note) for note in compared.notes] == ["lacking", "shared_only", MISSING_OPTIONS]
+    document = comparison_json(compared)
+    assert [*zip(document["note_kinds"], document["notes"], strict=True)] == [
+        (note_kind(note), note) for note in compared.notes
+    ]
 
 
 def test_runs_of_different_kinds_are_not_compared() -> None:

@@ -62,7 +62,7 @@ def _read_store(folder: Path) -> None:
     problems: list[DialgaugeError] = []
     store.sql("SELECT count(*), max(num) FROM dialogue_scores", on_problem=problems.append)
     for run in store.survey().runs:
-        for table in run_tables(run):
+        for table in run_tables(run).values():
             table.render("terminal").text()
         for name in run.tables:
             run.table(name)

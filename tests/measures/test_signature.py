@@ -63,7 +63,7 @@ def test_keys_that_would_not_parse_back_are_refused(key: str) -> None:
 
 def test_differences_are_readable_and_order_is_none() -> None:
     one, two = Signature(task="1", gold="a"), Signature(gold="b", task="1", model="x")
-    assert one.differences(two) == ["gold: a / b", "model: - / x"]
+    assert one.differences(two) == {"gold": ("a", "b"), "model": (None, "x")}
     assert not Signature(a1="1", b1="2").differences(Signature(b1="2", a1="1"))
     assert Signature(a1="1", b1="2") == Signature(b1="2", a1="1")
     assert len({Signature(a1="1", b1="2"), Signature(b1="2", a1="1")}) == 1

@@ -35,10 +35,10 @@ def test_the_column_of_a_score_knows_scale_and_direction() -> None:
 
 def test_everything_the_manifest_says_fits_a_screen() -> None:
     tables = run_tables(a_run())
-    assert [table.title for table in tables[1:]] == ["Scores", "Coverage", "Configuration", "Notes"]
-    assert tables[1].records()[0] == {"measure": "JGA", "score": 0.75, "unit": "percent", "better": "higher"}
-    assert len(tables[3].records()) == 1, "files have a value in one piece"
-    lines = tables[3].render("terminal").text().splitlines()[3:]
+    assert list(tables) == ["run", "scores", "coverage", "configuration", "notes"]
+    assert tables["scores"].records()[0] == {"measure": "JGA", "score": 0.75, "unit": "percent", "better": "higher"}
+    assert len(tables["configuration"].records()) == 1, "files have a value in one piece"
+    lines = tables["configuration"].render("terminal").text().splitlines()[3:]
     assert len(lines) > 1
     assert all(len(line) <= 80 for line in lines)
     assert all(line.endswith("value|") for line in lines[:-1])

@@ -13,6 +13,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores, Signature
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.text import Note, note_kind
 from runs.contract import assert_run_contract, scores_of
 
 FRAME = polars.DataFrame({"dialogue": ["a", "b"], "slot": ["x", "y"]})
@@ -32,7 +33,7 @@ def run(scored: Scores, dialogues: list[Dialogue], tmp_path: Path) -> Run:
         inputs=[("gold", gold)],
         seeds=3,
         details={"profile": "canon"},
-        notes=["careful"],
+        notes=["careful", Note("coverage", "half of it")],
     )
 
 
@@ -52,6 +53,8 @@ def test_a_stored_run_says_what_the_one_in_memory_said(run: Run, store: Store, d
     assert (run.stored, stored.stored) == (False, True)
     assert stored.id == run.id
     assert (stored.kind, stored.name, stored.notes, stored.details) == (run.kind, run.name, run.notes, run.details)
+    assert stored.manifest.note_kinds == [note_kind(note) for note in stored.notes] == ["remark", "coverage"]
+    assert store.sql("SELECT note_kinds FROM runs").item().to_list() == ["remark", "coverage"]
     assert (stored.scores, stored.coverage, stored.signature) == (run.scores, run.coverage, run.signature)
     assert (stored.manifest.inputs, stored.manifest.seeds) == (run.manifest.inputs, [3])
     assert list(stored.tables) == list(run.tables)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
 from dialgauge.cli.babi_options import keep_inputs, task_numbers
+from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
@@ -42,7 +43,13 @@ def simulate(
     folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder to write to.")],
     seed: Seed = 0,
     tasks: Annotated[str, Option(help="Tasks from 1 to 5, for example 1-5 or 1,3.")] = "1-5",
-    splits: Annotated[str, Option(help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.")] = "",
+    splits: Annotated[
+        str,
+        Option(
+            known=words("trn dev tst tst-OOV", several=True),
+            help="Splits of trn,dev,tst,tst-OOV. Default: all that the world has.",
+        ),
+    ] = "",
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="Dialogues per task and split.")
     ] = 1000,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.babi_options import (
     CandidatesOption,
@@ -40,7 +40,9 @@ def attention(
         int, Option("--dialogue", min=1, help="Dialogue to show: its number within the split, from 1.")
     ] = 1,
     turn: Annotated[int | None, Option(min=1, help="Reply number, from 1. Default: all.")] = None,
-    split: Annotated[str, Option(help="trn, dev, tst or tst-OOV.")] = "tst",
+    split: Annotated[
+        Literal["trn", "dev", "tst", "tst-OOV"], Option(metavar="TEXT", help="trn, dev, tst or tst-OOV.")
+    ] = "tst",
     limit: LimitOption = 0,
     device: DeviceOption = None,
     run: RunOption = False,

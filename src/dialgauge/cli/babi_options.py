@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from dialgauge.cli.choices import MODELS, words
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
@@ -22,7 +23,12 @@ MaybeDataOption = Annotated[
 DEFAULT_MODEL = "rules"
 ModelOption = Annotated[
     str | None,
-    Option("--model", metavar="NAME", help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}."),
+    Option(
+        "--model",
+        metavar="NAME",
+        known=MODELS,
+        help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}.",
+    ),
 ]
 LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Load the trained model in this folder.")]
 SetOption = Annotated[
@@ -30,13 +36,18 @@ SetOption = Annotated[
     Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable."),
 ]
 PresetOption = Annotated[
-    str | None,
+    Literal["default", "paper", "margin"] | None,
     Option(
         metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
     ),
 ]
 DeviceOption = Annotated[
-    str | None, Option(metavar="NAME", help="Device for learned models: cpu, cuda, or auto (a GPU if present).")
+    str | None,
+    Option(
+        metavar="NAME",
+        known=words("cpu cuda auto", closed=False),
+        help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
+    ),
 ]
 UrlOption = Annotated[
     str | None, Option("--url", metavar="URL", help="Use the bot at this HTTP address instead of a model.")

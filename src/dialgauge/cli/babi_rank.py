@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
@@ -27,6 +27,7 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
+from dialgauge.cli.choices import WORLDS, measures_of, names_of, words
 from dialgauge.cli.common import (
     AlwaysStored,
     DrawnOutput,
@@ -81,7 +82,10 @@ def evaluate(
     facts: FactsOption = None,
     model: ModelOption = None,
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
-    split: Annotated[list[str] | None, Option(help="dev, tst or tst-OOV; repeatable. Default: all.")] = None,
+    split: Annotated[
+        list[Literal["dev", "tst", "tst-OOV"]] | None,
+        Option(metavar="TEXT", help="dev, tst or tst-OOV; repeatable. Default: all."),
+    ] = None,
     url: UrlOption = None,
     folder: LoadOption = None,
     transfer: Annotated[
@@ -90,7 +94,7 @@ def evaluate(
     ] = False,
     world: Annotated[
         str | None,
-        Option(help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
+        Option(known=WORLDS, help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
     ] = None,
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="With --world: dialogues per split.")
@@ -108,7 +112,10 @@ def evaluate(
     measures: Annotated[
         list[str] | None,
         Option(
-            "--measures", "-m", help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults."
+            "--measures",
+            "-m",
+            known=measures_of("responses", check=["default"]),
+            help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults.",
         ),
     ] = None,
     attention: Annotated[
@@ -259,9 +266,14 @@ class _Measuring(NamedTuple):
 
 def table(
     data: DataOption,
-    models: Annotated[str, Option(help="Models, comma-separated.")] = "rules,tfidf,tfidf-type,nearest",
+    models: Annotated[
+        str,
+        Option(known=names_of("rankers", "ranker_names", closed=False, several=True), help="Models, comma-separated."),
+    ] = "rules,tfidf,tfidf-type,nearest",
     tasks: Annotated[str, Option(help="Tasks from 1 to 6, for example 1-5 or 1,3.")] = "1-6",
-    splits: Annotated[str, Option(help="Splits, comma-separated.")] = "dev,tst,tst-OOV",
+    splits: Annotated[
+        str, Option(known=words("dev tst tst-OOV", several=True), help="Splits, comma-separated.")
+    ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
     given: SetOption = None,
     preset: PresetOption = None,

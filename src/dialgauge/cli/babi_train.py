@@ -18,6 +18,7 @@ from dialgauge.cli.babi_options import (
     settings,
     tell,
 )
+from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
 
@@ -33,7 +34,7 @@ def train(
     logs: LogsOption = None,
     candidates: CandidatesOption = None,
     facts: FactsOption = None,
-    model: Annotated[str, Option(help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")

@@ -1,13 +1,14 @@
 """What options and arguments may be, where that is a list of names: for completion, and to check the project file.
 
-The parser knows types; the rooms know names. What a room can list is asked of the room, when it is needed.
+Words that the command line itself defines are ``Literal`` types. Names that a room knows are asked of the room, when
+they are needed: ``Option("--profile", known=PROFILES)``.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import split_at_commas
@@ -42,52 +43,44 @@ class KnownNames(NamedTuple):
         return None
 
 
-def choice_of(command: str, parameter: str) -> KnownNames | None:
-    """The choice for an option (``--engine``) or an argument (``name``) of a command (``lab run``), if it is one."""
-    group = command.split(" ")[0]
-    return next((found for key in (f"{command} {parameter}", f"{group} {parameter}", parameter)
-                 if (found := _CHOICES.get(key)) is not None), None)  # fmt: skip
+def names_of(module: str, name: str, *, check: str = "", closed: bool = True, several: bool = False) -> KnownNames:
+    """The names in a list, a dictionary or the answer of a function of a room's face.
 
+    ``check`` is the room's function that raises for a name it does not know; then others than those listed may do.
+    """
 
-def _of(module: str, name: str) -> Callable[[], Iterable[str]]:
-    """A list, a dictionary or a function of a room's face that gives names."""
+    def of_room(attribute: str) -> Any:
+        return getattr(importlib.import_module(f"dialgauge.{module}"), attribute)
 
     def names() -> Iterable[str]:
-        found = getattr(importlib.import_module(f"dialgauge.{module}"), name)
+        found = of_room(name)
         return list(found() if callable(found) else found)
 
-    return names
+    def known(text: str) -> object:
+        return of_room(check)(text)
+
+    return KnownNames(names, closed and not check, several, known if check else None)
 
 
-def _words(text: str) -> Callable[[], Sequence[str]]:
-    return text.split
+def words(text: str, *, closed: bool = True, several: bool = False) -> KnownNames:
+    """The words of a text; where they are all there is, a ``Literal`` type says it better."""
+    return KnownNames(text.split, closed, several)
 
 
-def _checked(module: str, name: str) -> Callable[[str], object]:
-    """A function of a room that raises for a name that it does not know."""
+def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool = True, ending: str = "") -> KnownNames:
+    """The measures of some families; with ``check``, only those of the first one or of these lists may be named."""
 
-    def check(text: str) -> object:
-        return getattr(importlib.import_module(f"dialgauge.{module}"), name)(text)
-
-    return check
-
-
-def _measures_of(*families: str) -> Callable[[], list[str]]:
     def names() -> list[str]:
-        from dialgauge.measures import cards
+        from dialgauge.measures import cards, families
 
-        return list(dict.fromkeys(name for family in families for name in cards(family)))
+        return list(dict.fromkeys(name for family in chosen or families() for name in cards(family)))
 
-    return names
-
-
-def _is_measure(family: str | None, *lists: str) -> Callable[[str], object]:
-    def check(text: str) -> object:
+    def parse(text: str) -> object:
         from dialgauge.measures import parse_measure
 
-        return None if text.lower() in lists else parse_measure(text, family)
+        return None if text.lower() in (check or ()) else parse_measure(text, chosen[0])
 
-    return check
+    return KnownNames(names, False, several, None if check is None else parse, ending)
 
 
 def _writable() -> list[str]:
@@ -108,18 +101,6 @@ def _figure_formats() -> list[str]:
     return [ending.removeprefix(".") for ending in ENDINGS]
 
 
-def _schemas() -> list[str]:
-    from dialgauge.schemas import schema_names
-
-    return list(schema_names())
-
-
-def _correlations() -> list[str]:
-    from dialgauge.stats import CORRELATIONS
-
-    return [*CORRELATIONS, "all"]
-
-
 def _families_and_measures() -> list[str]:
     from dialgauge.measures import cards, families
 
@@ -132,82 +113,14 @@ def _behaviours() -> list[str]:
     return [*LABELS, *REASONS]
 
 
-_FORMAT = KnownNames(_of("formats", "formats"), closed=False, check=_checked("formats", "format_named"))
-_PROFILE = KnownNames(_of("values", "profile_names"), closed=False, check=_checked("values", "profile_named"))
-_TRACKING = _measures_of("tracking")
-_LAB = _measures_of("lab", "outcomes", "tracking", "users")
-_TASKS = _measures_of("tasks", "trials")
-_SPLITS = _words("dev tst tst-OOV")
-_KINDS = _words("tracking responses interaction attention training users faults tasks trials lab study")
-_AGENTS = KnownNames(_of("agents", "agent_names"), closed=False)
-_MODELS = KnownNames(_of("rankers", "ranker_names"), closed=False)
-
-#: By command and parameter, by group and parameter, or by parameter alone where it means the same everywhere.
-_CHOICES: dict[str, KnownNames] = {
-    "--engine": KnownNames(_of("engine", "ENGINES")),
-    "--figure-format": KnownNames(_figure_formats, several=True),
-    "--format": _FORMAT,
-    "--gold-format": _FORMAT,
-    "--pred-format": _FORMAT,
-    "--coverage": KnownNames(_words("intersection empty")),
-    "--correlation": KnownNames(_correlations),
-    "--device": KnownNames(_words("cpu cuda auto"), closed=False),
-    "--preset": KnownNames(_words("default paper margin")),
-    "--channel": KnownNames(_words("clean mild paper2021"), closed=False),
-    "--failures": KnownNames(_words("live paper masked")),
-    "--level": KnownNames(_words("act text")),
-    "--profile": _PROFILE,
-    "--mode": KnownNames(_words("reference recommended")),
-    "--world": KnownNames(_words("restaurant bakery"), closed=False),
-    "--kind": KnownNames(_KINDS, closed=False),
-    "--system": _AGENTS,
-    "--user": _AGENTS,
-    "users --dataset": KnownNames(_words("multiwoz21 multiwoz21-people sgd"), closed=False),
-    "score --by": KnownNames(_words("domain service slot turn n-domains")),
-    "tasks --by": KnownNames(_words("domain")),
-    "score --sgd-matching": KnownNames(_of("tracking", "MATCHINGS")),
-    "score --measures": KnownNames(
-        _TRACKING, closed=False, several=True, check=_is_measure("tracking", "all", "default")
-    ),
-    "score --worst-by": KnownNames(_TRACKING, closed=False, check=_is_measure("tracking")),
-    "score --fail-under": KnownNames(_TRACKING, closed=False, ending="="),
-    "compare --measures": KnownNames(_TRACKING, closed=False, several=True),
-    "compare --show-by": KnownNames(_TRACKING, closed=False),
-    "runs --measures": KnownNames(_TRACKING, closed=False, several=True),
-    "runs --show-by": KnownNames(_TRACKING, closed=False),
-    "tasks --measures": KnownNames(_TASKS, closed=False, several=True),
-    "tasks --fail-under": KnownNames(_TASKS, closed=False, ending="="),
-    "users --measures": KnownNames(_measures_of("users"), closed=False, several=True),
-    "users --measure": KnownNames(_measures_of("users"), closed=False),
-    "users --fail-under": KnownNames(_measures_of("users"), closed=False, ending="="),
-    "lab --fail-under": KnownNames(_LAB, closed=False, ending="="),
-    "babi --measures": KnownNames(
-        _measures_of("responses"), closed=False, several=True, check=_is_measure("responses", "default")
-    ),
-    "babi --fail-under": KnownNames(_measures_of("responses"), closed=False, ending="="),
-    "--missing": KnownNames(_words("shared empty without refuse")),
-    "tasks --unanswered": KnownNames(_words("skip fail")),
-    "tasks --domains": KnownNames(_words("file state placeholders")),
-    "tasks --references-are": KnownNames(_words("raw clean")),
-    "compare --to": KnownNames(_of("report", "FORMATS")),
-    "runs --to": KnownNames(_of("report", "FORMATS")),
-    "data --to": KnownNames(_writable),
-    "babi --model": _MODELS,
-    "babi --models": KnownNames(_of("rankers", "ranker_names"), closed=False, several=True),
-    "babi evaluate --split": KnownNames(_SPLITS),
-    "babi attention --split": KnownNames(_words("trn dev tst tst-OOV")),
-    "babi table --splits": KnownNames(_SPLITS, several=True),
-    "babi simulate --splits": KnownNames(_words("trn dev tst tst-OOV"), several=True),
-    "lab --errors": KnownNames(_words("drop value relabel insert"), several=True),
-    "users --behaviour": KnownNames(_behaviours, closed=False),
-    "users --end": KnownNames(_words("loop goodbye open")),
-    "users --verdict": KnownNames(_of("users", "VERDICTS")),
-    "users --fault": KnownNames(_of("users", "CAUSES")),
-    "users --cause": KnownNames(_of("users", "CAUSES")),
-    "data name": KnownNames(_datasets),
-    "explain profile name": _PROFILE,
-    "explain measures name": KnownNames(_families_and_measures, closed=False),
-    "explain behaviours name": KnownNames(_behaviours, closed=False),
-    "reproduce paper": KnownNames(_of("reproduce", "PAPERS")),
-    "schema name": KnownNames(_schemas),
-}
+AGENTS = names_of("agents", "agent_names", closed=False)
+BEHAVIOURS = KnownNames(_behaviours, closed=False)
+DATASETS = KnownNames(_datasets)
+EXPLAINED_MEASURES = KnownNames(_families_and_measures, closed=False)
+FIGURE_FORMATS = KnownNames(_figure_formats, several=True)
+FORMATS = names_of("formats", "formats", check="format_named")
+KINDS = words("tracking responses interaction attention training users faults tasks trials lab study", closed=False)
+MODELS = names_of("rankers", "ranker_names", closed=False)
+PROFILES = names_of("values", "profile_names", check="profile_named")
+WORLDS = words("restaurant bakery", closed=False)
+WRITABLE_FORMATS = KnownNames(_writable)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
 
@@ -107,10 +108,15 @@ TableOption = Annotated[
 FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
 FigureFormatOption = Annotated[
     str,
-    Option("--figure-format", metavar="FORMAT", help="svg, png, pdf or json (Vega-Lite); several, comma-separated."),
+    Option(
+        "--figure-format",
+        metavar="FORMAT",
+        known=FIGURE_FORMATS,
+        help="svg, png, pdf or json (Vega-Lite); several, comma-separated.",
+    ),
 ]
 FormatOption = Annotated[
-    str | None, Option("--format", metavar="NAME", help="Input format; overrides format detection.")
+    str | None, Option("--format", metavar="NAME", known=FORMATS, help="Input format; overrides format detection.")
 ]
 _LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
 LimitOption = Annotated[int, _LIMIT]
@@ -131,6 +137,7 @@ EngineOption = Annotated[
     Option(
         "--engine",
         metavar="NAME",
+        known=names_of("engine", "ENGINES"),
         help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
     ),
 ]
@@ -170,7 +177,7 @@ def working_store(store: Path | None) -> Store:
 
 # Gold files and predictions.
 CoverageOption = Annotated[
-    str,
+    Literal["intersection", "empty"],
     Option(
         metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
     ),
@@ -179,8 +186,12 @@ ExcludeOption = Annotated[
     list[str] | None,
     Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
 ]
-GoldFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of GOLD; overrides format detection.")]
-PredFormatOption = Annotated[str | None, Option(metavar="NAME", help="Format of PRED; overrides format detection.")]
+GoldFormatOption = Annotated[
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
+]
+PredFormatOption = Annotated[
+    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
+]
 
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
 
@@ -262,7 +273,9 @@ class AlwaysStored:
 
 
 # Simulated worlds.
-WorldOption = Annotated[str, Option(metavar="NAME|FILE", help="restaurant, bakery, or a world file (YAML).")]
+WorldOption = Annotated[
+    str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
+]
 AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
 MinResultsOption = Annotated[int, Option(min=1, help="Minimum number of results for a query (tasks 3, 5).")]
 
@@ -366,9 +379,11 @@ def frame_table(title: str, frame: polars.DataFrame) -> Table:
 
 
 def _shown(cell: Any) -> Value:
-    """SQL's sums of integers are decimals; people read them as integers."""
+    """SQL's sums of integers are decimals; people read them as integers. Lists of texts are joined by commas."""
     from decimal import Decimal
 
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
+    if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
+        return ", ".join(cell)
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

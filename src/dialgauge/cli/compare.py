@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from dialgauge.cli.choices import PROFILES, measures_of, names_of
 from dialgauge.cli.common import (
     CoverageOption,
     ExcludeOption,
@@ -41,7 +42,14 @@ if TYPE_CHECKING:
 app = application("Is B better than A, or is it noise? Paired tests over dialogues, and measures about measures.")
 
 MeasuresOption = Annotated[
-    list[str] | None, Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated: JGA, FGA@0.5, ...")
+    list[str] | None,
+    Option(
+        "--measures",
+        "-m",
+        metavar="NAMES",
+        known=measures_of("tracking"),
+        help="Measures, comma-separated: JGA, FGA@0.5, ...",
+    ),
 ]
 ResamplesOption = Annotated[
     int,
@@ -65,11 +73,11 @@ ConfidenceOption = Annotated[
     ),
 ]
 CorrelationOption = Annotated[
-    str | None,
+    Literal["pearson", "spearman", "kendall", "all"] | None,
     Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
 ]
 MissingOption = Annotated[
-    str,
+    Literal["shared", "empty", "without", "refuse"],
     Option(
         metavar="HOW",
         help="When a system lacks dialogues: 'shared' compares those all systems have, 'empty' scores them as empty "
@@ -87,7 +95,12 @@ ShowOption = Annotated[
     ),
 ]
 ShowByOption = Annotated[
-    str | None, Option(metavar="MEASURE", help="Measure that ranks dialogues for --show. Default: the first.")
+    str | None,
+    Option(
+        metavar="MEASURE",
+        known=measures_of("tracking", several=False),
+        help="Measure that ranks dialogues for --show. Default: the first.",
+    ),
 ]
 RatingsOption = Annotated[
     Path | None,
@@ -97,7 +110,13 @@ RatedOption = Annotated[
     str | None, Option(metavar="SYSTEM", help="Which system was rated, if the ratings file does not say.")
 ]
 ToOption = Annotated[
-    str, Option("--to", metavar="FORMAT", help="Output format: terminal, markdown, latex, html, csv or json.")
+    str,
+    Option(
+        "--to",
+        metavar="FORMAT",
+        known=names_of("report", "FORMATS"),
+        help="Output format: terminal, markdown, latex, html, csv or json.",
+    ),
 ]
 
 
@@ -122,7 +141,13 @@ def main(
     measures: MeasuresOption = None,
     profile: Annotated[
         str | None,
-        Option("--profile", "-p", metavar="NAME|FILE", help="Value-matching rules: a profile name or a YAML file."),
+        Option(
+            "--profile",
+            "-p",
+            metavar="NAME|FILE",
+            known=PROFILES,
+            help="Value-matching rules: a profile name or a YAML file.",
+        ),
     ] = None,
     coverage: CoverageOption = "intersection",
     missing: MissingOption = "shared",

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.choices import choice_of
 from dialgauge.cli.options import HELP_OPTIONS
 from dialgauge.errors import DialgaugeError
 
@@ -116,13 +115,13 @@ def completions(words: Sequence[str]) -> list[str]:
             return _fitting(last, [*group.commands, *HELP_OPTIONS])
         rest = group.usual(rest)
         function = group.commands.get(rest[0])
-        name, rest = f"{name} {rest[0]}", rest[1:]
+        rest = rest[1:]
     else:
         function = next(iter(group.commands.values()))
-    return [] if function is None else _of_command(name, function, rest, last)
+    return [] if function is None else _of_command(function, rest, last)
 
 
-def _of_command(command: str, function: Callable[..., object], before: Sequence[str], last: str) -> list[str]:
+def _of_command(function: Callable[..., object], before: Sequence[str], last: str) -> list[str]:
     from dialgauge.cli.parse import command_parameters
 
     parameters = command_parameters(function)
@@ -130,14 +129,14 @@ def _of_command(command: str, function: Callable[..., object], before: Sequence[
     before, last, written = _option_and_value(before, last)
     asked = options.get(before[-1]) if before else None
     if asked is not None and asked.type is not bool:
-        return [f"{written}{value}" for value in _values(command, asked, before, last)]
+        return [f"{written}{value}" for value in _values(asked, before, last)]
     if last.startswith("-"):
         return _fitting(last, [*options, *HELP_OPTIONS])
     arguments = [one for one in parameters if not one.is_option]
     place = len(_typed_arguments(before, options))
     if not arguments or (place >= len(arguments) and not arguments[-1].many):
         return []
-    return _values(command, arguments[min(place, len(arguments) - 1)], before, last)
+    return _values(arguments[min(place, len(arguments) - 1)], before, last)
 
 
 def _option_and_value(before: Sequence[str], last: str) -> tuple[list[str], str, str]:
@@ -160,13 +159,12 @@ def _typed_arguments(before: Sequence[str], options: Mapping[str, CommandParamet
     return typed
 
 
-def _values(command: str, asked: CommandParameter, before: Sequence[str], start: str) -> list[str]:
+def _values(asked: CommandParameter, before: Sequence[str], start: str) -> list[str]:
     """What an option or argument may be, where that is known: names, or ids of runs."""
     metavar = str(asked.declaration.settings.get("metavar", ""))
     if get_origin(asked.type) is Literal:
         return _fitting(start, [str(value) for value in get_args(asked.type)])
-    parameter = asked.options[0] if asked.is_option else asked.name
-    if choice := choice_of(command, parameter):
+    if choice := asked.declaration.settings.get("known"):
         done, comma, rest = start.rpartition(",") if choice.several else ("", "", start)
         return [f"{done}{comma}{name}{choice.ending}" for name in _fitting(rest, list(choice.names()))]
     if "|" in metavar and metavar.replace("|", "").islower():

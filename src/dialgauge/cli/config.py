@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli import COMMANDS
-from dialgauge.cli.choices import choice_of
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_ERROR
 from dialgauge.cli.options import application
@@ -103,22 +102,22 @@ def _of_section(command: str, items: dict[str, Any], function: Callable[..., obj
     for key, value in items.items():
         if key not in options:
             yield unknown_key(key, command, options)
-        elif problem := _problem(command, key, value, options[key]):
+        elif problem := _problem(key, value, options[key]):
             yield f"'{key}' in [{section}] {problem}"
 
 
 def _of_default(key: str, value: Any, every: dict[str, Callable[..., object]]) -> Iterator[str]:
     """A default is wrong where no command that has the option takes it."""
-    having = {command: options[key] for command, function in every.items() if key in (options := settable(function))}
-    problems = [_problem(command, key, value, option) for command, option in having.items()]
+    having = [options[key] for function in every.values() if key in (options := settable(function))]
+    problems = [_problem(key, value, option) for option in having]
     if problems and all(problems):
         yield f"'{key}' in [{DEFAULTS}] {problems[0]}"
 
 
-def _problem(command: str, key: str, value: Any, option: CommandParameter) -> str | None:
+def _problem(key: str, value: Any, option: CommandParameter) -> str | None:
     if problem := unsafe(key, option) or unfit(value, option):
         return problem
-    choice = choice_of(command, f"--{key}")
+    choice = option.declaration.settings.get("known")
     given = [] if choice is None or option.type is bool else value if isinstance(value, list) else [value]
     names = [str(one) for one in given if not str(one).startswith(("./", "../"))]  # files, beside the project file
     return next((problem for name in names if choice and (problem := choice.problem(name))), None)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge.cli.choices import DATASETS, WRITABLE_FORMATS
 from dialgauge.cli.common import (
     FormatOption,
     JsonOption,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 app = application("Inspect and convert dialogue files, and download datasets.")
 
 Limit = Annotated[int, Option("--max-bytes", min=1, help="Maximum unpacked size of a compressed file, in bytes.")]
-Name = Annotated[str, Argument(help="Dataset name (see 'dialgauge data list').")]
+Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgauge data list').")]
 
 
 @app.command()
@@ -75,7 +76,10 @@ def check(
 def convert(
     source: Annotated[str, Argument(help="File, folder, pattern, archive, or - for stdin.")],
     target: Annotated[Path, Argument(help="File to write, - for stdout; gzipped if the name ends in .gz.")],
-    to: Annotated[str, Option("--to", metavar="NAME", help="Output format (see 'dialgauge data formats').")],
+    to: Annotated[
+        str,
+        Option("--to", metavar="NAME", known=WRITABLE_FORMATS, help="Output format (see 'dialgauge data formats')."),
+    ],
     format: FormatOption = None,
     original_ids: Annotated[
         str | None,
@@ -190,7 +194,7 @@ def path(name: Name) -> None:
 
 @app.command()
 def verify(
-    name: Annotated[str | None, Argument(help="Dataset name. Default: all that are present.")] = None,
+    name: Annotated[str | None, Argument(known=DATASETS, help="Dataset name. Default: all that are present.")] = None,
     *,
     output: TableOutput,
 ) -> None:

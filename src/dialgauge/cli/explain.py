@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge.cli.choices import BEHAVIOURS, EXPLAINED_MEASURES, PROFILES
 from dialgauge.cli.common import (
     TableOutput,
     tables_document,
@@ -29,7 +30,8 @@ app = application("What profiles, measures and behaviours mean.", also=_ALSO)
 @app.command()
 def profile(
     name: Annotated[
-        str | None, Argument(metavar="[NAME|FILE]", help="Profile name or YAML file. Default: list all.")
+        str | None,
+        Argument(metavar="[NAME|FILE]", known=PROFILES, help="Profile name or YAML file. Default: list all."),
     ] = (None),
     *,
     output: TableOutput,
@@ -56,7 +58,11 @@ def profile(
 def measures(
     name: Annotated[
         str | None,
-        Argument(metavar="[FAMILY|NAME]", help="A family (tracking, users, ...) or a measure (JGA). Default: all."),
+        Argument(
+            metavar="[FAMILY|NAME]",
+            known=EXPLAINED_MEASURES,
+            help="A family (tracking, users, ...) or a measure (JGA). Default: all.",
+        ),
     ] = None,
     *,
     output: TableOutput,
@@ -75,7 +81,9 @@ def measures(
 
 @app.command()
 def behaviours(
-    name: Annotated[str | None, Argument(metavar="[NAME]", help="Name of a behaviour. Default: list all.")] = None,
+    name: Annotated[
+        str | None, Argument(metavar="[NAME]", known=BEHAVIOURS, help="Name of a behaviour. Default: list all.")
+    ] = None,
     *,
     output: TableOutput,
 ) -> None:

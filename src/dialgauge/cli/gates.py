@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge.cli.choices import measures_of
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.text import counted
+from dialgauge.text import counted, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, Difference
@@ -30,6 +31,7 @@ FailUnderOption = Annotated[
     Option(
         "--fail-under",
         metavar="MEASURE=VALUE",
+        known=measures_of(several=False, ending="="),
         help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
     ),
 ]
@@ -185,11 +187,11 @@ class BuildGate:
 
 def _drops(baseline: Run, run: Run) -> Iterator[str]:
     """The measures in which a run is significantly worse than the baseline, over the dialogues both have."""
-    from dialgauge.comparison import compare_runs
+    from dialgauge.comparison import MISSING_OPTIONS, UNLIKE_TURNS, compare_runs
 
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
-        if "--missing" not in note:  # which compare has, and this check not
+        if note_kind(note) not in (MISSING_OPTIONS, UNLIKE_TURNS):  # which compare has, and this check not
             err.print(f"--fail-on-drop: {note}")
     worse = list(_significantly_worse(comparison))
     for difference, p in worse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -226,15 +225,17 @@ def show_goals(
 
 def _talkers(stored: Run) -> str:
     """Who talked to whom, in words: the run's own name joins them with all their settings."""
+    from dialgauge.lab import AgentSpec
     from dialgauge.measures import Signature
 
     talked = Signature.parse(stored.signature)
     if not {"system", "user"} <= talked.keys():
         return stored.name
-    system, user = (
-        re.sub(r"^([^(]*)\((.+)\)$", r"\1 (\2)", talked[side]).replace("=", ": ") for side in ("system", "user")
-    )
-    return f"{system} with {user}"
+    names = []
+    for agent in (AgentSpec.parse(talked[side]) for side in ("system", "user")):
+        settings = ",".join(f"{name}: {value}" for name, value in agent.options.items()).replace("=", ": ")
+        names.append(f"{agent.name} ({settings})" if settings else agent.name)
+    return " with ".join(names)
 
 
 def _document(stored: Run) -> dict[str, Any]:

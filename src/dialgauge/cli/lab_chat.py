@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.common import (
     WideOption,
@@ -36,7 +36,9 @@ def register(app: CommandGroup) -> None:
 
 
 def chat(
-    me: Annotated[str, Option("--as", metavar="user|system", help="Which side you play.")] = "user",
+    me: Annotated[
+        Literal["user", "system"], Option("--as", metavar="user|system", help="Which side you play.")
+    ] = "user",
     system: SystemOption = "rule-system",
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
@@ -60,8 +62,6 @@ def chat(
     from dialgauge.lab import Sitting, goal_named, one_goal_table, town_scenario
     from dialgauge.worlds.town import ontology_of
 
-    if me not in ("user", "system"):
-        raise DialgaugeError(f"--as must be user or system (got '{me}')")
     loaded = opened_town(goals, database, None, town_seed, "live")
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
     sitting = Sitting(

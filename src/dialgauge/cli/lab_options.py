@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
@@ -13,16 +14,24 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     from dialgauge.lab import AgentSpec, LoadedTown, Sitting
 
+Failures: TypeAlias = Literal["live", "paper", "masked"]
+
 SystemOption = Annotated[
     str,
     Option(
-        "--system", metavar="AGENT", help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin."
+        "--system",
+        metavar="AGENT",
+        known=AGENTS,
+        help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
     ),
 ]
 UserOption = Annotated[
     str,
     Option(
-        "--user", metavar="AGENT", help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin."
+        "--user",
+        metavar="AGENT",
+        known=AGENTS,
+        help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
     ),
 ]
 UserSetting = Annotated[
@@ -51,16 +60,20 @@ CountOption = Annotated[
     ),
 ]
 LevelOption = Annotated[
-    str, Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text.")
+    Literal["act", "text"],
+    Option("--level", metavar="act|text", help="What the agents exchange: dialogue acts or text."),
 ]
 ChannelOption = Annotated[
     str,
     Option(
-        "--channel", metavar="NAME|FILE", help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file."
+        "--channel",
+        metavar="NAME|FILE",
+        known=words("clean mild paper2021", closed=False),
+        help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
     ),
 ]
 FailuresOption = Annotated[
-    str,
+    Failures,
     Option("--failures", metavar="MODE", help="Goals whose first try should fail but would succeed: live drops the "
            "first try, paper keeps it, masked makes it fail."),
 ]  # fmt: skip
@@ -75,20 +88,17 @@ LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations
 TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Random seed for the synthetic town and its goals.")]
 
 _LEVELS = ("act", "text")
-_FAILURES = ("live", "paper", "masked")
 _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
 _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
-def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: str) -> LoadedTown:
+def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: Failures) -> LoadedTown:
     """The town and its goals."""
     from dialgauge.lab import open_town
 
-    return open_town(
-        goals, database=database, count=count, seed=seed, failures=_one_of(failures, _FAILURES, "failures")
-    )
+    return open_town(goals, database=database, count=count, seed=seed, failures=failures)
 
 
 def sitting_from(
@@ -96,7 +106,7 @@ def sitting_from(
     user: tuple[str, Sequence[str] | None],
     system: tuple[str, Sequence[str] | None],
     channel: str,
-    level: str,
+    level: Literal["act", "text"],
     render: bool,
     asked: Mapping[str, str] | None = None,
     trials: int,
@@ -110,7 +120,6 @@ def sitting_from(
     from dialgauge.agents import Limits
     from dialgauge.lab import LAB_LIMITS, Sitting
 
-    spoken = _one_of(level, _LEVELS, "level")
     sides = {"user": user, "system": system}
     specs = {
         side: agent_spec(name, given, side, channel, render=render, asked=asked)
@@ -122,14 +131,14 @@ def sitting_from(
         takes = getattr(agent, "side", side)
         if takes != side:
             raise DialgaugeError(f"{spec.name} is a {takes} agent; it cannot be the {side}")
-        if spoken not in getattr(agent, "levels", _LEVELS):
+        if level not in getattr(agent, "levels", _LEVELS):
             raise DialgaugeError(f"{spec.name} speaks text, not dialogue acts; add --level text")
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
     return Sitting(
         user=specs["user"],
         system=specs["system"],
-        level=spoken,
+        level=level,
         seed=seed,
         trials=trials,
         mask=mask,
@@ -184,9 +193,3 @@ def named_settings(given: Sequence[str] | None, option: str) -> dict[str, str]:
             raise DialgaugeError(f"{option} expects NAME=VALUE (got '{text}')")
         settings[key.replace("-", "_")] = value
     return settings
-
-
-def _one_of(text: str, known: Sequence[str], what: str) -> Any:
-    if text not in known:
-        raise DialgaugeError(f"--{what} must be {', '.join(known[:-1])} or {known[-1]} (got '{text}')")
-    return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import (
     DatabaseOption,
@@ -29,7 +30,7 @@ def register(app: CommandGroup) -> None:
 
 def study(
     system: Annotated[
-        str, Option("--system", metavar="AGENT", help="System whose understanding is degraded.")
+        str, Option("--system", metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")
     ] = "rule-system",
     user: UserOption = "agenda",
     goals: GoalsOption = "town",
@@ -46,7 +47,12 @@ def study(
         ),
     ] = None,
     errors: Annotated[
-        str, Option(metavar="KINDS", help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.")
+        str,
+        Option(
+            metavar="KINDS",
+            known=words("drop value relabel insert", several=True),
+            help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.",
+        ),
     ] = "drop,value,relabel,insert",
     rates: Annotated[str, Option(metavar="SHARES", help="Error rates, comma-separated.")] = "0.02,0.05,0.1,0.2,0.4",
     level: LevelOption = "act",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
     StoreOption,
 )
@@ -25,7 +26,7 @@ def leaderboard(
     html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "leaderboard.html"
     ),
-    kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
+    kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "Leaderboard",
     store: StoreOption = None,
 ) -> None:

@@ -17,7 +17,10 @@ A parameter may also be a bundle: a dataclass whose fields are such options, for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+
+if TYPE_CHECKING:
+    from dialgauge.cli.choices import KnownNames
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -39,6 +42,8 @@ class Settings(TypedDict, total=False):
     example: float
     #: The reason for the lower bound, where a user may wonder.
     why: str
+    #: The names that it may be.
+    known: KnownNames
 
 
 class Declaration:

@@ -16,7 +16,7 @@ from types import FunctionType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from dialgauge.cli.options import HELP_OPTIONS, Argument, CommandGroup, Declaration, Option, OutputFile, OutputFolder
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 
 #: Whole numbers from here on are not exact everywhere.
 _HUGE = 2**53
@@ -248,8 +248,7 @@ def value_of(one: CommandParameter, text: str) -> Any:
 def unfit_value(value: object, option: CommandParameter) -> str | None:
     """Why a value is not of the option's type or not within its bounds, as the end of a sentence."""
     if get_origin(option.type) is Literal:
-        known = get_args(option.type)
-        return None if value in known else f"must be one of {', '.join(map(str, known))} (got {value!r})"
+        return None if value in (known := get_args(option.type)) else _no_choice(value, known)
     if option.type is Path and value == "":
         return f"must name a {option.value_name.lower()} (got '')"
     if option.type not in _NUMBERS:
@@ -268,6 +267,12 @@ def unfit_value(value: object, option: CommandParameter) -> str | None:
         return f"must be between {low} and {high}{example} (got {f'{value:g}' if example else value})"
     why = f": {bounds['why']}" if "why" in bounds else ""
     return f"must be ≥ {low} (got {value}){why}" if value < low else f"must be ≤ {high} (got {value})"
+
+
+def _no_choice(value: object, known: Sequence[str]) -> str:
+    hint = nearest(str(value), known)
+    near = f".{hint}" if "Did you mean" in hint else ""
+    return f"must be {'one of ' if len(known) > 1 else ''}{', '.join(known)} (got {value!r}){near}"
 
 
 def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.babi_options import tell
+from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import DrawnOutput, StoreOption, write_file, write_table_file
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
@@ -19,7 +20,7 @@ app = application("What the papers printed, what dialgauge computes from the dat
 
 @app.command()
 def main(
-    paper: Annotated[str, Argument(help=f"Paper: {', '.join(PAPERS)}.")],
+    paper: Annotated[str, Argument(known=names_of("reproduce", "PAPERS"), help=f"Paper: {', '.join(PAPERS)}.")],
     data: Annotated[
         Path | None,
         Option(metavar="FOLDER", help="Dataset folder. Default: $DIALGAUGE_DATA, else that of 'data get'."),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from typing import Annotated, Any
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import compare as comparing
+from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
     DrawnOutput,
     RunArgument,
@@ -24,26 +24,26 @@ from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
-from dialgauge.report import OWN_SETTINGS, SHARE, Column, Table, Value, plain, run_tables, score_column
+from dialgauge.report import SHARE, Column, Table, Value, plain, run_tables, score_column
 from dialgauge.runs import Annotations, Manifest, Run, Store
 from dialgauge.runs import plain as as_json
 from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
 
 app = application("The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
 _SCORES_IN_LIST = 3
 #: Facts about a run that are not shown in a table, where they would be folded.
 _WHOLE = ("command", "folder")
-
-#: ``user_done``, ``lost/loop``.
-_CODE = re.compile(r"(?=.+[_/].)[a-z]\w*(?:/\w+)*")
 #: Letters of a text before it is cut.
 _LONGEST = 36
 
 
 @app.command("list")
 def list_runs(
-    kind: Annotated[str | None, Option(help="Only runs of this kind, for example tracking.")] = None,
+    kind: Annotated[str | None, Option(known=KINDS, help="Only runs of this kind, for example tracking.")] = None,
     store: StoreOption = None,
     *,
     output: TableOutput,
@@ -83,14 +83,17 @@ def show(
     annotated = _Annotated(place)
     written = annotated[stored.id]
     output.document("runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
-    facts, *others = run_tables(stored)
-    others = [*_annotation_tables(written), *others]
+    tables = run_tables(stored)
+    facts, annotations = tables.pop("run"), _annotation_tables(written)
     heads = _heads(stored, row_limit(limit))
     if output.on_screen:
-        shown = [*others, *heads] if out.wide else [*_without_settings(others), *map(_cut_table, heads)]
-        print_tables([_without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"}), *shown])
+        shown = tables if out.wide else {name: table for name, table in tables.items() if name != "settings"}
+        if len(shown) < len(tables):  # they are longer than all others
+            shown["scores"].notes.append("--wide and files have the settings of each score.")
+        kept = _without(facts, _WHOLE if out.wide else {*_WHOLE, "signature"})
+        print_tables([kept, *annotations, *shown.values(), *(heads if out.wide else map(_cut_table, heads))])
         _print_whole(facts)
-    write_table_file([facts, *others, *heads], output.table)
+    write_table_file([facts, *annotations, *tables.values(), *heads], output.table)
     if annotated.damaged:
         raise SystemExit(EXIT_INCOMPLETE)
 
@@ -258,7 +261,7 @@ def _scored(coverage: Coverage) -> str | None:
 
 
 def _summary(run: Run, written: Annotations) -> dict[str, Any]:
-    fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes")
+    fields = ("id", "kind", "name", "created", "signature", "coverage", "scores", "notes", "note_kinds")
     facts = {field: as_json(getattr(run.manifest, field)) for field in fields}
     tables = {name: info.rows for name, info in run.tables.items()}
     return facts | {"tags": list(written.tags), "note": written.note, "tables": tables}
@@ -280,41 +283,31 @@ def _print_whole(facts: Table) -> None:
 
 def _heads(run: Run, rows: int) -> list[Table]:
     """The beginning of every table that has rows, as SQL sees it, with the meaning of their codes below the last."""
+    frames = {name: run.table(name).head(min(rows, info.rows)) for name, info in run.tables.items() if info.rows}
     heads = [
-        frame_table(f"Table {name}: {counted(info.rows, 'row')}", run.table(name).head(min(rows, info.rows)))
-        for name, info in run.tables.items()
-        if info.rows
+        frame_table(f"Table {name}: {counted(run.tables[name].rows, 'row')}", frame) for name, frame in frames.items()
     ]
     if heads:
-        heads[-1].notes += _code_notes(heads)
+        heads[-1].notes += _code_notes(frames.values())
     return heads
 
 
-def _without_settings(tables: Sequence[Table]) -> list[Table]:
-    """The tables but for that of the settings of each score, which is longer than all others."""
-    kept = [table for table in tables if table.title != OWN_SETTINGS]
-    if len(kept) < len(tables):
-        scores = next(table for table in kept if table.title == "Scores")
-        scores.notes.append("--wide and files have the settings of each score.")
-    return kept
-
-
-def _code_notes(tables: Sequence[Table]) -> list[str]:
+def _code_notes(frames: Iterable[polars.DataFrame]) -> list[str]:
     """The codes in tables in words, where somebody has words for them: once for all of them."""
-    cells = (cell.value for table in tables for row in table.cells for cell in row)
-    texts = [value for value in cells if isinstance(value, str)]
-    codes = dict.fromkeys(part for text in texts for part in text.split(", ") if _CODE.fullmatch(part))
-    if not codes:
-        return []
     from dialgauge.agents import END_WORDS
     from dialgauge.lab import CAUSE_WORDS
+    from dialgauge.tasks import REASON_GROUPS
     from dialgauge.users import BAR_WORDS, LABELS, REASONS
     from dialgauge.users.faults import KINDS
 
     known: dict[str, str] = {}
-    for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS):
-        known |= {str(code): text for code, text in words.items()}
-    told = [f"{code} = {known[code]}" for code in codes if code in known]
+    for words in (BAR_WORDS, KINDS, CAUSE_WORDS, LABELS, REASONS, END_WORDS, REASON_GROUPS):
+        # A code of one word needs no other.
+        known |= {str(code): text for code, text in words.items() if {"_", "/"} & set(code)}
+    cells = (cell for frame in frames for row in frame.iter_rows() for cell in row)
+    texts = (text for cell in cells for text in (cell if isinstance(cell, list) else [cell]))
+    codes = dict.fromkeys(text for text in texts if isinstance(text, str) and text in known)
+    told = [f"{code} = {known[code]}" for code in codes]
     return [f"Codes in these tables: {'; '.join(told)}."] if told else []
 
 

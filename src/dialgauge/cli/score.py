@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.common import (
     AddressOption,
     CoverageOption,
@@ -61,6 +62,7 @@ def score(
             "--measures",
             "-m",
             metavar="NAMES",
+            known=measures_of("tracking", check=["all", "default"]),
             help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
         ),
     ] = None,
@@ -70,18 +72,26 @@ def score(
             "--profile",
             "-p",
             metavar="NAME|FILE",
+            known=PROFILES,
             help="Value-matching rules: a profile name or a YAML file; repeatable.",
         ),
     ] = None,
     by: Annotated[
-        list[str] | None,
+        list[Literal["domain", "service", "slot", "turn", "n-domains"]] | None,
         Option(metavar="WHAT", help="Break scores down by domain, service, slot, turn or n-domains; repeatable."),
     ] = None,
     faults: Annotated[
         bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
     ] = False,
     worst: WorstOption = 0,
-    worst_by: Annotated[str, Option(metavar="MEASURE", help="Measure that ranks dialogues for --worst.")] = WORST_BY,
+    worst_by: Annotated[
+        str,
+        Option(
+            metavar="MEASURE",
+            known=measures_of("tracking", check=[], several=False),
+            help="Measure that ranks dialogues for --worst.",
+        ),
+    ] = WORST_BY,
     sensitivity: Annotated[
         bool,
         Option(
@@ -101,7 +111,7 @@ def score(
         Path | None, Option(metavar="FILE", help="SGD training schema: separates seen from unseen services.")
     ] = None,
     sgd_matching: Annotated[
-        str | None,
+        Literal["levenshtein", "difflib", "exact"] | None,
         Option(
             metavar="NAME",
             help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",

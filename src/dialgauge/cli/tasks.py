@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
@@ -63,7 +64,7 @@ DatabaseFolder = Annotated[
     Option("--database", metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."),
 ]
 Domains = Annotated[
-    str | None,
+    Literal["file", "state", "placeholders"] | None,
     Option(
         "--domains",
         metavar="MODE",
@@ -72,7 +73,8 @@ Domains = Annotated[
     ),
 ]
 UnansweredOption = Annotated[
-    str, Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail.")
+    Literal["skip", "fail"],
+    Option("--unanswered", metavar="HOW", help="Dialogues without responses: skip (as mwzeval does) or fail."),
 ]
 Strict = Annotated[bool, Option("--strict", help="Reject files where only some turns have states or active_domains.")]
 
@@ -95,7 +97,7 @@ def score(
         Path | None, Option(metavar="FILE", help="Your own BLEU references (JSON): dialogue id to list of texts.")
     ] = None,
     references_are: Annotated[
-        str | None,
+        Literal["raw", "clean"] | None,
         Option(metavar="KIND", help="Kind of --references: raw (placeholders in brackets) or clean (used as is)."),
     ] = None,
     measures: Annotated[
@@ -104,11 +106,14 @@ def score(
             "--measures",
             "-m",
             metavar="NAMES",
+            known=measures_of("tasks", "trials"),
             help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: "
             "'domains', 'richness', 'all'.",
         ),
     ] = None,
-    by: Annotated[str | None, Option(metavar="domain", help="Break Inform and Success down by domain.")] = None,
+    by: Annotated[
+        Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
+    ] = None,
     worst: WorstOption = 0,
     from_runs: FromRunsOption = None,
     no_human: Annotated[bool, Option("--no-human", help="Leave out the scores of the human responses.")] = False,

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import (
     AddressOption,
     EngineOption,
@@ -87,7 +88,13 @@ def score(
     format: FormatOption = None,
     measures: Annotated[
         list[str] | None,
-        Option("--measures", "-m", metavar="NAMES", help="Measures, comma-separated; 'all' includes plugins."),
+        Option(
+            "--measures",
+            "-m",
+            metavar="NAMES",
+            known=measures_of("users"),
+            help="Measures, comma-separated; 'all' includes plugins.",
+        ),
     ] = None,
     verdicts: Annotated[bool, Option("--verdicts", help="Show how often each verdict was given.")] = False,
     resamples: ResamplesOption = 1000,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
+from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
 from dialgauge.cli.common import FormatOption, FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
@@ -27,11 +28,20 @@ from dialgauge.text import counted
 def find(
     conversations: Source = None,
     behaviour: Annotated[
-        str | None, Option(metavar="NAME", help="With this behaviour (see 'dialgauge explain behaviours').")
+        str | None,
+        Option(metavar="NAME", known=BEHAVIOURS, help="With this behaviour (see 'dialgauge explain behaviours')."),
     ] = None,
-    verdict: Annotated[str | None, Option(metavar="NAME", help="With this verdict, for example missing.")] = None,
+    verdict: Annotated[
+        str | None,
+        Option(metavar="NAME", known=names_of("users", "VERDICTS"), help="With this verdict, for example missing."),
+    ] = None,
     fault: Annotated[
-        str | None, Option(metavar="NAME", help="Points lost through this component, for example 'user policy'.")
+        str | None,
+        Option(
+            metavar="NAME",
+            known=names_of("users", "CAUSES"),
+            help="Points lost through this component, for example 'user policy'.",
+        ),
     ] = None,
     domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None,
     slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None,
@@ -41,15 +51,27 @@ def find(
         int | None, Option(min=1, help="A constraint or request is repeated at least this often.")
     ] = None,
     measure: Annotated[
-        str, Option(metavar="NAME", help="Measure for --min-score and --max-score: 'R-GCDF1 recall', a plugin's, ...")
+        str,
+        Option(
+            metavar="NAME",
+            known=measures_of("users", several=False),
+            help="Measure for --min-score and --max-score: 'R-GCDF1 recall', a plugin's, ...",
+        ),
     ] = "I-GCDF1",
     min_score: Annotated[float | None, Option(help="Score at least this (in --domain, if given).")] = None,
     max_score: Annotated[float | None, Option(help="Score at most this.")] = None,
     min_turns: Annotated[int | None, Option(min=0, help="At least this many turns, counting both sides.")] = None,
     max_turns: Annotated[int | None, Option(min=0, help="At most this many turns.")] = None,
-    end: Annotated[str | None, Option(help="How it ends: loop, goodbye or open.")] = None,
+    end: Annotated[
+        Literal["loop", "goodbye", "open"] | None, Option(metavar="TEXT", help="How it ends: loop, goodbye or open.")
+    ] = None,
     cause: Annotated[
-        str | None, Option(metavar="NAME", help="Has a loop with this cause, for example 'user NLU'.")
+        str | None,
+        Option(
+            metavar="NAME",
+            known=names_of("users", "CAUSES"),
+            help="Has a loop with this cause, for example 'user NLU'.",
+        ),
     ] = None,
     from_run: FromOption = None,
     store: StoreOption = None,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from dialgauge.cli.choices import words
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, progress_bar
@@ -37,13 +38,18 @@ Overrides = Annotated[
     ),
 ]
 Mode = Annotated[
-    str | None,
-    Option(help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."),
+    Literal["reference", "recommended"] | None,
+    Option(
+        metavar="TEXT", help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."
+    ),
 ]
 DatasetProfile = Annotated[
     str | None,
     Option(
-        "--dataset", metavar="NAME|FILE", help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file."
+        "--dataset",
+        metavar="NAME|FILE",
+        known=words("multiwoz21 multiwoz21-people sgd", closed=False),
+        help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file.",
     ),
 ]
 DatabaseFolder = Annotated[

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
-    from dialgauge.comparison.missing import SCORED_AS_EMPTY, LackingSystem, missing_policy, missing_sentences
+    from dialgauge.comparison.missing import (
+        MISSING_OPTIONS,
+        SCORED_AS_EMPTY,
+        UNLIKE_TURNS,
+        LackingSystem,
+        missing_policy,
+        missing_sentences,
+    )
     from dialgauge.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
     from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
     from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures
@@ -39,8 +46,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "MISSING_OPTIONS",
     "RESAMPLES",
     "SCORED_AS_EMPTY",
+    "UNLIKE_TURNS",
     "Comparison",
     "ComparisonOptions",
     "ComparisonView",

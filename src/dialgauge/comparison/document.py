@@ -32,7 +32,7 @@ from dialgauge.comparison.tables import (
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Table
 from dialgauge.stats import discriminative_power
-from dialgauge.text import counted
+from dialgauge.text import counted, note_kind
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,8 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "unit": comparison.view.unit,
         "complete": comparison.complete,
         "lacking": [asdict(one) for one in comparison.lacking],
-        "notes": list(comparison.notes),
+        "notes": [str(note) for note in comparison.notes],
+        "note_kinds": [note_kind(note) for note in comparison.notes],
         "systems": _systems(comparison),
         "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
         "measures": [

@@ -10,7 +10,7 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import view_of_runs
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import score_column
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
@@ -23,6 +23,8 @@ MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 #: Not a way to compare runs, but to score predictions before: the coverage policy of that name.
 SCORED_AS_EMPTY = "empty"
 
+#: The notes that name options of ``compare``, by which missing dialogues and turns would be treated otherwise.
+MISSING_OPTIONS, UNLIKE_TURNS = "missing_options", "unlike_turns"
 #: How many systems are named with their old and new value.
 _NAMED = 6
 
@@ -101,28 +103,28 @@ def missing_sentences(comparison: Comparison) -> list[str]:
     Sentences without their full stop, as all notes are.
     """
     sentences = [*comparison.view.told_first(list(comparison.runs.values()))]
-    sentences += [one.sentence() for one in comparison.lacking]
+    sentences += [Note("lacking", one.sentence()) for one in comparison.lacking]
     if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)
-        sentences.append(f"So all systems are compared on the {together} that all of them have{moved}")
+        told = f"So all systems are compared on the {together} that all of them have{moved}"
         empty = _EMPTY if comparison.view.scores_missing_as_empty else ""
-        sentences.append(f"Other ways: {empty}--missing without leaves incomplete systems out, --missing refuse stops")
+        ways = f"{empty}--missing without leaves incomplete systems out"
+        sentences += [Note("shared_only", told), Note(MISSING_OPTIONS, f"Other ways: {ways}, --missing refuse stops")]
     if comparison.scores.unlike_turns:
-        sentences.append(
-            f"{counted(comparison.scores.unlike_turns, 'dialogue')} left out: the systems were scored on different "
-            "turns there (--missing empty scores all turns of all systems)"
-        )
+        told = "the systems were scored on different turns there (--missing empty scores all turns of all systems)"
+        dialogues = counted(comparison.scores.unlike_turns, "dialogue")
+        sentences.append(Note(UNLIKE_TURNS, f"{dialogues} left out: {told}"))
     return [*sentences, *_scored_as_empty(comparison.runs)]
 
 
 def _scored_as_empty(runs: Mapping[str, Run]) -> list[str]:
     counts = [(name, run.coverage) for name, run in runs.items() if run.coverage.policy == SCORED_AS_EMPTY]
     return [
-        f"{name} has no prediction for {count.expected - count.read:,} of {count.expected:,} {unit}: scored as empty"
+        Note("scored_as_empty", f"{name} has no prediction for {lacks:,} of {count.expected:,} {unit}: scored as empty")
         for name, coverage in counts
         for unit, count in coverage.units.items()
-        if count.expected is not None and count.read is not None and count.read < count.expected
+        if count.expected is not None and count.read is not None and (lacks := count.expected - count.read) > 0
     ]
 
 

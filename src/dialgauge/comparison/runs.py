@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
 
+from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
@@ -16,10 +16,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.runs import Run, Store
-from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    import polars
+from dialgauge.text import Note, counted
 
 SCORE_TABLE, SUMS_TABLE = "dialogue_scores", "dialogue_sums"
 
@@ -64,7 +61,7 @@ def compare_runs(
     if policy == "without" and (lacking := lacking_systems(scores, named)):
         named = _complete(named, lacking)
         scores = _paired(named, {name: frames[name] for name in named}, view)
-        notes += [f"left out: {one.sentence()}" for one in lacking]
+        notes += [Note("left_out", f"left out: {one.sentence()}") for one in lacking]
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
@@ -85,26 +82,25 @@ def paired_measures(runs: Sequence[Run]) -> set[str]:
     return set.intersection(*by_run)
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
-    sums = _summed(runs, {}, view)
+    sums = [as_frame(table) for table in _summed(runs, {}, view)]
     if not sums:
         return paired_scores(frames, known)
-    no_ratios = not any(map(len, frames.values()))
+    no_ratios = not any(table.height for table in frames.values())
     frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
     scores = paired_scores(frames, known)
     several = several_sums(scores.dialogues, sums)
     together = scores.joined(several)
     unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
-    notes = [f"{', '.join(unlike)}: not every run stores the sums that this version needs; left out"] if unlike else []
+    told = "not every run stores the sums that this version needs; left out"
+    notes = [Note("no_sums", f"{', '.join(unlike)}: {told}")] if unlike else []
     together = together.only(list(several)) if no_ratios else together
     return replace(together, notes=(*together.notes, *notes))
 
 
-def _summed(
-    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView
-) -> list[polars.DataFrame]:
+def _summed(runs: Mapping[str, Run], frames: Mapping[str, GivenTable], view: ComparisonView) -> list[GivenTable]:
     """These tables and, where every run has one, those of several sums."""
     every = all(SUMS_TABLE in run.tables for run in runs.values())
     return [*frames.values(), *(view.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
@@ -121,7 +117,10 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: Compa
             scores = scores.uncounted(measure, dialogues)
             left_out.setdefault(tuple(dialogues), []).append(measure)
     notes = [
-        f"{', '.join(named)}: compared without the {counted(len(dialogues), view.unit)} that some system lacks"
+        Note(
+            "uncounted",
+            f"{', '.join(named)}: compared without the {counted(len(dialogues), view.unit)} that some system lacks",
+        )
         for dialogues, named in left_out.items()
     ]
     return replace(scores, notes=(*scores.notes, *notes))
@@ -179,12 +178,12 @@ def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonVie
     sentence = f"{', '.join(alone)} cannot be compared {view.unit} by {view.unit} (each run has its value)"
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
-    return [f"{sentence}; left out of the tests"]
+    return [Note("not_paired", f"{sentence}; left out of the tests")]
 
 
-def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
+def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, GivenTable]) -> None:
     for name, run in runs.items():
-        if not run.scores and not len(frames[name]):
+        if not run.scores and not frames[name].height:
             raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
 
 
@@ -195,18 +194,18 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
         _refuse_contrary(scores, measure)
         signatures = {system: scores.signature(system, measure) for system in scores.systems}
         first, *others = signatures.values()
-        unlike = dict.fromkeys(
-            difference.partition(":")[0] for other in others for difference in first.differences(other)
-        )
+        unlike = dict.fromkeys(part for other in others for part in first.differences(other))
         same_size = not any(size in unlike for size in _SIZES)
         for part in unlike:
             values = "; ".join(f"{name} {signature.get(part, 'none')}" for name, signature in signatures.items())
             if part == _MEASURE:
-                notes[f"{measure} does not mean the same for all systems: {values}"] = None
+                told = f"{measure} does not mean the same for all systems: {values}"
+                notes[Note("other_meaning", told)] = None
             elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
                 unlike_settings = f"the runs were scored with different settings ({part})"
                 caution = f". {view.cautions[part]}" if part in view.cautions else ""
-                notes[f"{unlike_settings}, so differences may come from that: {values}{caution}"] = None
+                told = f"{unlike_settings}, so differences may come from that: {values}{caution}"
+                notes[Note("unlike_settings", told)] = None
     return list(notes)
 
 

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dialgauge.columns import GivenTable, coded_texts
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.stats import Floats, SeveralSums, divide
+from dialgauge.text import Note
 
 if TYPE_CHECKING:
     import polars
@@ -26,6 +29,7 @@ COLUMNS = ("dialogue", "measure", "num", "den")
 
 #: A system's scores by measure, which say unit, direction and signature.
 RunScores: TypeAlias = Mapping[str, Score]
+Codes: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,7 @@ class PairedScores:
         return self.systems.index(name)
 
 
-def paired_scores(
-    frames: Mapping[str, polars.DataFrame], run_scores: Mapping[str, RunScores] | None = None
-) -> PairedScores:
+def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, RunScores] | None = None) -> PairedScores:
     """Scores from tables ``dialogue_scores`` by system; rows of the same dialogue and measure add up.
 
     Dialogues stand in the order of the first system.
@@ -180,16 +182,17 @@ def paired_scores(
     )
 
 
-def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame]) -> PairedScores:
+def on_the_same_turns(scores: PairedScores, turns: Mapping[str, GivenTable]) -> PairedScores:
     """The scores without dialogues of which systems were scored on different turns; their number is kept.
 
     A paired test compares like with like: a system without the last turns of a dialogue has an easier dialogue.
     ``turns`` has a row (``dialogue``, ``turn``) for every scored turn, by system.
     """
-    first, *others = turns.values()
-    if all(first.equals(other) for other in others):
+    columns = [(*coded_texts(table["dialogue"]), table["turn"].to_numpy()) for table in turns.values()]
+    names, *first = columns[0]
+    if all(names == other[0] and all(map(np.array_equal, first, other[1:])) for other in columns):
         return scores
-    numbers = [_turn_numbers(frame) for frame in turns.values()]
+    numbers = [_turn_numbers(*each) for each in columns]
     unlike = [name for name in scores.dialogues if len({one.get(dialogue_key(name)) for one in numbers}) > 1]
     if not unlike:
         return scores
@@ -213,23 +216,28 @@ def shared_turns(frame: polars.DataFrame, dialogues: Collection[str]) -> polars.
 class _Sums:
     """One system's table ``dialogue_scores`` as columns of codes and numbers."""
 
-    def __init__(self, system: str, frame: polars.DataFrame) -> None:
-        _check(system, frame)
+    def __init__(self, system: str, table: GivenTable) -> None:
+        missing = [column for column in COLUMNS if column not in table.columns]
+        if missing:
+            raise DialgaugeError(f"the scores of '{system}' have no column {', '.join(missing)}")
         self.system = system
-        self._frame = frame
-        self._names = _distinct(frame, "dialogue")
+        self._names, self._dialogues = coded_texts(table["dialogue"])
+        self._measures, self._measured = coded_texts(table["measure"])
+        self._parts = {part: table[part].to_numpy().astype(np.float64, copy=False) for part in ("num", "den")}
+        for row in np.flatnonzero(~(np.isfinite(self._parts["num"]) & np.isfinite(self._parts["den"])))[:1].tolist():
+            measure, dialogue = self._measures[self._measured[row]], self._names[self._dialogues[row]]
+            raise DialgaugeError(f"the score of {measure} is not a number; score it again", dialogue=dialogue)
         self._keys = [dialogue_key(name) for name in self._names]
         #: Key to the id as the table writes it; where it writes it in two ways, the second.
         self.ids = dict(zip(self._keys, self._names, strict=True))
-        self.measures = dict.fromkeys(_distinct(frame, "measure"))
+        self.measures = dict.fromkeys(self._measures)
 
     def cells(self, part: str, measures: Sequence[str], keys: Sequence[str]) -> Floats:
         """The sums of a column, (measures, dialogues); summed in the order of the rows."""
-        rows, columns = len(self.measures), len(self._names)
-        place = _codes(self._frame, "measure", list(self.measures)) * columns
-        place += _codes(self._frame, "dialogue", self._names)
-        flat = np.bincount(place, weights=self._frame[part].to_numpy(), minlength=rows * columns)
-        chosen = flat.reshape(rows, columns)[[list(self.measures).index(name) for name in measures]]
+        rows, columns = len(self._measures), len(self._names)
+        place = self._measured * columns + self._dialogues
+        flat = np.bincount(place, weights=self._parts[part], minlength=rows * columns)
+        chosen = flat.reshape(rows, columns)[[self._measures.index(name) for name in measures]]
         table: Floats = np.zeros((len(measures), len(keys)))
         column_of = {key: place for place, key in enumerate(keys)}
         targets = np.array([column_of.get(key, -1) for key in self._keys], np.int64)
@@ -238,42 +246,16 @@ class _Sums:
         return table
 
 
-def _check(system: str, frame: polars.DataFrame) -> None:
-    import polars
-
-    missing = [column for column in COLUMNS if column not in frame.columns]
-    if missing:
-        raise DialgaugeError(f"the scores of '{system}' have no column {', '.join(missing)}")
-    sound = polars.all_horizontal(polars.col("num", "den").cast(polars.Float64).is_finite().fill_null(value=False))
-    for dialogue, measure in frame.filter(~sound).select("dialogue", "measure").head(1).iter_rows():
-        raise DialgaugeError(f"the score of {measure} is not a number; score it again", dialogue=dialogue)
-
-
-def _distinct(frame: polars.DataFrame, column: str) -> list[str]:
-    """The texts of a column in the order in which they first appear."""
-    names: list[str] = frame[column].unique(maintain_order=True).to_list()
-    return names
-
-
-def _codes(frame: polars.DataFrame, column: str, names: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    import polars
-
-    places = polars.Series(range(len(names)), dtype=polars.Int64)
-    keys = polars.Series(names, dtype=polars.String)
-    codes: np.ndarray[tuple[int], np.dtype[np.int64]] = (
-        frame[column].replace_strict(keys, places, return_dtype=polars.Int64).to_numpy(writable=True)
-    )
-    return codes
-
-
 def _is_part(measure: str) -> bool:
     """Whether it measures a part, as in ``I-GCDF1[hotel]``: such measures stand after those of the whole."""
     return measure.endswith("]")
 
 
-def _turn_numbers(frame: polars.DataFrame) -> dict[str, tuple[int, ...]]:
-    rows = frame.group_by("dialogue", maintain_order=True).agg("turn").iter_rows()
-    return {dialogue_key(dialogue): tuple(turns) for dialogue, turns in rows}
+def _turn_numbers(names: Sequence[str], codes: Codes, turns: Codes) -> dict[str, tuple[int, ...]]:
+    numbers: list[list[int]] = [[] for _ in names]
+    for code, turn in zip(codes.tolist(), turns.tolist(), strict=True):
+        numbers[code].append(turn)
+    return {dialogue_key(name): tuple(each) for name, each in zip(names, numbers, strict=True)}
 
 
 def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures: Sequence[str]) -> None:
@@ -287,10 +269,11 @@ def _refuse_nothing_shared(sums: Sequence[_Sums], keys: Sequence[str], measures:
 
 def _left_out(sums: Sequence[_Sums], measures: Sequence[str]) -> list[str]:
     """Which measures are not compared, and why, a sentence each."""
-    notes = []
+    notes: list[str] = []
     for one in sums:
         alone = [measure for measure in one.measures if measure not in measures]
         if alone:
             listed = ", ".join(alone)
-            notes.append(f"only some systems have these measures of {one.system}, so they are left out: {listed}")
+            told = f"only some systems have these measures of {one.system}, so they are left out: {listed}"
+            notes.append(Note("not_shared", told))
     return notes

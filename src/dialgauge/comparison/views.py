@@ -13,10 +13,11 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.same_units import listed_units, unlike_units
 from dialgauge.dialogue import dialogue_key
 from dialgauge.kinds import kind_named
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -89,10 +90,11 @@ class ComparisonView:
         if not self.unlike:
             return []
         one = len(self.unlike) == 1
-        return [
+        told = (
             f"{counted(len(self.unlike), self.unit)} left out, as {'it has' if one else 'they have'} different goals "
             f"or instructions under the same id: {listed_units(self.unlike)}"
-        ]
+        )
+        return [Note("unlike_units", told)]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
         """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""
@@ -102,11 +104,11 @@ class ComparisonView:
         """The unit of each dialogue of a run; nothing where dialogues are the units."""
         return {}
 
-    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
+    def unit_table(self, run: Run, table: str) -> GivenTable:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
         units = self.units(run)
-        frame = _summed_by_unit(run.table(table), units) if units else run.table(table)
-        return _without(frame, self.unlike) if self.unlike else frame
+        given = _summed_by_unit(run.table(table), units) if units else run.given_table(table)
+        return _without(as_frame(given), self.unlike) if self.unlike else given
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""
@@ -128,7 +130,7 @@ class ComparisonView:
         """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""
         return None
 
-    def scored_turns(self, run: Run) -> polars.DataFrame | None:
+    def scored_turns(self, run: Run) -> GivenTable | None:
         """``dialogue`` and ``turn`` of every scored turn: dialogues scored on different turns are not compared."""
         frame = self.turn_scores(run)
         return None if frame is None else frame.select("dialogue", "turn")

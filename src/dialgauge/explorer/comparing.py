@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import (
+    MISSING_OPTIONS,
     Comparison,
     DialogueDivergence,
     TurnDivergence,
@@ -18,6 +19,7 @@ from dialgauge.comparison import (
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import DialogueView, TurnView, pages_of
+from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -50,7 +52,7 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What must be known beside the numbers; options of the command line are of no use on a page."""
-        return [note for note in self.comparison.notes if not note.startswith("Other ways: ")]
+        return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
 
 
 def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:

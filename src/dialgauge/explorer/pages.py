@@ -96,7 +96,7 @@ class Explorer:
             for name in columns
         }
         tables, problem = self._tables(run)
-        facts = [table for table in run_tables(run) if not table.title.startswith(("Scores", "What each", "Notes"))]
+        facts = [table for name, table in run_tables(run).items() if name not in ("scores", "notes")]
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),
@@ -262,10 +262,9 @@ class Explorer:
     def _sentences(self, run: Run) -> list[str]:
         """What the run says; its notes stand apart."""
         try:
-            told = self.library.of_run("sentences", run, lambda: run_sentences(run))
+            return self.library.of_run("sentences", run, lambda: run_sentences(run, notes=False))
         except DialgaugeError as error:
             return [str(error)]
-        return [sentence for sentence in told if sentence.rstrip(".") not in {note.rstrip(".") for note in run.notes}]
 
     def _values(self, run: Run, dialogue: str) -> list[tuple[str, float | None, str | None]]:
         """What the measures say of one dialogue."""

@@ -178,7 +178,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         run,
         run_sentences(run),
         pages.tables(library, run),
-        [table for table in run_tables(run) if not table.title.startswith("What each")],
+        list(run_tables(run).values()),
         _pictures(run_charts(library, run)),
         reading_list(library, run),
     )

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dialgauge.comparison import Comparison, Difference, Standing, missing_sentences, standings
+from dialgauge.comparison import MISSING_OPTIONS, Comparison, Difference, Standing, missing_sentences, standings
 from dialgauge.measures import Count
 from dialgauge.presentation import Glossary, amount, capitalised, first_scores, is_number, listed, pages_of, sentence
 from dialgauge.report import plain
 from dialgauge.runs import Run
-from dialgauge.text import counted
+from dialgauge.text import counted, note_kind
 
 #: Measures of which sentences speak; the table has all of them.
 _MEASURES = 12
@@ -24,8 +24,8 @@ _MEASURES = 12
 _ONE_SENTENCE = 3
 #: Systems that are named one by one.
 _SYSTEMS = 6
-#: How the note begins that tells which option of the command would treat missing dialogues otherwise.
-_ADVICE = "Other ways: "
+#: Notes that begin with the name of a measure, which stays as it is.
+_NAMED_FIRST = frozenset({"no_sums", "not_paired", "other_meaning", "partial_reward", "uncounted"})
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
@@ -35,17 +35,15 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
     """
     kinds = {run.kind for run in comparison.runs.values()}
     words = Glossary(kinds.pop() if len(kinds) == 1 else "")
-    missing = [sentence(told) for told in missing_sentences(comparison) if not told.startswith(_ADVICE)]
+    missing = [sentence(told) for told in missing_sentences(comparison) if note_kind(told) != MISSING_OPTIONS]
     measures = spoken_of(comparison.measures)
     several = len(comparison.systems) > 2
     verdicts = (_of_several if several else _of_two)(comparison, measures, words)
-    names = (*comparison.systems, *(name for known in comparison.scores.run_scores for name in known))
-    return [*missing, *verdicts, *(_noted(note, names) for note in comparison.scores.notes)]
+    return [*missing, *verdicts, *map(_noted, comparison.scores.notes)]
 
 
-def _noted(note: str, names: Sequence[str]) -> str:
-    """A note as a sentence; a name that it begins with stays as it is."""
-    return sentence(note) if any(name and note.startswith(name) for name in names) else capitalised(note)
+def _noted(note: str) -> str:
+    return sentence(note) if note_kind(note) in _NAMED_FIRST else capitalised(note)
 
 
 def spoken_of(measures: Sequence[str]) -> list[str]:
@@ -210,11 +208,15 @@ def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[st
     return told
 
 
-def run_sentences(run: Run) -> list[str]:
-    """What one run says: how complete it is where it is not, its headline, what goes wrong most, what to beware of."""
+def run_sentences(run: Run, *, notes: bool = True) -> list[str]:
+    """What one run says: how complete it is where it is not, its headline, what goes wrong most, what to beware of.
+
+    Of its ``notes`` all but the one that says how much of gold was scored: that is told where it matters.
+    """
     words = Glossary(run.kind)
     told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
-    return [*_incomplete(run), *map(sentence, told), *(_noted(note, (run.name, *run.scores)) for note in _notes(run))]
+    beware = [_noted(note) for note in run.notes if notes and note.strip() and note_kind(note) != "coverage"]
+    return [*_incomplete(run), *map(sentence, told), *beware]
 
 
 def _incomplete(run: Run) -> list[str]:
@@ -234,8 +236,3 @@ def _lacks(unit: str, count: Count) -> str:
     failed = f", {count.failed:,} failed" if count.failed else ""
     scored = "" if count.scored is None or missing == expected - count.scored else f", {count.scored:,} scored"
     return f"it lacks {max(missing, 0):,} of {expected:,} {plain(unit)}{failed}{scored}"
-
-
-def _notes(run: Run) -> list[str]:
-    """The run's notes but for the one that says how much of gold was scored: that is told where it matters."""
-    return [note for note in run.notes if note.strip() and not (note.endswith(" scored") and " gold turns in " in note)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.lab.sittings import AgentSpec
 from dialgauge.measures import Signature
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _HEADLINES = ("Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1")
 #: The table of a run that says which goal a dialogue is about.
 _CONVERSATIONS = "conversations"
-_CHANNEL = re.compile(r"[(,]channel=([^,)]*)")
 _WHO = frozenset({"user", "system", "user_code", "system_code", "user_files", "system_files"})
 
 
@@ -36,8 +35,8 @@ class LabView(ComparisonView):
 
     def ranked_parts(self, signature: Signature) -> dict[str, str]:
         """Also the channel through which the system hears, which is written beside its name."""
-        channel = _CHANNEL.search(signature.get("system", ""))
-        return super().ranked_parts(signature) | ({"channel": channel[1]} if channel else {})
+        channel = AgentSpec.parse(signature.get("system", "")).options.get("channel")
+        return super().ranked_parts(signature) | ({} if channel is None else {"channel": channel})
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """Task, tracker and user."""

@@ -37,11 +37,11 @@ def _call_kinds(frame: polars.DataFrame) -> polars.DataFrame:
     """Calls by what came of them, whatever the number of rows."""
     import polars as pl
 
-    found = pl.col("outcome").str.extract(r"^(\d+) found$")
+    found = pl.when(pl.col("name") == "search").then(pl.col("rows").list.len())
     kind = (
-        pl.when(found == "0").then(pl.lit("found nothing"))
-        .when(found == "1").then(pl.lit("found one"))
-        .when(found.is_not_null()).then(pl.lit("found several"))
+        pl.when(found == 0).then(pl.lit("found nothing"))
+        .when(found == 1).then(pl.lit("found one"))
+        .when(found > 1).then(pl.lit("found several"))
         .otherwise(pl.col("outcome"))
     )  # fmt: skip
     return frame.select("dialogue", pl.format("{}: {}", "name", kind).alias("value"))

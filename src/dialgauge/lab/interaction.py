@@ -23,7 +23,7 @@ from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes
 from dialgauge.report import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.worlds.restaurant import FactDatabase, Parameters, World, prepare, world_candidates
 
 if TYPE_CHECKING:
@@ -153,7 +153,10 @@ def _outcome(dialogue: Dialogue) -> Outcome:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     failed = Counter(_outcome(one).details.get(EXPLANATION, "") for one in held if _outcome(one).reason == AGENT_ERROR)
-    return [f"{counted(count, 'conversation')} ended because an agent failed: {why}" for why, count in failed.items()]
+    return [
+        Note("agent_failed", f"{counted(count, 'conversation')} ended because an agent failed: {why}")
+        for why, count in failed.items()
+    ]
 
 
 def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:

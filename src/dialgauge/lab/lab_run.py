@@ -31,7 +31,7 @@ from dialgauge.report import Cell, Column, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes, uneven_trials
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
 from dialgauge.worlds.town import TownDatabase, ontology_of
@@ -123,7 +123,7 @@ def _uneven_goals(goals: Sequence[str]) -> list[str]:
     """That pass^k of some k rests on fewer goals, where trials are missing."""
     trials = Counter(goals).values()
     rests = {f"pass^{k}": sum(count >= k for count in trials) for k in range(1, max(trials, default=0) + 1)}
-    return [uneven] if (uneven := uneven_trials(rests, "goal")) else []
+    return [Note("uneven_trials", uneven)] if (uneven := uneven_trials(rests, "goal")) else []
 
 
 def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:
@@ -279,8 +279,12 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
         one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == TOKEN_BUDGET
     )
     return [
-        *(f"{counted(count, 'conversation')} ended because an agent failed: {reason}" for reason, count in why.items()),
-        *(f"{counted(count, 'conversation')} ended early or never began: {reason}" for reason, count in spent.items()),
+        Note(kind, f"{counted(count, 'conversation')} {ended}: {reason}")
+        for kind, ended, reasons in (
+            ("agent_failed", "ended because an agent failed", why),
+            ("budget_spent", "ended early or never began", spent),
+        )
+        for reason, count in reasons.items()
     ]
 
 

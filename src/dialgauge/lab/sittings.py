@@ -60,6 +60,16 @@ class AgentSpec(Struct, frozen=True):
         settings = ",".join(f"{name}={value}" for name, value in sorted(deciding.items()))
         return f"{self.name}({settings})" if settings else self.name
 
+    @classmethod
+    def parse(cls, text: str) -> AgentSpec:
+        """The agent that a text names, with the options that decide what it says.
+
+        >>> AgentSpec.parse("rule-system(channel=drop=0.1,nlu=rules)").options["channel"]
+        'drop=0.1'
+        """
+        name, _, settings = text.removesuffix(")").partition("(")
+        return cls(name, {key: value for part in settings.split(",") for key, _, value in [part.partition("=")] if key})
+
 
 class Sitting(Struct, frozen=True, kw_only=True):
     """Everything that decides what is said, beside the goals and the town."""

@@ -93,12 +93,10 @@ class Signature(Mapping[str, str]):
         """The same with these parts changed, added before the version, or (where empty) taken away."""
         return Signature(**{**self._parts, **parts})
 
-    def differences(self, other: Signature) -> list[str]:
-        """What keeps two scores from being comparable, as readable pairs; empty when nothing does."""
+    def differences(self, other: Signature) -> dict[str, tuple[str | None, str | None]]:
+        """The parts that keep two scores from being comparable, with both values; empty when nothing does."""
         keys = dict.fromkeys((*self, *other))
-        return [
-            f"{key}: {self.get(key, '-')} / {other.get(key, '-')}" for key in keys if self.get(key) != other.get(key)
-        ]
+        return {key: (self.get(key), other.get(key)) for key in keys if self.get(key) != other.get(key)}
 
     @staticmethod
     def shared(signatures: Iterable[Signature]) -> Signature:

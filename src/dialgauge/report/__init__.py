@@ -39,15 +39,7 @@ if TYPE_CHECKING:
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import csv_text, inert, render_html
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures
-    from dialgauge.report.runs import (
-        OWN_SETTINGS,
-        SHARE,
-        run_html,
-        run_tables,
-        score_column,
-        score_tables,
-        system_labels,
-    )
+    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables, system_labels
     from dialgauge.report.runset import Display, Presented, RunSet, score_cell
     from dialgauge.report.table import (
         BOLD,
@@ -73,7 +65,6 @@ __all__ = [
     "INK",
     "INTERVALS",
     "LINES",
-    "OWN_SETTINGS",
     "PAPER",
     "RISING",
     "SHADES",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The unit of scores that people read in percent.
 SHARE = "share"
 #: The title of the table of what single scores depend on.
-OWN_SETTINGS = "Settings of each score beyond the run's signature"
+_OWN_SETTINGS = "Settings of each score beyond the run's signature"
 
 
 def score_column(title: str, score: Score | None, *, signed: bool = False, best: bool = False) -> Column:
@@ -38,8 +38,8 @@ def numbered(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
 
 
-def run_tables(run: Run) -> list[Table]:
-    """Everything the manifest of a run says."""
+def run_tables(run: Run) -> dict[str, Table]:
+    """Everything the manifest of a run says: ``run``, ``scores``, ``settings`` of each score, ``coverage``, ..."""
     manifest = run.manifest
     facts = {
         "kind": manifest.kind,
@@ -54,14 +54,17 @@ def run_tables(run: Run) -> list[Table]:
     inputs = [(item.role or "input", _source(item)) for item in manifest.inputs]
     where = {"folder": str(run.path)} if run.stored else {}
     rows = [*facts.items(), *inputs, *where.items()]
-    settings = {"Configuration": manifest.config, "Details": manifest.details}
-    scores = score_tables(run)
+    scores = dict(zip(("scores", "settings"), score_tables(run), strict=False))
     if scores:
-        scores[0].signature = manifest.signature
-    tables = [_fields(f"Run {run.id}", rows), *scores, *_coverage_tables(run.coverage)]
-    tables += [_fields(title, list(_flat(values))) for title, values in settings.items() if values]
+        scores["scores"].signature = manifest.signature
+    tables = {"run": _fields(f"Run {run.id}", rows), **scores}
+    if run.coverage.units:
+        tables["coverage"] = _coverage_table(run.coverage)
+    for title, values in {"Configuration": manifest.config, "Details": manifest.details}.items():
+        if values:
+            tables[title.lower()] = _fields(title, list(_flat(values)))
     if run.notes:
-        tables.append(Table("Notes", ["note"], [[note] for note in run.notes]))
+        tables["notes"] = Table("Notes", ["note"], [[note] for note in run.notes])
     return tables
 
 
@@ -76,14 +79,14 @@ def score_tables(run: Run) -> list[Table]:
     own = list(_own_parts(run))
     if any(score.unit == SHARE for score in run.scores.values()):
         table.notes.append("Shares in percent; CSV and JSON have fractions.")
-    return [table, _fields(OWN_SETTINGS, own)] if own else [table]
+    return [table, _fields(_OWN_SETTINGS, own)] if own else [table]
 
 
 def run_html(run: Run) -> str:
     """A run as a notebook shows it."""
     scores = score_tables(run)[:1]
     if not scores:
-        return notebook_html(run_tables(run)[:1])
+        return notebook_html([run_tables(run)["run"]])
     scores[0].title = f"{run.kind} {run.name}"
     scores[0].notes += [line for line in (run.coverage.sentence(), run.signature, *run.notes) if line]
     return notebook_html(scores)
@@ -109,15 +112,13 @@ def _parsed(signature: str) -> Mapping[str, str]:
         return {}
 
 
-def _coverage_tables(coverage: Coverage) -> list[Table]:
-    if not coverage.units:
-        return []
+def _coverage_table(coverage: Coverage) -> Table:
     table = Table("Coverage", ["unit", "expected", "read", "scored", "failed"])
     for unit, count in coverage.units.items():
         table.add(unit, count.expected, count.read, count.scored, count.failed)
     if coverage.policy:
         table.notes.append(f"Coverage policy: {coverage.policy}.")
-    return [table]
+    return table
 
 
 def _source(item: Any) -> str:

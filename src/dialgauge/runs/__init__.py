@@ -35,7 +35,9 @@ if TYPE_CHECKING:
         check_columns,
         check_fixed,
         check_table_name,
+        column_of,
         empty_table,
+        frame_of,
         is_table_name,
     )
     from dialgauge.runs.writer import RunWriter
@@ -60,11 +62,13 @@ __all__ = [
     "check_columns",
     "check_fixed",
     "check_table_name",
+    "column_of",
     "decode_corpus",
     "draft",
     "empty_table",
     "encode_corpus",
     "fingerprint",
+    "frame_of",
     "input_of_files",
     "is_table_name",
     "kept_to_the_end",

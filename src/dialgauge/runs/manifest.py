@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
+from itertools import chain, repeat
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.tables import TableInfo, is_table_name
+from dialgauge.text import Note, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.measures import Scores
@@ -70,8 +72,16 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     #: Small extras of the family.
     details: dict[str, Any] = {}
     notes: list[str] = []
+    #: What each note is about, as codes.
+    note_kinds: list[str] = []
     #: The tables in the run's own folder.
     tables: dict[str, TableInfo] = {}
+
+
+def notes_of(manifest: Manifest) -> list[str]:
+    """The notes with their kinds."""
+    kinds = chain(manifest.note_kinds, repeat(note_kind("")))
+    return [Note(kind, text) for text, kind in zip(manifest.notes, kinds, strict=False)]
 
 
 def new_id(created: datetime, kind: str, name: str) -> str:

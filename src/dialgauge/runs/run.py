@@ -12,26 +12,26 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Coverage, Score, Signature
-from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
 from dialgauge.runs.provenance import Source, draft, with_origin
 from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
-    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
     check_fixed,
     check_table_name,
 )
-from dialgauge.text import some_of
+from dialgauge.text import note_kind, some_of
 
 DetailsT = TypeVar("DetailsT")
 
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.columns import GivenTable
     from dialgauge.measures import Scores
     from dialgauge.runs.corpora import EncodedCorpus
 
@@ -134,7 +134,7 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """What a reader of the scores should know."""
-        return self._facts.notes
+        return notes_of(self._facts)
 
     @property
     def stored(self) -> bool:
@@ -263,7 +263,8 @@ def new_run(
         scores=dict(result.scores),
         coverage=result.coverage,
         details=plain({**(details or {}), **left_out(result)}),
-        notes=plain(list(notes)),
+        notes=plain(notes := list(notes)),
+        note_kinds=[note_kind(note) for note in notes],
     )
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
@@ -288,7 +289,6 @@ class _Memory:
         self._corpus = corpus
         self._inputs = inputs
         self._made: dict[str, GivenTable] = {}
-        self._read: dict[str, polars.DataFrame] = {}
 
     @property
     def tables(self) -> Mapping[str, TableInfo]:
@@ -299,12 +299,9 @@ class _Memory:
         return with_origin(facts, self._inputs)
 
     def table(self, name: str) -> polars.DataFrame:
-        from dialgauge.columns import ColumnTable
+        from dialgauge.columns import as_frame
 
-        if name not in self._read:
-            given = self.given_table(name)
-            self._read[name] = given.frame() if isinstance(given, ColumnTable) else given
-        return self._read[name]
+        return as_frame(self.given_table(name))
 
     def given_table(self, name: str) -> GivenTable:
         if name not in self._made:

@@ -42,6 +42,7 @@ RUN_COLUMNS = {
     "scores": "JSON",
     "details": "JSON",
     "notes": "VARCHAR[]",
+    "note_kinds": "VARCHAR[]",
     "tables": "JSON",
 }
 #: The columns of the table ``scores`` after ``run`` and ``measure``.

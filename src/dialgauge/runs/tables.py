@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,10 +18,7 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.columns import ColumnKind, ColumnTable
-
-#: A table that a run is given, or made of.
-GivenTable: TypeAlias = "polars.DataFrame | ColumnTable"
+    from dialgauge.columns import ColumnKind, ColumnTable, GivenTable
 
 TABLE_ENDING = ".parquet"
 DIALOGUES, TURNS, DIALOGUE_SCORES = "dialogues", "turns", "dialogue_scores"
@@ -44,6 +41,25 @@ RUNS, SCORES, ANNOTATIONS = "runs", "scores", "annotations"
 RESERVED = (RUNS, SCORES, ANNOTATIONS, *CORPUS_TABLES)
 
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+def column_of(name: str, values: Iterable[Any], kind: Any) -> polars.Series:
+    """A column. Each different list is converted once: one by one takes polars thirty times as long."""
+    import polars as pl
+
+    if not isinstance(kind, pl.List):
+        return pl.Series(name, list(values), kind)
+    places: dict[tuple[Any, ...], int] = {}
+    rows = [places.setdefault(tuple(value), len(places)) for value in values]
+    return pl.Series(name, [list(value) for value in places], kind).gather(rows)
+
+
+def frame_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> polars.DataFrame:
+    """A table of rows, with its columns and their types."""
+    import polars as pl
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    return pl.DataFrame([column_of(*column) for column in zip(kinds, columns, kinds.values(), strict=True)])
 
 
 class TableInfo(msgspec.Struct, frozen=True):

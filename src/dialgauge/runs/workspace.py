@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes, reason, system_error, try_lock
-from dialgauge.runs.tables import GivenTable, TableInfo, table_files
+from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+    from dialgauge.columns import GivenTable
 
 WORK = ".work"
 RESUMABLE = "resume-"

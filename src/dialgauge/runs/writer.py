@@ -12,12 +12,11 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.annotations import Annotations, write_annotations
 from dialgauge.runs.corpora import PIN, Corpora, EncodedCorpus, encode_corpus
-from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, plain, shared_signature
+from dialgauge.runs.manifest import MANIFEST, Manifest, encode, left_out, notes_of, plain, shared_signature
 from dialgauge.runs.tables import (
     DIALOGUE_SCORES,
     FIXED,
     TABLE_ENDING,
-    GivenTable,
     TableInfo,
     TableParts,
     check_columns,
@@ -26,8 +25,10 @@ from dialgauge.runs.tables import (
     empty_table,
 )
 from dialgauge.runs.workspace import write_durably, write_parts, write_table, writing
+from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
+    from dialgauge.columns import GivenTable
     from dialgauge.measures import Scores
 
 _SCRATCH = f"{MANIFEST}.new"
@@ -40,7 +41,7 @@ class RunWriter:
         self.signature: str | Signature = draft.signature
         self.coverage: Coverage = draft.coverage
         self.details: dict[str, Any] = dict(draft.details)
-        self.notes: list[str] = list(draft.notes)
+        self.notes: list[str] = [*notes_of(draft)]
         self._scores: dict[str, Score] = dict(draft.scores)
         self._shared = ""
         self._draft = draft
@@ -122,6 +123,7 @@ class RunWriter:
             coverage=self.coverage,
             details=plain(self.details),
             notes=plain(self.notes),
+            note_kinds=[note_kind(note) for note in self.notes],
             tables=self._tables,
         )
         with writing(self._folder):

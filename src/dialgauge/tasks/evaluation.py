@@ -69,7 +69,7 @@ from dialgauge.tasks.texts import (
     bleu_signature,
     read_references,
 )
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 Missing: TypeAlias = Literal["skip", "fail"]
@@ -212,7 +212,7 @@ class TaskEvaluation:
                     each.id for key, each in self.gold.dialogues.items() if key not in system.dialogues
                 ],
             },
-            notes=[*notes, *(f"{name} is left out: {why}" for name, why in scores.left_out.items())],
+            notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
         return TaskScores(run)
 

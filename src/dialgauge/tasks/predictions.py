@@ -18,7 +18,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.values import normal_slot, normal_value
 
 #: Where the domains that a response is about come from.
@@ -64,25 +64,26 @@ class TaskPredictions:
         """Every dialogue must be one of the gold file."""
         for key in self.dialogues:
             if key not in gold.dialogues:
-                hint = nearest(key, gold.dialogues)
-                hint = hint if "Did you mean" in hint else ""
                 raise DialgaugeError(
-                    f"the gold file has no such dialogue; is it from the same dataset and split?{hint}",
+                    "the gold file has no such dialogue; is it from the same dataset and split?"
+                    f"{nearest(key, gold.dialogues, listed=False)}",
                     file=self.source or self.name,
                     dialogue=key,
                 )
 
     def notes(self, *, strict: bool = False) -> list[str]:
         """What a reader of the scores must know about the file; ``strict`` refuses what would be switched."""
-        notes = [self._switched(*key, strict=strict) for key in self._partial_keys()]
+        notes: list[str] = [self._switched(*key, strict=strict) for key in self._partial_keys()]
         if self.stateless == self.turns:
-            notes.append("it has no states, so gold states are used: a score of the policy, not of the whole system")
+            told = "it has no states, so gold states are used: a score of the policy, not of the whole system"
+            notes.append(Note("gold_states", told))
         if self.unknown:
             shown = ", ".join(f"[{name}] {count}" for name, count in self.unknown.most_common(_SHOWN))
-            notes.append(f"placeholders of unknown class, ignored: {shown}")
+            notes.append(Note("unknown_placeholders", f"placeholders of unknown class, ignored: {shown}"))
         if strange := self._strange_domains():
             shown = ", ".join(f"'{name}' {count}" for name, count in strange.most_common(_SHOWN))
-            notes.append(f"states or active_domains name domains that MultiWOZ does not have, ignored: {shown}")
+            told = f"states or active_domains name domains that MultiWOZ does not have, ignored: {shown}"
+            notes.append(Note("unknown_domains", told))
         return notes
 
     def length_notes(self, gold: GoldTasks) -> list[str]:
@@ -94,14 +95,13 @@ class TaskPredictions:
         ]
         fewer = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there < wanted]
         more = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there > wanted]
-        notes = []
+        notes: list[str] = []
         if fewer:
-            notes.append(
-                f"fewer responses than gold turns in {_some(fewer)}: they are aligned from the start, and the last "
-                "turns stay unanswered"
-            )
+            told = "they are aligned from the start, and the last turns stay unanswered"
+            notes.append(Note("fewer_responses", f"fewer responses than gold turns in {_some(fewer)}: {told}"))
         if more:
-            notes.append(f"more responses than gold turns in {_some(more)}: those after the end are ignored")
+            told = f"more responses than gold turns in {_some(more)}: those after the end are ignored"
+            notes.append(Note("more_responses", told))
         return notes
 
     def _partial_keys(self) -> list[tuple[str, int, str]]:
@@ -113,11 +113,11 @@ class TaskPredictions:
         ]  # fmt: skip
         return [key for key in keys if 0 < key[1] < self.turns]
 
-    def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> str:
+    def _switched(self, key: str, lacking: int, then: str, *, strict: bool) -> Note:
         lack = "lacks" if lacking == 1 else "lack"
-        message = f"WARNING: {lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
+        message = f"{lacking:,} of {counted(self.turns, 'turn')} {lack} the key '{key}', so {then}"
         if not strict:
-            return message
+            return Note("partial_key", f"WARNING: {message}")
         dialogue, turn = next(
             (name, number)
             for name, turns in self.dialogues.items()
@@ -125,7 +125,7 @@ class TaskPredictions:
             if (each.state if key == "state" else each.active) is None
         )
         raise DialgaugeError(
-            f"{message.removeprefix('WARNING: ')}; add the key to every turn, or leave out --strict",
+            f"{message}; add the key to every turn, or leave out --strict",
             file=self.source or self.name,
             dialogue=dialogue,
             turn=turn,

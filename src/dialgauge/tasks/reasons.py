@@ -1,7 +1,7 @@
 """Why a task failed: a code and its arguments, kept in the table ``reasons``, and the words that people read.
 
 ``reasons``  dialogue, domain, rule, reason (a code of ``WORDINGS``), slot, turn, given, wanted, entity, elsewhere,
-             rows, unfit: one row for each reason; what a reason does not have is null
+             rows, unfit: one row for each reason; what a reason does not have is null or empty
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from msgspec.structs import astuple, replace
 
 from dialgauge.presentation import NAMED, columns, tallied
 from dialgauge.report import plain
+from dialgauge.runs import frame_of
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ def reasons_frame(rows: Iterable[tuple[str, str, str, TaskFault]]) -> polars.Dat
         "turn": pl.Int64, "given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String,
         "elsewhere": pl.Boolean, "rows": pl.Int64, "unfit": pl.Int64,
     }  # fmt: skip
-    kept = [(*about, *(None if value in ("", ()) else value for value in astuple(fault))) for *about, fault in rows]
-    return pl.DataFrame(kept, kinds, orient="row")
+    return frame_of(
+        ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows), kinds
+    )
 
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:

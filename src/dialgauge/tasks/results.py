@@ -267,8 +267,7 @@ def explanation(run: Run, dialogue: str) -> list[Table]:
     ids = verdicts["dialogue"].unique(maintain_order=True).to_list()
     key = next((name for name in ids if dialogue_key(name) == dialogue_key(dialogue)), None)
     if key is None:
-        hint = nearest(dialogue, ids)
-        raise DialgaugeError(f"there is no dialogue '{dialogue}'.{hint if 'Did you mean' in hint else ''}")
+        raise DialgaugeError(f"there is no dialogue '{dialogue}'.{nearest(dialogue, ids, listed=False)}")
     rows = verdicts.filter(pl.col("dialogue") == key)
     whys = reason_texts(run.table(REASONS).filter(pl.col("dialogue") == key).iter_rows(named=True))
     tables = [_goal_table(run, key)]
@@ -343,5 +342,6 @@ def as_system(run: Run) -> dict[str, Any]:
         "coverage": msgspec.to_builtins(run.coverage.units),
         "missing_dialogues": run.details["missing_dialogues"],
         "warnings": warnings(run),
-        "notes": list(run.notes),
+        "notes": run.manifest.notes,
+        "note_kinds": run.manifest.note_kinds,
     }

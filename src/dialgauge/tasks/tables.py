@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
+from dialgauge.runs import frame_of
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
@@ -71,7 +72,7 @@ def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.Da
         "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.List(pl.String),
         "missing": pl.List(pl.String),
     }  # fmt: skip
-    return pl.DataFrame([row for each in judged for row in _rows(each, town)], kinds, orient="row")
+    return frame_of((row for each in judged for row in _rows(each, town)), kinds)
 
 
 def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:

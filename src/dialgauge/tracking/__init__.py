@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
-    from dialgauge.tracking.shard_run import RESAMPLED
     from dialgauge.tracking.shard_sums import Moments, dialogue_keys, key_hashes
-    from dialgauge.tracking.shards import score_shards
+    from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.stream import stream_counts, write_codes
     from dialgauge.tracking.study import Study, build_study, compare, score, score_study

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Count, Coverage, Resampling, Scores, Signature, SystemEvidence, score_systems
+from dialgauge.measures import Resampling, Scores, SystemEvidence, score_systems
 from dialgauge.text import counted
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge
 from dialgauge.tracking.inputs import LooseState, states_dialogue
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures
-from dialgauge.tracking.states import checksum_text
+from dialgauge.tracking.states import tracking_signature
 from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
 
@@ -106,36 +106,15 @@ class Accumulator:
         """The scores that :func:`dialgauge.score` gives for everything seen; with intervals where it is said how."""
         counts = self._counts()
         inventory = self._inventory or (counts.inventory if self.profile.inventory is not None else "")
-        signature = Signature(
-            profile=self.profile.label,
-            slots=str(inventory),
-            coverage=self.coverage,
-            dialogues=str(counts.dialogues),
-            turns=str(len(counts)),
-            gold=checksum_text(self._gold_sum),
-            roles=self._roles,
-        )
+        coverage = TurnCoverage.joined(self._covered)
         system = SystemEvidence(
             evidence=counts,
             measures=self.measures,
             dialogues=tuple(self._ids),
-            signature=signature,
-            coverage=self._coverage(),
+            signature=tracking_signature(coverage, self.profile, str(inventory), self._gold_sum, self._roles),
+            coverage=coverage.counts(),
         )
         return score_systems([system], how)[0]
-
-    def _coverage(self) -> Coverage:
-        parts = [one.counts() for one in self._covered]
-        units = {
-            unit: Count(
-                expected=sum(part[unit].expected or 0 for part in parts),
-                read=sum(part[unit].read or 0 for part in parts),
-                scored=sum(part[unit].scored or 0 for part in parts),
-                failed=0,
-            )
-            for unit in ("dialogues", "turns")
-        }
-        return Coverage(units, self.coverage)
 
     def _settings(self) -> tuple[object, ...]:
         return [str(measure) for measure in self.measures], self.profile.label, self._inventory, self.coverage

@@ -6,7 +6,7 @@ counted in the :class:`TurnCoverage`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,17 +36,33 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
     dialogues: int
     turns: int
     #: Gold without prediction, and prediction without gold.
-    missing_dialogues: list[str]
-    missing_turns: int
-    extra_dialogues: list[str]
-    extra_turns: int
+    missing_dialogues: list[str] = []
+    missing_turns: int = 0
+    extra_dialogues: list[str] = []
+    extra_turns: int = 0
     #: Dialogues whose number of turns differs: id to (gold, predicted).
-    turn_count_mismatch: dict[str, tuple[int, int]]
-    excluded: list[str]
+    turn_count_mismatch: dict[str, tuple[int, int]] = {}
+    excluded: list[str] = []
     #: Ids that were to be excluded, and that gold does not have.
-    not_found: list[str]
+    not_found: list[str] = []
     #: For files of one-domain predictions: the domains that gold was cut down to.
-    only_domains: list[str]
+    only_domains: list[str] = []
+
+    @classmethod
+    def joined(cls, parts: Sequence[TurnCoverage]) -> TurnCoverage:
+        """The coverage of disjoint dialogues together."""
+        values: dict[str, Any] = {}
+        for field in cls.__struct_fields__:
+            given = [getattr(part, field) for part in parts]
+            if isinstance(given[0], str):
+                values[field] = given[0]
+            elif isinstance(given[0], int):
+                values[field] = sum(given)
+            elif isinstance(given[0], dict):
+                values[field] = {key: value for one in given for key, value in one.items()}
+            else:
+                values[field] = [item for one in given for item in one]
+        return cls(**values)
 
     @property
     def complete(self) -> bool:
@@ -138,8 +154,13 @@ def align(
     policy: Policy,
     exclude: Collection[str] = (),
     only_domains: Collection[str] = (),
+    *,
+    partial: bool = False,
 ) -> Aligned:
-    """Put two sides together; ``only_domains`` is what gold was cut down to before, for the record."""
+    """Put two sides together; ``only_domains`` is what gold was cut down to before, for the record.
+
+    That they share no turn is an error, unless they are a ``partial`` look at more dialogues.
+    """
     left_out = {dialogue_key(identifier) for identifier in exclude}
     there = predicted.places()
     keys = [dialogue_key(name) for name in gold.ids]
@@ -148,7 +169,7 @@ def align(
     has_gold = gold.present[gold_row]
     has_both = has_gold & (predicted_row >= 0)
     has_both[has_both] = predicted.present[predicted_row[has_both]]
-    if not has_both.any():
+    if not partial and not has_both.any():
         raise _nothing_shared(gold, predicted, left_out)
     kept = has_gold if policy == "empty" else has_both
     aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
@@ -209,7 +230,9 @@ def _coverage(
         for place, other in chosen
         if other >= 0 and gold_sizes[place] != their_sizes[other]
     }
-    not_excluded = np.repeat([dialogue_key(name) not in left_out for name in predicted.ids], their_sizes)
+    not_excluded = np.repeat(
+        np.array([dialogue_key(name) not in left_out for name in predicted.ids], bool), their_sizes
+    )
     return TurnCoverage(
         policy=policy,
         gold_dialogues=len(chosen),
@@ -225,7 +248,6 @@ def _coverage(
         turn_count_mismatch=mismatch,
         excluded=excluded,
         not_found=not_found,
-        only_domains=[],
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from dialgauge.measures import Measure
+from dialgauge.text import Note
 from dialgauge.tracking.states import StateComparison
 from dialgauge.values import Profile
 
@@ -46,11 +47,12 @@ class Ceilings:
         return {str(measure): measure.value(counts) for measure in measures}
 
 
-def ceiling_sentence(profile: str, ceiling: Ceiling, shares: Mapping[str, bool]) -> str:
+def ceiling_sentence(profile: str, ceiling: Ceiling, shares: Mapping[str, bool]) -> Note:
     """What to say beside scores that cannot reach 100."""
     values = ", ".join(
         f"{name} {value:.2%}".removesuffix("%") if shares.get(name, True) else f"{name} {value:.4g}"
         for name, value in ceiling.items()
         if value is not None
     )
-    return f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
+    told = f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
+    return Note("ceiling", told)

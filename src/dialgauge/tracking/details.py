@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,6 +25,18 @@ class CountBasis(Struct, frozen=True):
     flags: bool
     slots_renamed: int = 0
     slots_out_of_scope: list[str] = []
+
+    @classmethod
+    def joined(cls, parts: Sequence[CountBasis]) -> CountBasis:
+        """That of disjoint dialogues together, but for the renamed slots, which may be the same ones."""
+        domains = sorted({domain for part in parts for domain in part.slots_by_domain})
+        return cls(
+            slots=max(part.slots for part in parts),
+            slots_by_domain={domain: max(part.slots_by_domain.get(domain, 0) for part in parts) for domain in domains},
+            gold=all(part.gold for part in parts),
+            flags=any(part.flags for part in parts),
+            slots_out_of_scope=sorted({slot for part in parts for slot in part.slots_out_of_scope}),
+        )
 
 
 class HiddenSlots(Struct, frozen=True):

@@ -137,7 +137,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         ids,
         np.array(offsets, np.int32),
         np.array(present, bool),
-        np.repeat(np.arange(row, dtype=np.int32), sizes),
+        np.repeat(np.arange(row, dtype=np.int32), np.array(sizes, np.int64)),
         np.array(cells, np.int32),
         len(items),
         items,

@@ -17,7 +17,7 @@ from msgspec import structs
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
-from dialgauge.text import counted
+from dialgauge.text import counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.inputs import Remark
@@ -344,7 +344,7 @@ class TrackingRuns(RunSet):
         """The meaning of intervals, where there are any."""
         few = self._with_one_more()
         if not self.resampling:
-            made = (note for system in self.systems for note in system.run.notes if note.startswith(INTERVALS_MADE))
+            made = (note for system in self.systems for note in system.run.notes if note_kind(note) == "intervals")
             return [*dict.fromkeys(made), *few]
         how = f"{self.resampling.level:.0%}, {self.resampling.resamples} resamples of dialogues"
         return [f"{INTERVALS_MADE} {how}, seed {self.resampling.seed}.", *few]

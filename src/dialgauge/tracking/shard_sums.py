@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -16,7 +17,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.measures import Bounds, Rows
 from dialgauge.text import counted
-from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.align import Policy, TurnCoverage, align
+from dialgauge.tracking.details import CountBasis
+from dialgauge.tracking.encode import Items, encode
 
 if TYPE_CHECKING:
     import polars
@@ -91,13 +94,9 @@ class ShardFacts(Struct, frozen=True, kw_only=True):
     roles: str = ""
     codes: bool = False
     slots: list[str] = []
-    inventory: int = 0
-    slots_by_domain: dict[str, int] = {}
-    has_gold: bool = True
-    flags_only: bool = False
+    basis: CountBasis = CountBasis(slots=0, slots_by_domain={}, gold=True, flags=False)
     off_ontology: int = 0
     renamed: list[str] = []
-    out_of_scope: list[str] = []
     #: Of predictions that are compared with gold from elsewhere.
     declared: DeclaredDomains | None = None
 
@@ -285,19 +284,20 @@ def _padded(texts: polars.Series, width: int) -> NDArray[np.uint8]:
 
 def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:
     """What is known of disjoint dialogues together."""
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts.update(part.counts)
     return replace(
         first,
-        coverage=joined_coverage([part.coverage for part in parts]),
-        counts=_added([part.counts for part in parts]),
+        coverage=TurnCoverage.joined([part.coverage for part in parts]),
+        counts=dict(counts),
         unscored=[one for part in parts for one in part.unscored],
         full={name: full for part in parts for name, full in part.full.items()},
         left_out={name: why for part in parts for name, why in part.left_out.items()},
         gold_sum=str(sum(int(part.gold_sum) for part in parts)),
-        slots_by_domain=_widest([part.slots_by_domain for part in parts]),
-        inventory=max(part.inventory for part in parts),
+        basis=CountBasis.joined([part.basis for part in parts]),
         off_ontology=sum(part.off_ontology for part in parts),
         renamed=sorted({one for part in parts for one in part.renamed}),
-        out_of_scope=sorted({one for part in parts for one in part.out_of_scope}),
         declared=_joined_declared([part.declared for part in parts if part.declared is not None]),
     )
 
@@ -313,7 +313,7 @@ def require_alike(first: ShardFacts, other: ShardFacts, name: str, other_name: s
             f"it holds {other.roles or 'something else'}, but {name} holds {first.roles}: score such files separately",
             file=other_name,
         )
-    if (first.slots, first.codes and first.inventory) != (other.slots, other.codes and other.inventory):
+    if (first.slots, first.codes and first.basis.slots) != (other.slots, other.codes and other.basis.slots):
         differing = sorted(set(first.slots) ^ set(other.slots))[:3]
         raise DialgaugeError(
             f"its slots differ from those of {name} ({', '.join(differing) or 'in another order'}), and the total "
@@ -322,70 +322,15 @@ def require_alike(first: ShardFacts, other: ShardFacts, name: str, other_name: s
         )
 
 
-def _added(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for name, count in part.items():
-            total[name] = total.get(name, 0) + count
-    return total
-
-
-def _widest(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    widest: dict[str, int] = {}
-    for part in parts:
-        for domain, slots in part.items():
-            widest[domain] = max(slots, widest.get(domain, 0))
-    return dict(sorted(widest.items()))
-
-
-def joined_coverage(parts: Sequence[TurnCoverage]) -> TurnCoverage:
-    """The coverage of disjoint dialogues together."""
-    values: dict[str, Any] = {}
-    for field in TurnCoverage.__struct_fields__:
-        given = [getattr(part, field) for part in parts]
-        if isinstance(given[0], str):
-            values[field] = given[0]
-        elif isinstance(given[0], int):
-            values[field] = sum(given)
-        elif isinstance(given[0], dict):
-            values[field] = {key: value for one in given for key, value in one.items()}
-        else:
-            values[field] = [item for one in given for item in one]
-    return TurnCoverage(**values)
-
-
-def all_covered(dialogues: int, turns: int) -> TurnCoverage:
-    """The coverage of dialogues that were scored whole."""
-    return TurnCoverage(
-        policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
-        predicted_turns=turns, dialogues=dialogues, turns=turns, missing_dialogues=[], missing_turns=0,
-        extra_dialogues=[], extra_turns=0, turn_count_mismatch={}, excluded=[], not_found=[], only_domains=[],
-    )  # fmt: skip
-
-
-def all_extra(chunk: Sequence[Dialogue], known: Sequence[Dialogue], policy: str) -> TurnCoverage:
-    """The coverage of predictions of which none can be scored: gold does not have them, or they are excluded."""
-    excluded = {dialogue_key(one.id): one.id for one in known}
-    extra = [one for one in chunk if dialogue_key(one.id) not in excluded]
-    turns = sum(1 for one in extra for turn in one.user_turns() if (turn.predicted or turn.state) is not None)
-    return replace(
-        all_covered(0, 0), policy=policy, predicted_dialogues=len(chunk), predicted_turns=turns,
-        extra_dialogues=[one.id for one in extra], extra_turns=turns, excluded=list(excluded.values()),
-    )  # fmt: skip
-
-
-def left_over(missing: Sequence[Dialogue], exclude: Collection[str], policy: str) -> TurnCoverage:
+def left_over(missing: Sequence[Dialogue], exclude: Collection[str], policy: Policy) -> TurnCoverage:
     """The coverage of gold dialogues for which there is no prediction at all."""
-    left_out = {dialogue_key(name) for name in exclude}
-    lacking = [one for one in missing if dialogue_key(one.id) not in left_out]
-    turns = sum(1 for one in lacking for turn in one.user_turns() if turn.state is not None)
-    if turns and policy == "empty":
+    items = Items()
+    gold, nothing = encode(missing, "state", items), encode((), "predicted", items)
+    coverage = align(gold, nothing, "intersection", exclude, partial=True).coverage
+    if coverage.gold_turns and policy == "empty":
+        lacking = coverage.missing_dialogues
         raise DialgaugeError(
-            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0].id}, ...), and file "
+            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0]}, ...), and file "
             "by file they cannot be scored as empty; add them, or leave --engine out"
         )
-    return replace(
-        all_covered(0, 0),
-        gold_dialogues=len(lacking), gold_turns=turns, missing_dialogues=[one.id for one in lacking],
-        missing_turns=turns, excluded=[one.id for one in missing if dialogue_key(one.id) in left_out],
-    )  # fmt: skip
+    return coverage

@@ -20,19 +20,19 @@ from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Shard, bulk_load, on_this_machine, read, stream
 from dialgauge.measures import Measure, Rows, parse_measures
+from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.shard_sums import (
     ChunkSums,
     DeclaredDomains,
     ShardFacts,
     ShardSums,
-    all_covered,
-    all_extra,
     left_over,
 )
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
-from dialgauge.tracking.study import Study, coverage_policy
+from dialgauge.tracking.study import Study
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ShardSettings(Struct, frozen=True):
 
     measures: list[str]
     profile: str
-    coverage: str
+    coverage: Policy
     exclude: list[str]
     ontology: Ontology | None = None
     #: GOLD where every worker reads it whole; empty where the gold states lie in the files, or in a file beside each.
@@ -119,17 +119,11 @@ class ShardWork(Work[_Bench, ShardTask]):
             domain = slot.partition("-")[0]
             by_domain[domain] = by_domain.get(domain, 0) + 1
         inventory = code_inventory(path)
-        facts = ShardFacts(
-            coverage=all_covered(0, 0),
-            codes=True,
-            slots=slots,
-            inventory=inventory,
-            slots_by_domain=by_domain,
-            roles="codes",
-        )
+        basis = CountBasis(slots=inventory, slots_by_domain=by_domain, gold=True, flags=False)
+        facts = ShardFacts(coverage=_all_covered(0, 0), codes=True, slots=slots, basis=basis, roles="codes")
         excluded: list[str] = []
         for ids, counts in stream_counts(path, inventory=inventory, exclude=self._settings.exclude, excluded=excluded):
-            covered = replace(facts, coverage=all_covered(len(ids), len(counts)))
+            covered = replace(facts, coverage=_all_covered(len(ids), len(counts)))
             yield _summed(counts, ids, bench.measures, covered)
         yield ChunkSums(replace(facts, coverage=replace(facts.coverage, excluded=excluded)))
 
@@ -149,41 +143,43 @@ class ShardWork(Work[_Bench, ShardTask]):
         import polars
 
         settings = self._settings
-        keys = [dialogue_key(one.id) for one in chunk]
-        known = None if gold is None else [gold[key] for key in dict.fromkeys(keys) if key in gold]
-        left_out = {dialogue_key(one) for one in settings.exclude}
-        if known is not None and all(dialogue_key(one.id) in left_out for one in known):
-            return ChunkSums(
-                ShardFacts(coverage=all_extra(chunk, known, settings.coverage), unscored=[one.id for one in chunk])
-            )
-        if known is None and all(key in left_out for key in keys):
-            return ChunkSums(
-                ShardFacts(coverage=all_extra(chunk, chunk, settings.coverage), unscored=[one.id for one in chunk])
-            )
+        keys = dict.fromkeys(dialogue_key(one.id) for one in chunk)
         study = Study(
-            known,
+            None if gold is None else [gold[key] for key in keys if key in gold],
             {name: chunk},
-            coverage=coverage_policy(settings.coverage),
+            coverage=settings.coverage,
             exclude=[one for one in settings.exclude if dialogue_key(one) in keys],
             ontology=settings.ontology,
-            scoped=False,
+            partial=True,
         )
+        aligned = study.systems[name].aligned
+        scored = {dialogue_key(one) for one in aligned.ids}
+        unscored = [one.id for one in chunk if dialogue_key(one.id) not in scored]
+        if not scored:
+            return ChunkSums(ShardFacts(coverage=aligned.coverage, unscored=unscored))
         comparison = study.comparison(name, bench.profile)
-        scored = {dialogue_key(one) for one in comparison.aligned.ids}
         comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
             raise DialgaugeError("it has states but no predictions; name GOLD too")
         return _summed(
             comparison.counts,
-            polars.Series(comparison.aligned.ids, dtype=polars.String),
+            polars.Series(aligned.ids, dtype=polars.String),
             bench.measures,
             replace(
                 _facts(comparison),
-                unscored=[one.id for one in chunk if dialogue_key(one.id) not in scored],
+                unscored=unscored,
                 declared=None if gold is None else DeclaredDomains.of(chunk, gold),
             ),
             inventory_known=bench.profile.inventory is not None or settings.ontology is not None,
         )
+
+
+def _all_covered(dialogues: int, turns: int) -> TurnCoverage:
+    """The coverage of dialogues that were scored whole."""
+    return TurnCoverage(
+        policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
+        predicted_turns=turns, dialogues=dialogues, turns=turns,
+    )  # fmt: skip
 
 
 def _facts(comparison: StateComparison) -> ShardFacts:
@@ -192,13 +188,9 @@ def _facts(comparison: StateComparison) -> ShardFacts:
         coverage=comparison.aligned.coverage,
         gold_sum=str(comparison.gold_sum),
         roles=comparison.signature["roles"],
-        slots_by_domain=comparison.slots_by_domain,
-        inventory=comparison.inventory,
-        has_gold=comparison.has_gold,
-        flags_only=comparison.flags_only,
+        basis=comparison.basis,
         off_ontology=comparison.off_ontology,
         renamed=sorted("-".join(pair) for pair in comparison.renamed),
-        out_of_scope=sorted("-".join(pair) for pair in comparison.out_of_scope),
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
-from dialgauge.tracking.align import Aligned
+from dialgauge.tracking.align import Aligned, TurnCoverage
 from dialgauge.tracking.counts import (
     CORRECT,
     MISSED,
@@ -31,8 +31,9 @@ from dialgauge.tracking.counts import (
     turn_counts,
     verdicts,
 )
+from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
-from dialgauge.values import Pair, Side
+from dialgauge.values import Pair, Profile, Side
 
 #: Turn, slot number and value code of filled slots.
 Cells: TypeAlias = tuple[Codes, Codes, Codes]
@@ -150,15 +151,19 @@ class StateComparison:
     @cached_property
     def signature(self) -> Signature:
         """What all scores of this comparison share. Where there is no gold, the checksum is of the turns alone."""
-        coverage = self.aligned.coverage
-        return Signature(
-            profile=self.coder.profile.label,
-            slots=str(self.inventory),
-            coverage=coverage.policy,
-            dialogues=str(coverage.dialogues),
-            turns=str(coverage.turns),
-            gold=checksum_text(self.gold_sum),
-            roles=self._roles,
+        profile, slots = self.coder.profile, str(self.inventory)
+        return tracking_signature(self.aligned.coverage, profile, slots, self.gold_sum, self._roles)
+
+    @cached_property
+    def basis(self) -> CountBasis:
+        """What the counts rest on."""
+        return CountBasis(
+            slots=self.inventory,
+            slots_by_domain=self.slots_by_domain,
+            gold=self.has_gold,
+            flags=self.flags_only,
+            slots_renamed=len(self.renamed),
+            slots_out_of_scope=["-".join(pair) for pair in self.out_of_scope],
         )
 
     @cached_property
@@ -314,9 +319,17 @@ def gold_sum(aligned: Aligned, cells: Cells, slots: list[Pair], values: list[tup
     return int(turn_hash.sum(dtype=np.uint64)) + int(cell_hash.sum(dtype=np.uint64))
 
 
-def checksum_text(total: int) -> str:
-    """The checksum as signatures write it."""
-    return f"{total % (1 << 64):016x}"[:12]
+def tracking_signature(coverage: TurnCoverage, profile: Profile, slots: str, gold_sum: int, roles: str) -> Signature:
+    """The signature of scored turns; ``slots`` is empty where their number depends on what was seen so far."""
+    return Signature(
+        profile=profile.label,
+        slots=slots,
+        coverage=coverage.policy,
+        dialogues=str(coverage.dialogues),
+        turns=str(coverage.turns),
+        gold=f"{gold_sum % (1 << 64):016x}"[:12],
+        roles=roles,
+    )
 
 
 def _hashes(texts: list[str]) -> NDArray[np.uint64]:

@@ -18,6 +18,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, SharedCorpus, Store, new_run
+from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -290,8 +291,8 @@ class Study:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
     ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
-    the record. ``scoped``: files of one-domain predictions are told by looking at all of their dialogues; what has only
-    some of them cannot tell.
+    the record. ``partial``: these are some dialogues of more, so that none of them need be scored. Files of one-domain
+    predictions are told by looking at all of their dialogues; what has only some of them cannot tell.
     """
 
     def __init__(
@@ -305,7 +306,7 @@ class Study:
         gold_name: str = "gold",
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         remarks: Mapping[str, Sequence[Remark]] | None = None,
-        scoped: bool = True,
+        partial: bool = False,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
@@ -315,12 +316,13 @@ class Study:
         self.files, self.remarks = files or {}, remarks or {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
-        self._scoped = scoped
+        self._partial = partial
         self._ceilings: Ceilings | None = None
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
-            require_gold(gold, gold_name)
+            if not partial:
+                require_gold(gold, gold_name)
             shared = encode(gold, "state", self.items)
         self.systems = {
             name: self._system(name, dialogues, gold, shared, exclude) for name, dialogues in systems.items()
@@ -337,7 +339,7 @@ class Study:
         kind = predicted_kind(dialogues, name)
         predicted = encode(dialogues, kind, self.items)
         own = shared
-        scope = declared_scope(dialogues) if self._scoped and gold is not None and kind == "predicted" else {}
+        scope = declared_scope(dialogues) if not self._partial and gold is not None and kind == "predicted" else {}
         if gold is not None and scope:
             gold = cut_down(gold, scope)
             own = encode(gold, "state", self.items)
@@ -349,7 +351,7 @@ class Study:
                 "it has predictions but no gold states of its own; name the gold file first: dialgauge score GOLD PRED",
                 file=name,
             )
-        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
+        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values(), partial=self._partial)
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
         roles = roles_text(kind, gold=own is not None, own=brings_gold)
@@ -472,14 +474,7 @@ def _run(
         "profile": coder.profile.name,
         "coverage": comparison.aligned.coverage,
         "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
-        "evidence": {
-            "slots": comparison.inventory,
-            "slots_by_domain": comparison.slots_by_domain,
-            "gold": comparison.has_gold,
-            "flags": comparison.flags_only,
-            "slots_renamed": len(comparison.renamed),
-            "slots_out_of_scope": ["-".join(pair) for pair in comparison.out_of_scope],
-        },
+        "evidence": comparison.basis,
         "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
         "remarks": remarks_on(
             study.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
@@ -510,7 +505,10 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=[comparison.aligned.coverage.sentence(), *_ceiling_notes(coder.profile.name, details, measures)],
+        notes=[
+            Note("coverage", comparison.aligned.coverage.sentence()),
+            *_ceiling_notes(coder.profile.name, details, measures),
+        ],
     )
 
 

@@ -105,8 +105,7 @@ def conversation_named(
 
 def nearest_id(dialogue: str, ids: Iterable[str]) -> str:
     """The ids most like a wrong one; a corpus has too many to list."""
-    hint = nearest(dialogue, ids)
-    return hint if "Did you mean" in hint else ""
+    return nearest(dialogue, ids, listed=False)
 
 
 def file_states(source: str | None) -> dict[str, str]:

@@ -41,15 +41,13 @@ def explanation_record(run: Run, dialogue: str, *, talk: bool = False) -> dict[s
     loops = _rows(run, "loops", identifier)
     verdicts = _rows(run, "verdicts", identifier)
     for row in verdicts:
-        labels = tuple(filter(None, row["behaviours"].split(", ")))
-        row["because"] = because(labels, [] if row["turn"] is None else [row["turn"]], loops)
-        row["behaviours"] = labels
+        row["because"] = because(row["behaviours"], [] if row["turn"] is None else [row["turn"]], loops)
     record = {
         "dialogue": identifier,
         "signature": run.signature,
         "goal": msgspec.json.decode(facts["goal"]),
         "goal_source": facts.get("goal_source"),
-        "requests_removed": list(filter(None, facts["requests_removed"].split(", "))),
+        "requests_removed": facts["requests_removed"],
         "warnings": msgspec.json.decode(facts["warnings"] or "[]"),
         "scores": _unnamed(_rows(run, "domain_scores", identifier)),
         "verdicts": _unnamed(verdicts),
@@ -106,8 +104,7 @@ def _goal(run: Run, dialogue: str) -> Table:
     table = Table(f"{dialogue}: the goal{derived}", ["domain", "part", "wanted"])
     for domain, part, wanted in _goal_parts(msgspec.json.decode(facts["goal"], type=Goal)):
         table.add(domain, part, wanted)
-    if facts["requests_removed"]:
-        removed = facts["requests_removed"]
+    if removed := ", ".join(facts["requests_removed"]):
         table.notes.append(f"the search failed, so {removed} requests are not scored")
     table.notes += msgspec.json.decode(facts["warnings"] or "[]", type=list[str])
     return table
@@ -129,7 +126,7 @@ class _Mention(NamedTuple):
     domain: str
     item: str
     verdict: str
-    behaviours: str
+    behaviours: tuple[str, ...]
     fault: str | None
 
 
@@ -146,7 +143,7 @@ def _verdicts(
     for mention, group in _grouped(verdicts, [row["domain"] for row in scores]):
         counts = (sum(row[key] for row in group) or None for key in ("tp", "fp", "fn"))
         places = [row["turn"] for row in group if row["turn"] is not None]
-        reason = because(tuple(filter(None, mention.behaviours.split(", "))), places, loops)
+        reason = because(mention.behaviours, places, loops)
         item, fault = mention.item.replace(EQUALS, "="), mention.fault or ""
         table.add(mention.domain, _turns(places), item, mention.verdict, reason, fault, *counts)
         if reason:
@@ -195,7 +192,7 @@ def _grouped(verdicts: Iterable[dict[str, Any]], domains: list[str]) -> Iterator
     """Verdicts that differ in the turn only, together; by domain, then by first turn, what was never said last."""
     groups: dict[_Mention, list[dict[str, Any]]] = {}
     for row in verdicts:
-        mention = _Mention(row["domain"], row["item"], row["verdict"], row["behaviours"], row.get("fault"))
+        mention = _Mention(row["domain"], row["item"], row["verdict"], tuple(row["behaviours"]), row.get("fault"))
         groups.setdefault(mention, []).append(row)
     places = {domain: place for place, domain in enumerate([*domains, COMBINED])}
 
@@ -219,7 +216,9 @@ def _loops(loops: list[dict[str, Any]]) -> Table:
         ["turns", "times", Column("acts", exact=True), "cause"],
     )
     for loop in loops:
-        table.add(f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], loop["acts"], loop_cause(loop))
+        table.add(
+            f"{loop['first_turn']}–{loop['last_turn']}", loop["repeats"], ", ".join(loop["acts"]), loop_cause(loop)
+        )
     return table
 
 

@@ -311,7 +311,7 @@ def loop_table(run: Run, most: int = 15) -> Table:
     groups: dict[tuple[str, str, str], list[int]] = {}
     for *group, repeats in run.table("loops").select("domains", "cause", "detail", "repeats").drop_nulls().iter_rows():
         domains, cause, detail = group
-        groups.setdefault((domains, cause, detail), []).append(repeats)
+        groups.setdefault((", ".join(domains), cause, detail), []).append(repeats)
     columns: list[str | Column] = ["domain", "cause", Column("main confusion", exact=True), "loops", "longest"]
     columns.append(Column("mean length", digits=1))
     table = Table("Loops: the same user acts three or more times in a row", columns)

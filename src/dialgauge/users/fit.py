@@ -147,12 +147,15 @@ def _misspelt_slots(scored: ScoredConversations) -> list[str]:
     uttered = _uttered_slots(scored)
     booked = uttered.get(scored.settings.profile.booking_service, set())
     hints = {
-        pair: nearest(pair[1], (uttered.get(pair[0], set()) | booked) - beside[pair], likeness=_ALIKE) for pair in never
+        (domain, slot): nearest(
+            slot, (uttered.get(domain, set()) | booked) - beside[domain, slot], likeness=_ALIKE, listed=False
+        )
+        for domain, slot in never
     }
     return [
         f"'{slot}' of '{domain}' in {counted(wanted[domain, slot], 'goal')}.{hint}"
         for (domain, slot), hint in sorted(hints.items())
-        if "Did you mean" in hint
+        if hint
     ][:_SHOWN]
 
 

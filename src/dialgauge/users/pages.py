@@ -227,8 +227,7 @@ def _rulings(rows: Iterable[Row], loops: Sequence[Row]) -> Iterator[Ruling]:
     """Verdicts with what they have in common told once, the lost points first."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        labels = tuple(filter(None, (row["behaviours"] or "").split(", ")))
-        reason = because(labels, [] if row["turn"] is None else [row["turn"]], loops)
+        reason = because(row["behaviours"] or (), [] if row["turn"] is None else [row["turn"]], loops)
         key = (row["measure"], row["domain"], row["verdict"], row.get("fault"), reason)
         groups.setdefault(key, []).append(row)
     ruled = [_ruling(group, *key) for key, group in groups.items()]
@@ -252,7 +251,9 @@ def _ruling(rows: Sequence[Row], measure: str, domain: str, verdict: str, fault:
 
 
 def _mark(loop: Row) -> LoopMark:
-    return LoopMark(loop_turns(loop), loop["repeats"] or 0, loop["acts"] or "", loop["cause"] or "", loop_cause(loop))
+    return LoopMark(
+        loop_turns(loop), loop["repeats"] or 0, ", ".join(loop["acts"] or ()), loop["cause"] or "", loop_cause(loop)
+    )
 
 
 def _lost(rows: Iterable[Row]) -> int:
@@ -316,7 +317,7 @@ def _scores(rows: Iterable[Row]) -> Iterator[ScoreRow]:
 def _notes(facts: Row) -> Iterator[str]:
     if facts.get("goal_source") == "derived":
         yield "the goal is derived from the conversation's own states"
-    if removed := facts.get("requests_removed"):
+    if removed := ", ".join(facts.get("requests_removed") or ()):
         yield f"the search failed, so {removed} requests are not scored"
     try:
         yield from msgspec.json.decode(facts.get("warnings") or "[]", type=list[str])
@@ -326,7 +327,13 @@ def _notes(facts: Row) -> Iterator[str]:
 
 def _behaviour(row: Row) -> Row:
     label, item = row["behaviour"] or "", (row["item"] or "").replace(EQUALS, " = ")
-    return {**row, "behaviour": label, "item": item, "meaning": meaning(label)}
+    return {
+        **row,
+        "behaviour": label,
+        "item": item,
+        "meaning": meaning(label),
+        "at_turns": ", ".join(map(str, row["at_turns"] or ())),
+    }
 
 
 PAGES = UsersPages()

@@ -17,7 +17,7 @@ from dialgauge.runs import Run
 from dialgauge.users.analyses import CAUSES, ENDS
 from dialgauge.users.labels import LABELS, REASONS, matching_labels
 from dialgauge.users.measures import score_name
-from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
+from dialgauge.users.records import COMBINED, MEASURES, REPEATED, VERDICTS
 
 if TYPE_CHECKING:
     import polars
@@ -85,7 +85,7 @@ def find(run: Run, query: Query) -> polars.DataFrame:
         looping = run.table("loops").filter(pl.col("cause") == query.cause)
         fitting = fitting.join(looping.select("dialogue").unique(), on="dialogue", how="semi")
     if query.domain is not None and hits is None:
-        fitting = fitting.filter(pl.col("domains").str.split(", ").list.contains(query.domain))
+        fitting = fitting.filter(pl.col("domains").list.contains(query.domain))
     return fitting
 
 
@@ -162,7 +162,7 @@ def _mentions(run: Run, query: Query) -> polars.DataFrame | None:
         if value is not None:
             rows = rows.filter(pl.col(column) == value)
     if query.min_repeats is not None:
-        again = rows.filter(pl.col("verdict").str.starts_with("repeated"))
+        again = rows.filter(pl.col("verdict").is_in(REPEATED))
         counted = again.group_by("dialogue", "measure", "domain", "item").len()
         rows = counted.filter(pl.col("len") >= query.min_repeats)
     return rows.group_by("dialogue").agg(pl.len().alias("mentions"))
@@ -186,7 +186,7 @@ def _verdict_rows(run: Run, query: Query, labels: list[str] | None) -> polars.Da
     if query.fault is not None:
         rows = rows.filter(pl.col("fault") == query.fault)
     if labels is not None:
-        own = pl.col("behaviours").str.split(", ").list.set_intersection(labels).list.len() > 0
+        own = pl.col("behaviours").list.set_intersection(labels).list.len() > 0
         rows = rows.filter(own | _of_items(run, rows, _OF_ITEMS.intersection(labels)))
     return _within(rows, query, "turn", "turn")
 
@@ -233,7 +233,7 @@ def _check_names(run: Run, query: Query) -> None:
             continue
         known = {*run.table("verdicts")[what].to_list(), *run.table("behaviours")[what].to_list()}
         if what == "domain":
-            known.update(run.table("conversation_facts")["domains"].str.split(", ").explode().to_list())
+            known.update(run.table("conversation_facts")["domains"].explode().to_list())
         known -= {"", COMBINED}
         if known and value not in known:
             raise DialgaugeError(f"no conversation has the {what} '{value}'.{nearest_name(value, known)}")

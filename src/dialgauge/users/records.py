@@ -52,6 +52,9 @@ VERDICTS: dict[VerdictName, str] = {
     "pooled": "wrong in one domain, missing in another: they meet in the combined score, which forgets domains",
 }
 
+#: Those of what was said again.
+REPEATED: tuple[VerdictName, ...] = ("repeated-forgiven", "repeated-penalised")
+
 
 class PrfScore(Struct, frozen=True, array_like=True, gc=False):
     """Counts and what follows from them (see :func:`score`)."""

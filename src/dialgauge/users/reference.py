@@ -134,9 +134,7 @@ def _behaviours(run: Run) -> dict[str, list[Behaviour]]:
     for dialogue, measure, label, domain, item, turns, count, expected in (
         run.table("behaviours").select(columns).iter_rows()
     ):
-        record = Behaviour(
-            measure, label, domain, item, tuple(map(int, filter(None, turns.split(", ")))), count or 0, expected or ""
-        )
+        record = Behaviour(measure, label, domain, item, tuple(turns), count or 0, expected or "")
         records.setdefault(dialogue, []).append(record)
     return records
 

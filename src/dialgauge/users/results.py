@@ -33,6 +33,7 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.runs import Parts, Run, Store, new_run
+from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
@@ -170,8 +171,8 @@ def users_run(
             WARNINGS: sum(len(result.warnings) for result in scored.results),
         },
         notes=[
-            *(f"{what} ({count:,})" for what, count in sorted(scored.notes.items())),
-            *fit_sentences(scored, fit),
+            *(Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())),
+            *(Note("fit", told) for told in fit_sentences(scored, fit)),
         ],
     )
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dialgauge.runs import column_of
 from dialgauge.text import encodable
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
@@ -34,6 +35,7 @@ _WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count
 _WHOLE |= {"longest_loop", "most_mentions", "times", *LOST, *ProfileFit.__struct_fields__}
 _REAL = frozenset(ASPECTS)
 _FLAG = frozenset({"matched"})
+_LISTS = frozenset({"acts", "behaviours", "domains", "requests_removed"})
 
 
 def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
@@ -61,9 +63,11 @@ def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
         **dict.fromkeys(_WHOLE, pl.Int64),
         **dict.fromkeys(_REAL, pl.Float64),
         **dict.fromkeys(_FLAG, pl.Boolean),
+        **dict.fromkeys(_LISTS, pl.List(pl.String)),
+        "at_turns": pl.List(pl.Int64),
     }
     columns = make(records)
-    frame = pl.DataFrame([pl.Series(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
+    frame = pl.DataFrame([column_of(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
     if "item" not in columns:
         return frame
     return frame.insert_column(frame.get_column_index("item") + 1, frame.select(slot=_slot()).to_series())
@@ -76,12 +80,6 @@ def _slot() -> polars.Expr:
     item, prefix = pl.col("item"), pl.format("{}-", pl.col("domain").str.to_lowercase())
     constraint = item.str.splitn(EQUALS, 2).struct.field("field_0")
     return pl.when(pl.col("measure") == "I-GCDF1").then(constraint).otherwise(item.str.strip_prefix(prefix))
-
-
-@cache
-def _numbers(turns: tuple[int, ...]) -> str:
-    """Positions as text, which Polars takes much faster than lists."""
-    return ", ".join(map(str, turns))
 
 
 def _flat(results: Results, part: Callable[[DialogueScore], Sequence[Any]]) -> tuple[list[str], list[Any]]:
@@ -129,7 +127,7 @@ def _verdicts(results: Results) -> Columns:
         "item": [each.item for each in verdicts],
         "verdict": [each.verdict for each in verdicts],
         "turn": [each.turn for each in verdicts],
-        "behaviours": [", ".join(each.behaviours) if each.behaviours else "" for each in verdicts],
+        "behaviours": [each.behaviours for each in verdicts],
         "tp": [each.tp for each in verdicts],
         "fp": [each.fp for each in verdicts],
         "fn": [each.fn for each in verdicts],
@@ -148,7 +146,7 @@ def _behaviours(results: Results) -> Columns:
         "item": [each.item for each in behaviours],
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
-        "at_turns": list(map(_numbers, turns)),
+        "at_turns": turns,
         "count": [each.count or None for each in behaviours],
         "expected": [each.expected or None for each in behaviours],
     }
@@ -158,12 +156,12 @@ def _conversation_facts(results: Results) -> Columns:
     return {
         "dialogue": [result.id for result in results],
         "turns": [result.turns for result in results],
-        "domains": [", ".join(result.goal.tasks) for result in results],
+        "domains": [list(result.goal.tasks) for result in results],
         "end": [result.end for result in results],
         "loops": [len(result.loops) for result in results],
         "longest_loop": [max((loop.repeats for loop in result.loops), default=0) for result in results],
         "most_mentions": [_most_mentions(result) for result in results],
-        "requests_removed": [", ".join(result.requests_removed) for result in results],
+        "requests_removed": [result.requests_removed for result in results],
         "warnings": [_json(result.warnings) if result.warnings else None for result in results],
         "goal": [_json(result.goal) for result in results],
         "goal_source": [result.goal_source for result in results],
@@ -187,10 +185,7 @@ def _loops(results: Results) -> Columns:
         "dialogue": names,
         "first_turn": [loop.first for loop in loops],
         "last_turn": [loop.last for loop in loops],
-        **_attributes(loops, "repeats"),
-        "acts": [", ".join(loop.acts) for loop in loops],
-        "domains": [", ".join(loop.domains) for loop in loops],
-        **_attributes(loops, "cause", "detail"),
+        **_attributes(loops, "repeats", "acts", "domains", "cause", "detail"),
     }
 
 

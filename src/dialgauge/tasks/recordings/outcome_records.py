@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.runs import frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_frame
 from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
@@ -64,14 +65,7 @@ def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.D
     kinds: dict[str, Any] = {
         "String": pl.String, "Boolean": pl.Boolean, "Int64": pl.Int64, "List": pl.List(pl.Int64),
     }  # fmt: skip
-    columns = _COLUMNS[name]
-    rows = list(make())
-    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    series = [
-        pl.Series(column, list(value), kinds[kind])
-        for (column, kind), value in zip(columns.items(), values, strict=True)
-    ]
-    return pl.DataFrame(series)
+    return frame_of(make(), {column: kinds[kind] for column, kind in _COLUMNS[name].items()})
 
 
 def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.trial_tables import uneven_tasks
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -126,18 +126,16 @@ class TrialsView(ComparisonView):
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
-        told = [f"{run.name}: {run.details['sentence']}" for run in runs]
-        told += [f"{run.name}: {uneven}" for run in runs if (uneven := uneven_tasks(run))]
+        told: list[str] = [Note("coverage", f"{run.name}: {run.details['sentence']}") for run in runs]
+        told += [Note("uneven_trials", f"{run.name}: {uneven}") for run in runs if (uneven := uneven_tasks(run))]
         tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()
         for run in runs:
             alone = [task for task in tasks[run.id] if task not in shared]
             if alone:
                 more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
-                told.append(
-                    f"{run.name}: {counted(len(alone), 'task')} that not all have, left out: "
-                    f"{', '.join(alone[:_NAMED])}{more}"
-                )
+                listed = f"{counted(len(alone), 'task')} that not all have, left out: {', '.join(alone[:_NAMED])}{more}"
+                told.append(Note("not_shared", f"{run.name}: {listed}"))
         return [*told, *self.unlike_sentences()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
@@ -146,7 +144,8 @@ class TrialsView(ComparisonView):
         if len(set(trials.values())) < 2:
             return []
         listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
-        return [f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"]
+        told = f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"
+        return [Note("trials_differ", told)]
 
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""

@@ -36,7 +36,7 @@ from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
 from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     import polars
@@ -178,21 +178,20 @@ def _on_these_tasks(attempts: Attempts, scores: Scores, evidence: TrialEvidence)
     return {"value": value, "low": max(0.0, value - reach), "high": min(1.0, value + reach)}
 
 
-def _notes(attempts: Attempts, scores: Scores) -> list[str]:
-    notes = [f"{name} is left out: {why}" for name, why in scores.left_out.items()]
+def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
+    notes = [Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items()]
     if attempts.trials > attempts.most_scored > 0:
         planned = f"{counted(attempts.trials, 'trial')} {'was' if attempts.trials == 1 else 'were'} planned"
-        notes.append(
-            f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
-        )
-    return [
-        *notes,
-        *_partial_parts(attempts, scores),
-        *_partial_costs(attempts),
-        *_unfamiliar_ends(attempts),
-        *_other_than_planned(attempts),
-        *_unknown_plan(attempts),
-    ]
+        told = f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
+        notes.append(Note("left_out", told))
+    others = {
+        "partial_reward": _partial_parts(attempts, scores),
+        "partial_cost": _partial_costs(attempts),
+        "unknown_end": _unfamiliar_ends(attempts),
+        "beyond_plan": _other_than_planned(attempts),
+        "unknown_plan": _unknown_plan(attempts),
+    }
+    return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
 
 
 def _conversations(scores: Scores) -> dict[str, int]:

@@ -256,7 +256,8 @@ def results_document(runs: Sequence[Run]) -> dict[str, Any]:
                 },
                 "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
                 "conversations": run.details.get("conversations", {}),
-                "notes": list(run.notes),
+                "notes": run.manifest.notes,
+                "note_kinds": run.manifest.note_kinds,
             }
             for run in runs
         ],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.text import Note
 from dialgauge.users.faults.fault_presentation import missing_sentence
 from dialgauge.users.faults.recorded_tasks import task_of, told_in
 
@@ -24,7 +25,7 @@ class FaultsView(ComparisonView):
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
-        lacking = [sentence.removesuffix(".") for run in runs if (sentence := missing_sentence(run))]
+        lacking = [Note("lacking", told.removesuffix(".")) for run in runs if (told := missing_sentence(run))]
         return [*lacking, *self.unlike_sentences()]
 
 
