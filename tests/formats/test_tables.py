@@ -335,6 +335,7 @@ def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
         assert dialgauge.read(read.to_polars(rows)).dialogues == read.dialogues
 
 
+@pytest.mark.soak
 def test_a_real_tracker_scores_the_same_from_the_hub(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

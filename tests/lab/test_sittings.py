@@ -69,6 +69,7 @@ def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: 
     assert held(some) == [by_id[goal.id] for goal in some.goals]
 
 
+@pytest.mark.soak
 def test_any_hash_seed_gives_the_same_bytes() -> None:
     script = (
         "import hashlib, msgspec; from dialgauge.lab import *; t = open_town(count=40);"
@@ -228,6 +229,7 @@ def test_the_town_meets_the_anchors_of_the_lab(town: LoadedTown) -> None:
     anchors(held(town))
 
 
+@pytest.mark.soak
 @needs_data
 def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
     """Section 16, act level: nobody gives up, every scripted failure happens, every family of acts is said."""

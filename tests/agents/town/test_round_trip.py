@@ -51,6 +51,7 @@ def check(samples: Iterable[NluSample], ontology: Ontology) -> None:
         assert {pair: share for pair, share in scores.confusions(ENOUGH).items() if share > 0.03} == {}
 
 
+@pytest.mark.soak
 def test_sessions_in_the_town_of_multiwoz() -> None:
     data = shared_folder("data")
     if data is None:

@@ -365,6 +365,7 @@ def real_goals(shared_data: Path) -> tuple[TownSearch, list[TownGoal]]:
     return search, [town_goal(one.id, one.goal, search) for one in dialogues if one.goal]
 
 
+@pytest.mark.soak
 def test_our_agents_on_the_test_goals(shared_data: Path) -> None:
     search, goals = real_goals(shared_data)
     sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
