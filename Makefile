@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+SITE := $(abspath $(VENV))/site
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
@@ -61,10 +62,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry src
-	$(BIN)/mkdocs build --strict --site-dir .venv/site  # not --quiet: that would silence strictness too
+	$(BIN)/mkdocs build --strict --site-dir $(SITE)  # not --quiet: that would silence strictness too
 
 test: lint programs bare
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
+	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 soak: $(READY) programs bare
 	DIALGAUGE_EXAMPLES=more DIALGAUGE_SLOW_BLOCKS=1 $(BIN)/pytest -m "" -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)

@@ -41,7 +41,7 @@ VALUES: dict[ColumnKind, st.SearchStrategy[Any]] = {
 def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     """A column of each kind; few distinct values or many, with nulls or without."""
     rows = draw(st.integers(0, 40))
-    content = {}
+    content: dict[str, list[Any]] = {}
     for kind, values in VALUES.items():
         pool = draw(st.lists(values, min_size=1, max_size=draw(st.sampled_from([2, 60]))))
         cell = st.sampled_from(pool)
@@ -76,8 +76,8 @@ def test_polars_and_duckdb_read_what_was_written(tmp_path_factory: pytest.TempPa
         }
     path = tmp_path_factory.getbasetemp() / "table.parquet"
     path.write_bytes(written)
-    answer = duckdb.sql(f"SELECT * FROM read_parquet('{path}')")
-    assert [str(kind) for kind in answer.types] == DUCKDB
+    answer = duckdb.connect().execute(f"SELECT * FROM read_parquet('{path}')")
+    assert [str(kind) for _, kind, *_ in answer.description or ()] == DUCKDB
     rows = answer.fetchall()
     assert [bits(list(row)) for row in rows] == [bits(list(row)) for row in zip(*content.values(), strict=True)]
 
@@ -128,7 +128,7 @@ def test_a_page_that_would_be_too_long_is_split(monkeypatch: pytest.MonkeyPatch,
     assert polars.read_parquet(io.BytesIO(content))["text"].to_list() == texts
     path = tmp_path / "table.parquet"
     path.write_bytes(content)
-    groups = duckdb.sql(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')").fetchall()
+    groups = duckdb.connect().execute(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')").fetchall()
     assert groups == [(9,)]
 
 

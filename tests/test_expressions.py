@@ -15,7 +15,7 @@ from dialgauge.expressions import LONGEST, compiled
 from dialgauge.users import load_profile
 from dialgauge.values import Substitute, profile_listing, profile_named
 from support.patterns import attacks
-from support.properties import examples
+from support.soak import examples
 
 HOSTILE = [
     r"(a+)+$",

@@ -13,7 +13,7 @@ import numpy as np
 import polars
 import pytest
 
-from dialgauge import Dialogue, Store, Turn, compare_runs
+from dialgauge import Dialogue, Store, Turn, compare
 from dialgauge.comparison import comparison_tables, view_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import markdown_summary, report_html, run_sentences
@@ -166,7 +166,7 @@ def test_the_report_has_its_pages_and_the_verdict(stored: tuple[Store, list[Run]
 
 
 def test_it_is_compared_by_its_view_with_its_headline_first(stored: tuple[Store, list[Run]]) -> None:
-    compared = compare_runs(stored[1], resamples=500)
+    compared = compare(stored[1], resamples=500)
     assert compared.measures[0] == "Height"
     assert str(compared.verdict).startswith(
         "ada is ahead of bob by 30.0 points in Caught (p = 0.004); in Height bob is"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dialgauge.explorer.families import pages_of
 
 import dialgauge
+from dialgauge.presentation import pages_of
 from dialgauge.tasks import REASON_GROUPS
 
 ROOT = Path(dialgauge.__file__).parent

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge import yaml_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.yaml_file import DEEPEST, MOST_BYTES, as_record, parse_yaml, read_yaml
-from support.properties import examples
+from support.soak import examples
 
 # Expanded, these have 9^29 nodes: a reader that built them would never end.
 BOMB = "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))

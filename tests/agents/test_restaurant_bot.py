@@ -27,7 +27,7 @@ from dialgauge.worlds.restaurant import (
     prepare,
 )
 from support.babi_release import SPLITS, TASKS, released
-from support.properties import examples
+from support.soak import examples
 
 WORLD = load_world()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import Outcome, dialgauge
+from support.soak import soak
 from support.tiny_world import tiny_release
 
 NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
@@ -59,7 +60,7 @@ def test_a_call_that_finds_nothing_says_so(
     assert "(nothing found)" in outcome.out
 
 
-@pytest.mark.parametrize("model", ["memn2n", "typed", "nearest", "tfidf"])
+@pytest.mark.parametrize("model", [soak("memn2n"), "typed", "nearest", soak("tfidf")])
 def test_a_model_that_understands_nothing_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path, model: str
 ) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.completion import completions
-from dialgauge.cli.parse import command_parameters
+from dialgauge.cli import COMMANDS, command_parameters, completions
 from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 from support.shells import ShellAtTerminal
 from support.small_disk import small_disk
+from support.soak import soak
 
 Capture = pytest.CaptureFixture[str]
 
@@ -155,7 +154,7 @@ _TYPED = [
 ]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["bash", soak("zsh"), soak("fish")])
 def test_a_shell_completes_after_the_installation(shell: str, tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "folder"
     (folder / "sub").mkdir(parents=True)

@@ -55,9 +55,17 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
 
-    again = dialgauge(capsys, "demo", "--out", folder, "--dialogues", 10)
-    assert again.code == 0, again.err
-    assert re.findall(r'<p class="answer">(.*?)</p>', (folder / "report.html").read_text("utf-8")) == answers
+
+@pytest.mark.soak
+def test_a_second_demo_gives_the_same_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for _ in range(2):
+        outcome = dialgauge(capsys, "demo", "--out", tmp_path / "demo", "--dialogues", 10)
+        assert outcome.code == 0, outcome.err
+        answers.append(
+            re.findall(r'<p class="answer">(.*?)</p>', (tmp_path / "demo" / "report.html").read_text("utf-8"))
+        )
+    assert answers[0] == answers[1]
 
 
 def assert_same_scores(capsys: pytest.CaptureFixture[str], store: Store, command: list[str | Path]) -> None:

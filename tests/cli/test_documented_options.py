@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option
-from dialgauge.cli.parse import command_parameters
+from dialgauge.cli import COMMANDS, Option, command_parameters
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,19 @@ from dialgauge.users import LABELS, REASONS
 from support.agent_results import tau_file
 from support.commands import Outcome, dialgauge
 from support.shared import shared_folder
+from support.soak import soak
 from support.talks import mishear, talk
 from support.town import responses, write_town
 from support.trackers import gold_dialogues, tracker, write_predictions
 
+Show = Callable[[str], str]
 ROOT = Path(__file__).parents[2]
 DATA = shared_folder("data")
 
 SYSTEMS = "augpt.json dots.json mintl.json tracker-with-a-long-name.json"
+
+#: Small, for it takes a condition for each kind of error and rate.
+STUDY = "lab study -n 2 --rates 0.05,0.4 --resamples 20"
 
 #: The commands of the documentation on small files; {tracking}, {other} and {lab} are stored runs.
 EMBEDDED = [
@@ -60,7 +66,7 @@ EMBEDDED = [
     "lab goals -n 10",
     "lab goals --goal TOWN0003",
     "lab blame {lab} --store runs",
-    "lab study -n 2",
+    STUDY,
     "tasks score town/gold.json town/bot.json",
     "tasks explain town/gold.json town/bot.json {dialogue}",
     "tasks score agents.json",
@@ -154,6 +160,24 @@ def here(workplace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return {"tracking": tracking, "other": other, "lab": kinds["lab"][0], "dialogue": dialogue, "data": str(DATA)}
 
 
+@pytest.fixture(scope="module")
+def kept() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def show(here: dict[str, str], kept: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Show:
+    """What a command prints. It runs once, whoever asks."""
+
+    def run(line: str) -> str:
+        if line not in kept:
+            words = shlex.split(line.format(**here, fresh=tmp_path / str(len(kept))))
+            kept[line] = printed(dialgauge(capsys, *words))
+        return kept[line]
+
+    return run
+
+
 def printed(outcome: Outcome) -> str:
     assert outcome.code in (0, 1), outcome.err
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", outcome.out)
@@ -163,11 +187,8 @@ def words(text: str) -> set[str]:
     return set(re.split(r"[\s|]+", text))
 
 
-def check(capsys: pytest.CaptureFixture[str], line: str, names: dict[str, str], tmp_path: Path) -> None:
-    narrow, wide = (
-        printed(dialgauge(capsys, *shlex.split(line.format(**names, fresh=tmp_path / option)), *([option] * shown)))
-        for option, shown in (("--narrow", 0), ("--wide", 1))
-    )
+def check(line: str, show: Show) -> None:
+    narrow, wide = show(line), show(f"{line} --wide")
     assert narrow.strip()
     for row in narrow.splitlines():
         assert len(row) <= 80 or " " not in row.strip(), row
@@ -195,18 +216,14 @@ def is_part_of_a_name(part: str, names: set[str]) -> bool:
 
 
 @pytest.mark.parametrize("line", EMBEDDED)
-def test_nothing_is_wider_and_no_word_is_broken(
-    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(capsys, line, here, tmp_path)
+def test_nothing_is_wider_and_no_word_is_broken(line: str, show: Show) -> None:
+    check(line, show)
 
 
 @pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no real data")
-@pytest.mark.parametrize("line", REAL)
-def test_nothing_is_wider_with_real_data(
-    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(capsys, line, here, tmp_path)
+@pytest.mark.parametrize("line", [REAL[0], *map(soak, REAL[1:])])
+def test_nothing_is_wider_with_real_data(line: str, show: Show) -> None:
+    check(line, show)
 
 
 #: What is asked for by name: none of these is ever shortened.
@@ -214,10 +231,8 @@ NAMED = [line for line in EMBEDDED if line.startswith(("explain", "babi models",
 
 
 @pytest.mark.parametrize("line", NAMED)
-def test_no_name_that_was_asked_for_is_shortened(
-    line: str, here: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "…" not in printed(dialgauge(capsys, *shlex.split(line.format(**here, fresh=tmp_path / "new"))))
+def test_no_name_that_was_asked_for_is_shortened(line: str, show: Show) -> None:
+    assert "…" not in show(line)
 
 
 def test_every_behaviour_on_the_screen_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,22 +297,20 @@ def test_every_command_with_tables_is_tried() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "score self augpt.json dots.json",
-        f"compare self {SYSTEMS} --resamples 200",
+        f"score self {SYSTEMS}",
+        f"compare self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson",
         "babi evaluate --data world --task 5 --model nearest --split tst",
         "tasks score agents.json",
-        "lab run -n 5 --level text --channel mild --store runs",
+        "lab run -n 5 --level text --channel mild --detail --store runs",
         "lab blame {lab} --store runs",
-        "lab study -n 2",
+        STUDY,
         "users faults agents.json",
-        "users figures talks.json",
+        "users figures talks.json --by-slot",
         "users score talks.json",
     ],
 )
-def test_scores_have_a_signature_of_one_line(
-    line: str, here: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown = printed(dialgauge(capsys, *line.format(**here).split()))
+def test_scores_have_a_signature_of_one_line(line: str, show: Show) -> None:
+    shown = show(line)
     if "No conversation in this run failed" in shown:
         pytest.skip("nothing failed, so nothing is scored")
     lines = shown.splitlines()
@@ -309,13 +322,13 @@ def test_scores_have_a_signature_of_one_line(
         assert "|" not in following, following
 
 
-def test_codes_are_words_on_screen(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    ended = printed(dialgauge(capsys, "tasks", "score", "agents.json"))
+def test_codes_are_words_on_screen(show: Show) -> None:
+    ended = show("tasks score agents.json")
     assert "Success and consistency (percent)" in ended
     assert not re.search(r"user_stop|agent_stop|max_steps", ended)
-    faults = printed(dialgauge(capsys, "users", "faults", "agents.json"))
+    faults = show("users faults agents.json")
     assert "early end" in faults and "role swap" in faults
-    study = printed(dialgauge(capsys, "lab", "study", "-n", "2"))
+    study = show(STUDY)
     assert "5% of acts are lost" in study and "drop=" not in study.partition("Conditions")[2]
 
 
@@ -342,7 +355,7 @@ def test_no_system_is_left_out_however_many_there_are(
     assert "noise floor" in left_out[1] and "Noise floor" not in success
 
 
-def test_a_star_stands_beside_its_name(here: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    shown = printed(dialgauge(capsys, "tasks", "score", "town/gold.json", "town/bot.json"))
+def test_a_star_stands_beside_its_name(show: Show) -> None:
+    shown = show("tasks score town/gold.json town/bot.json")
     assert re.search(r"^human \* ", shown, re.MULTILINE)
     assert not re.search(r"^\s*\*\s*$", shown, re.MULTILINE)

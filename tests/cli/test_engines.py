@@ -14,6 +14,7 @@ import pytest
 from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.five_commands import commands, prepare, stored_content
+from support.soak import soak
 
 TESTS = Path(__file__).parents[1]
 
@@ -49,7 +50,7 @@ def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [soak(1), 2])
 def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_path: Path, workers: int) -> None:
     options = ("--engine", "pool", "--workers", str(workers))
     assert all_five(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
@@ -67,6 +68,7 @@ def cluster() -> Iterator[str]:
     made.shutdown()  # type: ignore[no-untyped-call]
 
 
+@pytest.mark.soak
 def test_a_cluster_of_several_nodes_stores_the_same_bytes(
     files: Path, here: dict[str, Any], tmp_path: Path, cluster: str
 ) -> None:
@@ -96,13 +98,14 @@ def test_views_by_turn_need_the_turns(capsys: pytest.CaptureFixture[str], files:
         assert f"{options[0]}: with --engine only sums come back" in outcome.err
 
 
-def test_ray_is_not_imported_unless_it_is_asked_for(files: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", [("local",), soak(("pool", "--workers", "2"))])
+def test_ray_is_not_imported_unless_it_is_asked_for(files: Path, tmp_path: Path, engine: tuple[str, ...]) -> None:
     script = (
         "import sys; from dialgauge.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit as stop: assert not stop.code\n"
         "assert 'ray' not in sys.modules and 'fsspec' not in sys.modules"
     )
-    command = [sys.executable, "-c", script, "score", str(files / "parts"), "--engine", "pool", "--workers", "2"]
+    command = [sys.executable, "-c", script, "score", str(files / "parts"), "--engine", *engine]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0

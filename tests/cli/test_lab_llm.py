@@ -21,6 +21,7 @@ from dialgauge.formats import read
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
 from support.model_server import ModelServer, model_server, said, standard_reply
+from support.soak import soak
 
 KEY = "sk-very-secret-0123456789"
 COMMAND = [sys.executable, "-m", "dialgauge"]
@@ -111,8 +112,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("how", [signal.SIGKILL, soak(signal.SIGINT), soak(signal.SIGTERM)])
+@pytest.mark.parametrize("workers", [1, soak(2)])
 def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     server: ModelServer, how: signal.Signals, workers: int, uninterrupted: bytes
 ) -> None:
@@ -138,7 +139,7 @@ def test_a_stopped_run_resumes_without_repeating_a_paid_call(
     assert Path("talks/conversations.jsonl").read_bytes() == uninterrupted
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, soak(3)])
 def test_a_budget_is_exceeded_by_one_call_at_most(
     server: ModelServer, capsys: pytest.CaptureFixture[str], workers: int
 ) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import dialgauge
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.parse import command_parameters
+from dialgauge.cli import COMMANDS, command_parameters
 
 SOURCE = Path(dialgauge.__file__).parent
 #: Options of every command.

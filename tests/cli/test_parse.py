@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Argument, Option
-from dialgauge.cli.parse import (
+from dialgauge.cli import (
+    COMMANDS,
+    Argument,
     CommandParameter,
+    Option,
     check_together,
     command_parameters,
     given_values,
@@ -24,7 +25,7 @@ from dialgauge.cli.parse import (
 )
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
-from support.properties import examples
+from support.soak import examples
 
 GROUPS = {name: importlib.import_module(f"dialgauge.cli.{name}").app for name in COMMANDS}
 EVERY = [(f"{name} {command}", one) for name, group in GROUPS.items() for command, one in group.commands.items()]

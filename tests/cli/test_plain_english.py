@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dialgauge
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.help_pages import command_page
+from dialgauge.cli import COMMANDS, command_page
 
 SOURCE = Path(dialgauge.__file__).parent
 

@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 import dialgauge as package
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Option, OutputFile, OutputFolder
-from dialgauge.cli.parse import command_parameters
-from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
+from dialgauge.cli import (
+    COMMANDS,
+    SHARED,
+    TYPED_ONLY,
+    Option,
+    OutputFile,
+    OutputFolder,
+    command_parameters,
+    find_project_file,
+)
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker
 

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.dispatch import stores_by_name
-from dialgauge.cli.help_pages import command_page
-from dialgauge.cli.options import AlwaysOn
-from dialgauge.cli.parse import CommandParameter, command_parameters, read_words
+from dialgauge.cli import (
+    COMMANDS,
+    AlwaysOn,
+    CommandParameter,
+    command_page,
+    command_parameters,
+    read_words,
+    stores_by_name,
+)
 
 #: What the table in docs/decisions/command-line.md promises.
 SAME = (

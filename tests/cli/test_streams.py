@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import Declaration, OutputFile, OutputFolder
-from dialgauge.cli.parse import command_parameters
+from dialgauge.cli import COMMANDS, Declaration, OutputFile, OutputFolder, command_parameters
 from support.commands import dialgauge
 from support.examples import EXAMPLES
+from support.soak import soak
 
 PROGRAM = f"{sys.executable} -m dialgauge"
 needs_dev_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
@@ -110,7 +109,7 @@ def test_a_closed_standard_input_is_one_sentence(folder: Path, line: str, words:
     assert "Traceback" not in done.stderr.decode()
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+@pytest.mark.parametrize("encoding", ["ascii", soak("cp1252"), soak("latin-1")])
 def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding: str) -> None:
     line = json.dumps(
         {"id": "Ω—日本\U0001f600", "turns": [{"speaker": "user", "text": "Ω", "state": {"Ω": {"日": ["x"]}}}]}
@@ -125,7 +124,7 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
     assert json.loads(report.stdout)["groups"][0]["domains"] == {"Ω": 1}
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX"])
+@pytest.mark.parametrize("locale", ["C", soak("POSIX")])
 def test_a_locale_without_an_encoding_is_taken_for_utf8(folder: Path, locale: str) -> None:
     """Python itself does so, unless it is told not to."""
     environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
@@ -274,7 +273,9 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize("words", COMMAND_LINES[1:6], ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize(
+    "words", [*COMMAND_LINES[1:3], *map(soak, COMMAND_LINES[3:6])], ids=lambda words: " ".join(words[:2])
+)
 def test_nor_on_a_real_terminal(hostile: Path, words: list[str]) -> None:
     code, shown = on_a_terminal(hostile, words)
     assert code in (0, 1)

@@ -174,6 +174,7 @@ def test_help_names_the_order_of_files(capsys: Capture) -> None:
     assert "tasks" in dialgauge(capsys, "--help").out
 
 
+@pytest.mark.soak
 def test_real_systems(capsys: Capture, shared_data: Path, tmp_path: Path) -> None:
     files = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("mintl", "lava")]
     result = dialgauge(

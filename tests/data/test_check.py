@@ -22,7 +22,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from dialgauge.report import Table
 from support.examples import EXAMPLES
-from support.properties import examples
+from support.soak import examples
 
 
 def exchange(*values: str, system: bool = True) -> tuple[Turn, ...]:
@@ -483,6 +483,7 @@ def test_damaged_files_of_every_format_are_reported_and_never_a_crash(
         assert verdict(report) and text_of(report)
 
 
+@pytest.mark.soak
 class TestRealData:
     """Everything under shared/data is accounted for, with the counts of the specs."""
 

@@ -17,7 +17,7 @@ from dialgauge.data import unpack_archive
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from support.examples import EXAMPLES
-from support.properties import examples
+from support.soak import examples
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:

@@ -24,10 +24,13 @@ from support.doc_pages import (
     pages,
 )
 from support.shared import shared_folder
+from support.soak import soak
 
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent"))
 _STORE = re.compile(r"--store (\S+)")
+#: Pages whose blocks take more than five CPU seconds together.
+_LONG = frozenset({"compare-systems", "responses", "run-the-lab", "tasks", "users"})
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]
 
 
@@ -48,7 +51,7 @@ def _left_out(block: Block, data: Path | None) -> str:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in _PAGES if any(map(_is_run, blocks(page)))],
+    [soak(page) if page.stem in _LONG else page for page in _PAGES if any(map(_is_run, blocks(page)))],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(

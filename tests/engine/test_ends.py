@@ -14,6 +14,7 @@ import pytest
 
 from dialgauge.engine import run
 from engine.works import Folder, Orders, begun, opened, units_of
+from support.soak import soak
 
 TESTS = Path(__file__).parents[1]
 
@@ -77,7 +78,7 @@ def nobody_is_left(process: subprocess.Popen[str]) -> bool:
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the process table of Linux")
 
 
-@pytest.mark.parametrize("moment", [0.05, 0.15, 0.3, "opened", "begun"])
+@pytest.mark.parametrize("moment", [soak(0.05), 0.15, soak(0.3), soak("opened"), "begun"])
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path, moment: float | str) -> None:
     process = start(tmp_path, *["sleep 300"] * 5)
     if isinstance(moment, float):
@@ -118,7 +119,7 @@ def test_a_killed_worker_is_not_heard_of(tmp_path: Path) -> None:
     assert (process.returncode, errors) == (0, "")
 
 
-@pytest.mark.parametrize("finished", [1, 4, 9])
+@pytest.mark.parametrize("finished", [soak(1), 4, soak(9)])
 def test_after_a_kill_only_what_is_missing_is_done(tmp_path: Path, finished: int) -> None:
     payloads = ["sleep 0.1", "fail x.json", *["sleep 0.1"] * 12]
     whole = tmp_path / "whole"

@@ -229,6 +229,7 @@ def driver(folder: Path, *payloads: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.soak
 def test_nothing_of_ray_s_own_is_printed_when_a_worker_dies(tmp_path: Path) -> None:
     process = driver(tmp_path, "a", "die-once", "b")
     printed, errors = process.communicate(timeout=240)
@@ -238,6 +239,7 @@ def test_nothing_of_ray_s_own_is_printed_when_a_worker_dies(tmp_path: Path) -> N
     assert not (tmp_path / ".ray").exists()  # a token there would change clusters that others start later
 
 
+@pytest.mark.soak
 def test_a_raylet_that_dies_is_one_sentence_and_what_is_finished_is_kept(tmp_path: Path) -> None:
     payloads = ["sleep 0.3"] * 40
     process, stored = driver(tmp_path, *payloads), Folder(tmp_path / "stored")
@@ -257,6 +259,7 @@ def test_a_raylet_that_dies_is_one_sentence_and_what_is_finished_is_kept(tmp_pat
     assert all(begun(tmp_path)[key] == before[key] for key in kept)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_driver_that_is_stopped_leaves_nobody_behind(tmp_path: Path, how: signal.Signals) -> None:
     process = driver(tmp_path, *["sleep 300"] * 4)

@@ -19,7 +19,10 @@ from engine.works import Folder, begun, units_of
 from support.ray_machines import Machines, alive, bytes_of, kill, machines, python, under_fire
 
 pytest.importorskip("ray", reason="the extra 'ray' is not installed")
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the process table of Linux")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the process table of Linux"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from dialgauge.engine import Done, Unit, WorkerTraceback, WorkPlace, cores, run
 from dialgauge.errors import DialgaugeError
 from engine.works import Folder, Orders, begun, opened, units_of
+from support.soak import soak
 
 MIXED = units_of("a", "sleep 0.2", "fail x.json", "b", "c", "long 300000", "d", "fail y.json", "e")
 
@@ -133,7 +134,7 @@ def test_a_unit_that_three_workers_died_of_has_failed_and_the_others_have_not(
     assert len(begun(tmp_path)["u2"]) == 3
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *map(soak, range(1, 4))])
 def test_workers_killed_at_any_moment_lose_nothing(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     units = units_of(*["sleep 0.02"] * 60)

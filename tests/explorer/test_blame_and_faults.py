@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import Library, report_html, report_markdown
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, report_html, report_markdown
 from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run

@@ -10,11 +10,12 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracking_store
+
+PAGE_SIZE = 50
 
 PAGES = pages_of("tracking")
 
@@ -126,6 +127,7 @@ def test_unknown_measures_are_refused(listed: tuple[DialogueList, Run]) -> None:
         listed[0].order(DialogueQuery(sort="XYZ"))
 
 
+@pytest.mark.soak
 def test_100_000_dialogues_are_paged_through(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     run = store.add(large_run(100_000))

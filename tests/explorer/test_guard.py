@@ -12,8 +12,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from dialgauge.explorer.guard import LARGEST_BODY, LONGEST_ADDRESS, POLICY, Guard, local_hosts
+from dialgauge.explorer import Guard, local_hosts
+from dialgauge.explorer.guard import POLICY
 from support.event_loop import completed
+
+LARGEST_BODY = 64 * 1024
+LONGEST_ADDRESS = 32 * 1024
 
 HOST = "localhost:8123"
 OWN = f"http://{HOST}"

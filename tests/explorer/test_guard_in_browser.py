@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from dialgauge.explorer.guard import Guard, local_hosts
+from dialgauge.explorer import Guard, local_hosts
 from explorer.conftest import Serve
 from support.browser import AppFactory, Watch
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dialgauge import Store, score
-from dialgauge.explorer.guard import Guard, local_hosts
-from dialgauge.explorer.server import create_app
+from dialgauge.explorer import Guard, create_app, local_hosts
 from dialgauge.runs import Run
 from support.explorer_store import large_run, tracked, tracking_store
+from support.soak import soak
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -147,8 +147,7 @@ def test_charts_are_drawn_without_code_from_specifications(
     page.locator("figure.chart svg").first.wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(390, "light")])
 def test_both_themes_and_a_phone(
     page: Page, site: str, stored: tuple[Store, list[Run]], theme: str, width: int
 ) -> None:
@@ -224,6 +223,7 @@ def test_hostile_content_does_not_run(page: Page, serve: Serve, tmp_path: Path) 
     assert "hacked" not in page.title() and page.locator("img[src='/x']").count() == 0
 
 
+@pytest.mark.soak
 def test_100_000_dialogues(page: Page, serve: Serve, tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     run = store.add(large_run(100_000))

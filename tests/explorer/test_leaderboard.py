@@ -8,8 +8,7 @@ import pytest
 
 from dialgauge import Store, compare, score
 from dialgauge.comparison import comparable_signature
-from dialgauge.explorer import write_leaderboard
-from dialgauge.explorer.leaderboard import boards
+from dialgauge.explorer import boards, write_leaderboard
 from dialgauge.measures import Signature
 from dialgauge.runs import Run, new_run
 from support.commands import dialgauge

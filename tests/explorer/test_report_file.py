@@ -29,8 +29,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return tracking_store(tmp_path_factory.mktemp("report") / "runs", count=60, systems=("alpha", "beta", "gamma"))[1]
 
 
-def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run]) -> None:
-    text = report_html(runs[:2])
+@pytest.fixture(scope="module")
+def report(runs: list[Run]) -> str:
+    return report_html(runs[:2], dialogues=7)
+
+
+def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run], report: str) -> None:
+    text = report
     comparison = compare(runs[:2])
     difference = comparison.difference("alpha", "beta", "JGA")
     assert difference.significant and "alpha is better than beta by JGA" in text
@@ -41,20 +46,19 @@ def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run]) -> None:
             assert f"{100 * (one.value or 0):.2f}" in text
 
 
-def test_nothing_is_fetched_and_only_its_own_script_may_run(runs: list[Run]) -> None:
-    text = report_html(runs[:2], dialogues=5)
-    outside = re.findall(r'(?:src|href)\s*=\s*"(?!#|data:image/svg\+xml;base64,)([^"]*)"', text)
-    assert outside == [] and "@import" not in text and "url(" not in text
-    assert text.count("<script") == 1 and "script-src 'sha256-" in text and "default-src 'none'" in text
+def test_nothing_is_fetched_and_only_its_own_script_may_run(report: str) -> None:
+    outside = re.findall(r'(?:src|href)\s*=\s*"(?!#|data:image/svg\+xml;base64,)([^"]*)"', report)
+    assert outside == [] and "@import" not in report and "url(" not in report
+    assert report.count("<script") == 1 and "script-src 'sha256-" in report and "default-src 'none'" in report
 
 
-def test_dialogues_that_differ_most_come_first(runs: list[Run]) -> None:
+def test_dialogues_that_differ_most_come_first(runs: list[Run], report: str) -> None:
     comparison = compare(runs[:2])
     size = {
         name: abs(comparison.scores.contributions("JGA")[0][place] - comparison.scores.contributions("JGA")[1][place])
         for place, name in enumerate(comparison.dialogues)
     }
-    shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', report_html(runs[:2], dialogues=7))
+    shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', report)
     assert len(shown) == 7
     assert [round(size[name], 12) for name in shown] == sorted((round(one, 12) for one in size.values()), reverse=True)[
         :7
@@ -72,10 +76,10 @@ def test_of_one_run_the_worst_dialogues_are_shown(runs: list[Run]) -> None:
 
 
 def test_dialogues_can_be_named_and_unknown_ones_are_refused(runs: list[Run]) -> None:
-    shown = re.findall(r"<summary><strong>([^<]*)", report_html(runs, only=["D0007", "d0003.json"]))
+    shown = re.findall(r"<summary><strong>([^<]*)", report_html(runs[:1], only=["D0007", "d0003.json"]))
     assert shown == ["D0007", "D0003"]
     with pytest.raises(DialgaugeError, match="'nobody'"):
-        report_html(runs, only=["nobody"])
+        report_html(runs[:1], only=["nobody"])
     with pytest.raises(DialgaugeError, match="at least one run"):
         report_html([])
 
@@ -95,19 +99,21 @@ def test_runs_that_cannot_be_compared_are_shown_one_by_one(runs: list[Run]) -> N
 
 
 def test_more_runs_than_fit_side_by_side_show_the_best(tmp_path: Path) -> None:
-    _, many = tracking_store(tmp_path / "runs", count=30, systems=tuple("abcdef"))
+    _, many = tracking_store(tmp_path / "runs", count=10, systems=tuple("abcdef"))
     text = report_html(many, dialogues=3)
     assert "the best 4 of 6 runs" in text and 'class="turns sides sides-4' in text
 
 
-def test_the_same_runs_give_the_same_report_but_for_its_date(runs: list[Run]) -> None:
-    one, other = (re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", report_html(runs[:2], dialogues=4)) for _ in range(2))
+def test_the_same_runs_give_the_same_report_but_for_its_date(runs: list[Run], report: str) -> None:
+    again = report_html(runs[:2], dialogues=7)
+    one, other = (re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", text) for text in (report, again))
     assert one == other
 
 
-def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, runs: list[Run], tmp_path: Path) -> None:
+def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, report: str, tmp_path: Path) -> None:
     watch.servers.add("file://")
-    path = write_report(tmp_path / "report.html", runs[:2], dialogues=6)
+    path = tmp_path / "report.html"
+    path.write_text(report, encoding="utf-8")
     page.goto(path.as_uri())
     assert page.locator("details.dialogue[open]").count() == 0
     page.keyboard.press("n")
@@ -145,6 +151,7 @@ def test_hostile_content_does_not_run(page: Page, watch: Watch, tmp_path: Path) 
     assert re.findall(r"(?<!\\)<(?!/?details>|/?summary>|!-- -->)", text) == []
 
 
+@pytest.mark.soak
 def test_a_report_of_200_dialogues_can_be_mailed(shared_data: Path) -> None:
     """Two trackers on real dialogues, which are longer than ours."""
     predictions = shared_data / "dst_predictions"

@@ -16,9 +16,7 @@ from msgspec.structs import replace
 
 from dialgauge import Dialogue, Store, Turn, score
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import write_report
-from dialgauge.explorer.pages import Explorer
-from dialgauge.explorer.server import create_app
+from dialgauge.explorer import Explorer, create_app, write_report
 from dialgauge.runs import Run, Survey, new_run
 from support.event_loop import completed
 from support.explorer_store import tracked, tracking_store

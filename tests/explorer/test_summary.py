@@ -9,8 +9,7 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.explorer import comparison_sentences, markdown_summary
-from dialgauge.explorer.summary import worst_of
+from dialgauge.explorer import comparison_sentences, markdown_summary, worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import TaskFault, reasons_table

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import Library, report_html
-from dialgauge.explorer.comparing import neighbours, ranking, side_by_side
+from dialgauge.explorer import Library, neighbours, ranking, report_html, side_by_side
 from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
@@ -27,8 +25,9 @@ def lab_run(store: Store, channel: str) -> Run:
     return town_run(open_town(count=12, seed=1), sitting, store=store)
 
 
-@pytest.fixture(params=["trials", "faults", "lab"])
-def compared(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Library, list[Run]]:
+@pytest.fixture(scope="module", params=["trials", "faults", "lab"])
+def compared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Library, list[Run]]:
+    tmp_path = tmp_path_factory.mktemp("units")
     store = Store(tmp_path / "runs")
     files = [tau_file(tmp_path / f"{name}.json", tasks) for name, tasks in TASKS.items()]
     if request.param == "trials":

@@ -205,6 +205,7 @@ def test_what_packs_too_well_is_a_bomb_long_before_the_limit(tmp_path: Path, mon
             read(tmp_path / name, limit=DEFAULT_LIMIT + 1)
 
 
+@pytest.mark.soak
 def test_packed_data_is_in_memory_once(tmp_path: Path) -> None:
     """Measured in a process of its own: 200 MB unpacked, beside what the process needs anyhow."""
     content = b'{"id":"d1","turns":[' + b" " * 200_000_000 + b"]}"

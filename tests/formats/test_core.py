@@ -29,8 +29,8 @@ from dialgauge.formats import (
     write,
 )
 from support.examples import EXAMPLES
-from support.properties import examples
 from support.reading import part_of, read_bytes, write_bytes
+from support.soak import examples
 
 FULL = Dialogue(
     id="d",

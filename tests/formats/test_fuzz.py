@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, recognise
 from support.examples import EXAMPLES
-from support.properties import examples
 from support.reading import no_hint_excludes, part_of
+from support.soak import examples
 
 #: Words that readers look for, so that random JSON reaches deep into them.
 WORDS = sorted(

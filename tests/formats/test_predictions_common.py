@@ -17,8 +17,8 @@ from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import BUILT_IN, Peek, format_named, read, recognise, resolve
 from support.examples import EXAMPLES
-from support.properties import examples
 from support.reading import part_of, read_bytes, read_json
+from support.soak import examples
 
 HOLE = Turn(speaker="user")
 MOST_TURNS = 10_000

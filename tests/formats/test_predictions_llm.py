@@ -15,8 +15,8 @@ from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.predictions import loose_state, object_in
 from support.commands import dialgauge as run
-from support.properties import examples
 from support.reading import read_bytes, read_json
+from support.soak import examples
 
 INVALID = "invalid outputs, scored as empty predictions"
 NO_SLOT = "values without a slot, kept as wrong values"

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, Turn
 from support.examples import EXAMPLES
-from support.properties import examples
 from support.reading import read_bytes, read_json, write_bytes
+from support.soak import examples
 
 WORDS = st.text(max_size=8)
 VALUES = st.text(min_size=1, max_size=8).filter(lambda text: text.strip().lower() not in ("", "none", "not mentioned"))

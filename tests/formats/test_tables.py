@@ -22,7 +22,7 @@ from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
 from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 from support.commands import dialgauge as command
-from support.properties import examples
+from support.soak import examples
 
 EAST: State = {"hotel": {"area": ("east",)}}
 WHOLE = [
@@ -335,6 +335,7 @@ def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
         assert dialgauge.read(read.to_polars(rows)).dialogues == read.dialogues
 
 
+@pytest.mark.soak
 def test_a_real_tracker_scores_the_same_from_the_hub(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -181,7 +181,7 @@ _LEFT_OUT = {"--help", "--max-bytes"}
 @cache
 def _options(name: str) -> list[tuple[str, str]]:
     """The options that a command declares, each with the kind of value it takes."""
-    from dialgauge.cli.parse import command_parameters
+    from dialgauge.cli import command_parameters
 
     first, _, second = name.partition(" ")
     commands = importlib.import_module(f"dialgauge.cli.{first}").app.commands

@@ -18,6 +18,7 @@ from fuzz import session
 from fuzz.session import HangError, Tally, case_content, guarded, run_case, schedule
 from fuzz.target import Target
 from fuzz.targets import targets
+from support.soak import examples
 
 SEED = 20261115
 
@@ -25,10 +26,11 @@ SEED = 20261115
 @pytest.mark.parametrize("name", sorted(targets()))
 def test_damaged_input_is_read_or_refused(name: str) -> None:
     target, tally = targets()[name], Tally()
-    for case in range(min(target.weight, 40)):
+    cases = min(target.weight, examples(40))
+    for case in range(cases):
         guarded(target, SEED, case, tally)
     assert not tally.findings, "\n\n".join(map(str, tally.findings))
-    assert tally.runs[name] == min(target.weight, 40)
+    assert tally.runs[name] == cases
 
 
 @pytest.mark.parametrize("name", sorted(name for name, target in targets().items() if target.seeds()))

@@ -17,8 +17,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE, load_candidates, load_kb, read
 from dialgauge.lab import Written, dialog_file, simulate, splits_of, write_release
 from dialgauge.worlds.restaurant import SPLITS, TASKS, Parameters, load_world
-from support.properties import examples
 from support.reading import read_bytes, write_bytes
+from support.soak import examples
 
 WORLD = load_world()
 

@@ -11,9 +11,7 @@ import pytest
 
 from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.explorer.templating import PageLinks
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
 from dialgauge.lab import AgentSpec, Condition, Sitting, open_town, study_run, town_run
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.pages import PAGES, heard_rows
@@ -349,6 +347,7 @@ def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
     assert went["what failed"] == "it broke"
 
 
+@pytest.mark.soak
 def test_conversations_about_real_goals(shared_data: Path) -> None:
     town = open_town(str(shared_data / "multiwoz21" / "test.json.gz"), count=40)
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-system", _DEAF)

@@ -41,6 +41,7 @@ from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
 from runs.contract import assert_run_contract
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
+from support.soak import soak
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
@@ -68,6 +69,7 @@ def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: 
     assert held(some) == [by_id[goal.id] for goal in some.goals]
 
 
+@pytest.mark.soak
 def test_any_hash_seed_gives_the_same_bytes() -> None:
     script = (
         "import hashlib, msgspec; from dialgauge.lab import *; t = open_town(count=40);"
@@ -190,7 +192,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "talks"
 
 
-@pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("moment", [soak(0.3), 0.6, soak(0.9)])
 def test_a_killed_run_is_taken_up_again_and_gives_the_same_conversations(
     tmp_path: Path, whole: Path, moment: float
 ) -> None:
@@ -227,6 +229,7 @@ def test_the_town_meets_the_anchors_of_the_lab(town: LoadedTown) -> None:
     anchors(held(town))
 
 
+@pytest.mark.soak
 @needs_data
 def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
     """Section 16, act level: nobody gives up, every scripted failure happens, every family of acts is said."""

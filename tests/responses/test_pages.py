@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.lab import interact
 from dialgauge.presentation import pages_of
 from dialgauge.rankers import RankingTask, TfIdf, fit_model, load_task
@@ -288,6 +287,7 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     assert_harmless(dialogue_html(spoken, "d1"))
 
 
+@pytest.mark.soak
 def test_the_released_task(shared_data: Path) -> None:
     task = load_task(shared_data / "babi", 5, ("trn", "tst"))
     model = fitted(task)

@@ -37,6 +37,7 @@ from dialgauge.rankers import (
 )
 from dialgauge.responses import MRR, PER_RESPONSE, RankingResult, evaluate, score_replies
 from dialgauge.worlds.restaurant import Parameters, knowledge_base_of, load_world
+from support.soak import soak
 
 Model = TypeVar("Model", bound=ReplyModel)
 
@@ -111,7 +112,7 @@ def gap(theirs: RankingResult, ours: RankingResult, measure: str) -> tuple[float
 
 
 @pytest.mark.parametrize("split", EVALUATED)
-@pytest.mark.parametrize("number", [1, 3, 4])
+@pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 @pytest.mark.parametrize("ranker", [TfIdf, NearestNeighbour])
 def test_simulated_test_sets_are_as_hard_as_the_released(
     shared_data: Path, ranker: type[Ranker], number: int, split: str
@@ -126,7 +127,7 @@ def test_simulated_test_sets_are_as_hard_as_the_released(
 
 
 @pytest.mark.parametrize("split", EVALUATED)
-@pytest.mark.parametrize("number", [1, 3, 4])
+@pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 def test_simulated_training_sets_teach_what_the_released_do(shared_data: Path, number: int, split: str) -> None:
     """The released value lies among those of whole simulated releases, but for its own sampling error."""
     released = released_task(shared_data, number)

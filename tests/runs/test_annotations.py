@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Annotations, DialogueNote, Run, Store, new_run
 from dialgauge.runs import annotations as annotations_file
-from support.properties import examples
+from support.soak import examples
 
 HOSTILE = [
     "<script>alert(1)</script>",

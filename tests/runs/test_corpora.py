@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
-from dialgauge.runs import Store, new_run
-from dialgauge.runs.corpora import decode_corpus, encode_corpus
-from support.properties import examples
+from dialgauge.runs import Store, decode_corpus, encode_corpus, new_run
 from support.reading import write_bytes
+from support.soak import examples
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 STATES = st.none() | st.dictionaries(

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage, Score
-from dialgauge.runs import Input, Manifest, TableInfo, plain
+from dialgauge.runs import Input, Manifest, TableInfo, draft, plain
 from dialgauge.runs import manifest as module
 from dialgauge.runs.manifest import encode, is_run_id, load, new_id, slug
-from dialgauge.runs.provenance import draft
-from support.properties import examples
+from support.soak import examples
 
 ID = "20261115-104500-tracking-augpt-3f2a"
 MANIFEST = Manifest(

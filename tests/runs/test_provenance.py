@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import input_of_files
-from dialgauge.runs.provenance import KEY_PACKAGES, _versions, draft, fingerprint, this_command, versions, with_origin
+from dialgauge.runs import KEY_PACKAGES, draft, fingerprint, input_of_files, this_command, versions, with_origin
+from dialgauge.runs.provenance import _versions
 
 
 def test_a_file_has_the_checksum_that_sha256sum_prints(tmp_path: Path) -> None:

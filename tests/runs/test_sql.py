@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
-from dialgauge.runs import Store, new_run, sql
+from dialgauge.runs import Store, new_run
 from support.forgery import forge
-from support.properties import examples
 
 
 def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
@@ -167,7 +166,7 @@ def test_sql_cannot_write_even_inside_a_select(store: Store, two: tuple[str, str
 
 
 def test_sql_cannot_see_python_objects(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql, "visible", polars.DataFrame({"a": [1]}), raising=False)
+    monkeypatch.setattr("dialgauge.runs.sql.visible", polars.DataFrame({"a": [1]}), raising=False)
     with pytest.raises(DialgaugeError, match="visible does not exist"):
         store.sql("SELECT * FROM visible")
 
@@ -194,7 +193,7 @@ def test_odd_folders_are_quoted(tmp_path: Path, scores: polars.DataFrame, folder
     assert store.sql("SELECT DISTINCT run FROM dialogue_scores").item() == run
 
 
-@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     text=st.text(),
     column=st.text(min_size=1, max_size=20).filter(lambda name: name.lower() != "run" and "\x00" not in name),

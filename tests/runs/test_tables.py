@@ -6,8 +6,7 @@ import polars
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import FIXED
-from dialgauge.runs.tables import check_columns, check_fixed, check_table_name, empty_table, is_table_name
+from dialgauge.runs import FIXED, check_columns, check_fixed, check_table_name, empty_table, is_table_name
 from runs.contract import FIXED as AGREED
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import fleiss_kappa, krippendorff_alpha
-from support.properties import examples
+from support.soak import examples
 
 NAN = math.nan
 

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
-from support.properties import examples
+from support.soak import examples
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
 

@@ -8,7 +8,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import INTERVAL_METHODS, bootstrap_weights, group_mean_interval, quantiles, ratio_intervals
-from support.properties import examples
+from support.soak import examples
 
 
 def make(dialogues: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

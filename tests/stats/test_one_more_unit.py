@@ -18,7 +18,7 @@ from dialgauge.stats import (
     share_difference_interval,
     share_mean_interval,
 )
-from support.properties import examples
+from support.soak import examples, soak
 
 TEN = (0, 1, 1, 2, 2, 2, 3, 3, 4, 4)
 AIRLINE = (*[0] * 14, *[1] * 12, *[2] * 10, *[3] * 4, *[4] * 10)
@@ -131,7 +131,7 @@ def test_thousands_of_distinct_units_are_held_in_parts(monkeypatch: pytest.Monke
     assert share_mean_interval(values, np.ones(700)) == pytest.approx(whole, abs=1e-9)
 
 
-@pytest.mark.parametrize("units", [1201, 5000])
+@pytest.mark.parametrize("units", [1201, soak(5000)])
 def test_very_many_differences_are_gathered_without_loss(units: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     skewed = random.lognormal(0, 1.5, units) - random.lognormal(1, 0.5, units)

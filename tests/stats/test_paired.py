@@ -9,7 +9,7 @@ from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.stats import bootstrap_weights, paired_bootstrap, paired_randomisation, swap_masks
-from support.properties import examples
+from support.soak import examples
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from dialgauge.stats import (
     share_difference_interval,
     unit_differences,
 )
-from support.properties import examples
+from support.soak import examples, soak
 
 
 def randomised(values: np.ndarray, seed: int = 0) -> PairedRandomisation:
@@ -30,7 +30,7 @@ def decided(amounts: np.ndarray, seed: int = 0) -> PairedRandomisation:
     return found
 
 
-@pytest.mark.parametrize("units", [20, 50])
+@pytest.mark.parametrize("units", [20, soak(50)])
 def test_skewed_amounts_with_equal_means_are_told_apart_as_seldom_as_promised(units: int) -> None:
     """The randomisation alone calls 13 and 11% of these different."""
     random, found, alone = np.random.default_rng(units), 0, 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialgauge.stats import PairedRandomisation, detectable, holm, paired_randomisation, swap_masks
-from support.properties import examples
+from support.soak import examples
 
 Array = NDArray[np.float64]
 

@@ -22,17 +22,21 @@ import ast
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from dialgauge.cli import main
 from support.shown_output import difference, statements, steps, value_differs
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +51,8 @@ _MARKER = re.compile(r"<!--\s*(exit|needs|prints|slow|serves|not run|not output)
 _TITLE = re.compile(r'title="([^"]+)"')
 #: What a block may need that no test has.
 NEVER = ("network", "install", "cluster", "key", "keyboard")
+#: What only a shell understands, or reads what it is given by one.
+_SHELL = re.compile(r"[|&;<>$*?`~#(){}\n]| - ")
 #: Where servers of the pages listen.
 PORT = "8765"
 #: Set by ``make docs-blocks``.
@@ -193,8 +199,16 @@ class Sandbox:
         return printed
 
     def _command(self, command: str, expected: int, line: int) -> Printed:
+        here = command.startswith("dialgauge ") and not _SHELL.search(command)
+        code, out, err = (self._in_this_process if here else self._in_a_shell)(self._free(command))
+        assert code == expected, (
+            f"line {line}: '{command}' ended with {code}, not {expected}:\n{out[-2000:]}{err[-2000:]}"
+        )
+        return Printed(self._anywhere(out), self._anywhere(err))
+
+    def _in_a_shell(self, command: str) -> tuple[int, str, str]:
         done = subprocess.run(
-            ["bash", "-c", self._free(command)],
+            ["bash", "-c", command],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -202,11 +216,25 @@ class Sandbox:
             text=True,
             check=False,
         )
-        assert done.returncode == expected, (
-            f"line {line}: '{command}' ended with {done.returncode}, not {expected}:\n"
-            f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        )
-        return Printed(self._anywhere(done.stdout), self._anywhere(done.stderr))
+        return done.returncode, done.stdout, done.stderr
+
+    def _in_this_process(self, command: str) -> tuple[int, str, str]:
+        """Most commands: a process of its own would spend most of its time on imports."""
+        out, err = io.BytesIO(), io.BytesIO()
+        streams = [io.TextIOWrapper(bytes_, "utf-8", write_through=True) for bytes_ in (out, err)]
+        with (
+            pytest.MonkeyPatch.context() as patched,
+            chdir(self.folder),
+            redirect_stdout(streams[0]),
+            redirect_stderr(streams[1]),
+        ):
+            for name, value in self.environment.items():
+                patched.setenv(name, value)
+            patched.setattr(sys, "argv", shlex.split(command))
+            with pytest.raises(SystemExit) as stop:
+                main(sys.argv[1:])
+        code = stop.value.code
+        return code if isinstance(code, int) else 0, out.getvalue().decode(), err.getvalue().decode()
 
     def _serve(self, command: str, shown: str, line: int) -> None:
         """Start a server, and wait until it names its address."""

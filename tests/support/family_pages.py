@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer import Library
-from dialgauge.explorer.templating import PageLinks, templates
+from dialgauge.explorer import Library, PageLinks, templates
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, new_run
 from support import pages

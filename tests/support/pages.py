@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.templating import PageLinks, table_html, templates
+from dialgauge.explorer import Library, PageLinks, table_html, templates
 from dialgauge.presentation import DialogueView, RunPages, pages_of
 from dialgauge.runs import Run
 

@@ -23,7 +23,7 @@ from dialgauge.tasks import (
     placeholders,
     predictions_from,
 )
-from support.properties import examples
+from support.soak import examples
 from support.town import responses, town
 
 relaxed = settings(

@@ -10,9 +10,7 @@ import polars as pl
 import pytest
 
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.explorer.templating import PageLinks
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
 from dialgauge.presentation import StateRowReader, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.stats import share_interval
@@ -252,6 +250,7 @@ def test_links_and_elements_are_plain(run: Run) -> None:
     assert_harmless(shown_dialogue(view, links=PageLinks(), run=run))
 
 
+@pytest.mark.soak
 def test_pages_of_a_real_system_agree_with_its_scores(shared_data: Path, tmp_path: Path) -> None:
     evaluation = TaskEvaluation(shared_data / "multiwoz21" / "test.json.gz", options=TaskOptions(resamples=0))
     real = evaluation.score(read_predictions(shared_data / "dst_predictions" / "augpt.json.gz"))

@@ -12,8 +12,7 @@ import pytest
 
 import dialgauge.tasks
 from dialgauge.dialogue import Dialogue, Task, Turn
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store, new_run
 from dialgauge.tasks import (

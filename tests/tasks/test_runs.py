@@ -60,6 +60,7 @@ def test_every_tasks_run_keeps_the_contract(small: GoldTasks, tmp_path: Path, mi
         assert stored.table(name).equals(run.table(name)), name
 
 
+@pytest.mark.soak
 def test_the_contract_holds_for_a_real_system(evaluation: TaskEvaluation, shared_data: Path, tmp_path: Path) -> None:
     run = evaluation.score(read_predictions(shared_data / "dst_predictions" / "mintl.json.gz"))
     assert_run_contract(run)

@@ -13,7 +13,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import Policy, Study
 from dialgauge.values import Profile, profile_named
-from support.properties import examples
+from support.soak import examples
 from tracking.corpora import corpora
 from tracking.oracle import Oracle, aligned
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.tracking import SlotTally, Study, TurnCounts, dialogue_keys, key_hashes, turn_counts
 from dialgauge.values import profile_named
-from support.properties import examples
+from support.soak import examples
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import DEFAULT_MEASURES, Counts, Study
 from dialgauge.values import profile_named
-from support.properties import examples
+from support.soak import examples
 from tracking.corpora import corpora
 
 CORRECT = 1

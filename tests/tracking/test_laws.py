@@ -12,7 +12,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import ALL_MEASURES, Counts, Study, score_study
 from dialgauge.values import profile_named
-from support.properties import examples
+from support.soak import examples
 from tracking.corpora import corpora
 
 Corpora = tuple[list[Dialogue], list[Dialogue]]

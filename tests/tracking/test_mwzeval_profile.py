@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.tracking import TrackedSystem
-from support.properties import examples
 from support.reading import read_json
+from support.soak import examples
 from tracking.mwzeval_oracle import Tally, Written, tracking_mode
 
 MEASURES = "JGA,F1,Precision,Recall"

@@ -62,6 +62,7 @@ def test_counts_agree_under_profiles(profile: str) -> None:
         assert_counts_agree(run)
 
 
+@pytest.mark.soak
 def test_counts_agree_on_real_predictions(shared_data: Path) -> None:
     files = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots")]
     for run in score(shared_data / "multiwoz21" / "test.json.gz", files, resamples=10).runs:

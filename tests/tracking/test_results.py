@@ -30,7 +30,7 @@ from dialgauge.tracking import (
 )
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
-from support.properties import examples
+from support.soak import examples
 from tracking.corpora import corpora, pair_of_dialogues
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]

@@ -132,6 +132,7 @@ def test_swapped_dialogues_in_memory() -> None:
     assert itself.signature != dialgauge.score(gold, both, intervals=False).signature
 
 
+@pytest.mark.soak
 def test_real_files_in_every_place(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
     gold = shared_data / "multiwoz21/val.json.gz"
     folder = shared_data / "dst_predictions"

@@ -33,8 +33,8 @@ from dialgauge.tracking import (
     score_shards,
     write_codes,
 )
-from support.properties import examples
 from support.shared import shared_folder
+from support.soak import examples
 from tracking.corpora import corpora
 from tracking.test_results import compared
 
@@ -107,6 +107,7 @@ def test_many_files_give_the_scores_and_the_signature_of_one(files: Path, tmp_pa
     assert sorted(parts.run.table("dialogue_scores").rows()) == together
 
 
+@pytest.mark.soak
 def test_equal_bytes_on_every_engine_in_any_order(files: Path, tmp_path: Path) -> None:
     here = content(scored([files], tmp_path / "a").runs[0], tmp_path / "b")
     names = sorted(str(path) for path in files.glob("part-*"))
@@ -291,6 +292,7 @@ def test_many_dialogues_get_linearised_intervals_and_say_so(tmp_path: Path, monk
     assert score.low is not None and score.high is not None and score.low < (score.value or 0) < score.high
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA is not set: no MultiWOZ predictions here")
 def test_a_real_tracker_in_parts_scores_what_it_scores_whole(tmp_path: Path) -> None:
     assert DATA is not None

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.explorer import Library
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import stacked_bars
 from dialgauge.runs import Run, Store
@@ -253,6 +252,7 @@ def test_a_dialogue_that_failed_says_why() -> None:
     assert "turn 2 has no acts" in dialogue_html(failed, "loops")
 
 
+@pytest.mark.soak
 def test_the_paper_s_conversations(shared_data: Path) -> None:
     folder = shared_data / "gcdf1"
     options = UserOptions(canonical_map=folder / "multiwoz21_canonical_map.json.gz")

@@ -22,6 +22,7 @@ def figure(scored: ScoredConversations, measure: str) -> float:
     return value
 
 
+@pytest.mark.soak
 def test_people_express_their_goals_far_better_than_the_simulated_user(
     people: ScoredConversations, convlab: ScoredConversations
 ) -> None:
@@ -32,6 +33,7 @@ def test_people_express_their_goals_far_better_than_the_simulated_user(
         assert_verdicts_add_up(score)
 
 
+@pytest.mark.soak
 def test_stale_failures_cost_people_recall_they_did_not_lose(
     people: ScoredConversations, shared_data: Path, options: UserOptions
 ) -> None:

@@ -22,7 +22,7 @@ from dialgauge.users import (
     users_run,
     with_overrides,
 )
-from support.properties import examples
+from support.soak import examples
 from support.talks import talk
 from support.verdicts import assert_verdicts_add_up
 

@@ -14,7 +14,69 @@ import signal
 import sys
 from io import TextIOWrapper
 
+from dialgauge._lazy import lazy
 from dialgauge.errors import Terminated, terminate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.cli.common import frame_table
+    from dialgauge.cli.completion import completions
+    from dialgauge.cli.dispatch import stores_by_name
+    from dialgauge.cli.gates import Threshold
+    from dialgauge.cli.help_pages import command_page
+    from dialgauge.cli.options import (
+        AlwaysOn,
+        Argument,
+        CommandGroup,
+        Declaration,
+        Option,
+        OutputFile,
+        OutputFolder,
+        application,
+    )
+    from dialgauge.cli.parse import (
+        CommandParameter,
+        check_together,
+        command_parameters,
+        given_values,
+        keyword_arguments,
+        read_words,
+    )
+    from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
+    from dialgauge.cli.screen import confirm
+    from dialgauge.cli.sql import frame_csv, frame_json
+
+__all__ = [
+    "COMMANDS",
+    "SHARED",
+    "TYPED_ONLY",
+    "AlwaysOn",
+    "Argument",
+    "CommandGroup",
+    "CommandParameter",
+    "Declaration",
+    "Option",
+    "OutputFile",
+    "OutputFolder",
+    "Threshold",
+    "application",
+    "check_together",
+    "command_page",
+    "command_parameters",
+    "completions",
+    "confirm",
+    "find_project_file",
+    "frame_csv",
+    "frame_json",
+    "frame_table",
+    "given_values",
+    "keyword_arguments",
+    "main",
+    "overview",
+    "program",
+    "read_words",
+    "stores_by_name",
+]
 
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
@@ -196,3 +258,7 @@ def _run(arguments: list[str]) -> int:
     from dialgauge.cli.dispatch import run
 
     return run(arguments, debug=debug, project_file=project_file)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -6,24 +6,44 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.explorer.leaderboard import write_leaderboard
+    from dialgauge.explorer.comparing import neighbours, ranking, side_by_side, trials_side_by_side
+    from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+    from dialgauge.explorer.guard import Guard, local_hosts
+    from dialgauge.explorer.leaderboard import boards, write_leaderboard
     from dialgauge.explorer.library import Library
+    from dialgauge.explorer.pages import Explorer
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.sentences import comparison_sentences, run_sentences
+    from dialgauge.explorer.server import create_app
     from dialgauge.explorer.serving import serve, served
-    from dialgauge.explorer.summary import markdown_summary
-    from dialgauge.explorer.templating import page_address
+    from dialgauge.explorer.summary import markdown_summary, worst_of
+    from dialgauge.explorer.templating import PageLinks, page_address, table_html, templates
 
 __all__ = [
+    "DialogueList",
+    "DialogueQuery",
+    "Explorer",
+    "Guard",
     "Library",
+    "PageLinks",
+    "boards",
     "comparison_sentences",
+    "create_app",
+    "local_hosts",
     "markdown_summary",
+    "neighbours",
     "page_address",
+    "ranking",
     "report_html",
     "report_markdown",
     "run_sentences",
     "serve",
     "served",
+    "side_by_side",
+    "table_html",
+    "templates",
+    "trials_side_by_side",
+    "worst_of",
     "write_leaderboard",
     "write_report",
 ]

@@ -13,7 +13,7 @@ from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
-from support.properties import examples
+from support.soak import examples
 
 SPEAKERS: tuple[Speaker, ...] = ("user", "system")
 ACTS = {"user": USER_ACTS, "system": SYSTEM_ACTS}

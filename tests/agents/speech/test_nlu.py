@@ -28,7 +28,7 @@ from dialgauge.dialogue import Act, Dialogue, Ontology, SlotSpec, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act
-from support.properties import examples
+from support.soak import examples
 
 FINDER = MentionFinder(
     Ontology(

@@ -12,7 +12,7 @@ from dialgauge.agents.town import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import SYSTEM_ACTS, TownGoal, TownTask, act
-from support.properties import examples
+from support.soak import examples
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
 HOTEL = TownTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))

@@ -200,6 +200,7 @@ def test_the_paper_s_experiment_goes_as_it_was_recorded(shared_data: Path) -> No
         assert ours[measure] == pytest.approx(theirs[measure], abs=0.04)
 
 
+@pytest.mark.soak
 def test_the_agenda_user_does_not_fail_that_way(shared_data: Path) -> None:
     goals, held = experiment(shared_data, "agenda", "rule-baseline", "live")
     assert not any(len(one.turns) == 42 for one in held)

@@ -17,8 +17,8 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, act, ontology_of
-from support.properties import examples
 from support.shared import shared_folder
+from support.soak import examples
 from support.town import town
 
 EVERY = "*"

@@ -92,6 +92,7 @@ def test_echo_and_silence_on_both_sides() -> None:
     assert silent.respond(replace(told, speaker="user")).turn == Turn(speaker="system", acts=())
 
 
+@pytest.mark.soak
 def test_the_human_test_dialogues_are_replayed_word_for_word(shared_data: Path) -> None:
     path = shared_data / "multiwoz21" / "test.json.gz"
     open_town = partial(load_town, shared_data / "multiwoz21" / "db")

@@ -51,6 +51,7 @@ def check(samples: Iterable[NluSample], ontology: Ontology) -> None:
         assert {pair: share for pair, share in scores.confusions(ENOUGH).items() if share > 0.03} == {}
 
 
+@pytest.mark.soak
 def test_sessions_in_the_town_of_multiwoz() -> None:
     data = shared_folder("data")
     if data is None:
@@ -78,8 +79,16 @@ def test_practice_turns_over_the_whole_vocabulary() -> None:
         assert understanding(nlu, turns, speaker).f1 >= 0.98
 
 
-def test_the_package_brings_the_model_that_its_recipe_gives() -> None:
+@pytest.fixture(scope="module")
+def shipped() -> NluModel:
+    return NluModel.load(Path(str(resources.files("dialgauge.agents.speech") / "phrases" / "nlu.npz")))
+
+
+def test_the_package_brings_the_model_of_its_recipe(shipped: NluModel) -> None:
     """Rebuild it with ``python tools/build_nlu.py`` after templates, vocabulary or recipe change."""
-    shipped = NluModel.load(Path(str(resources.files("dialgauge.agents.speech") / "phrases" / "nlu.npz")))
     assert shipped.recipe == recipe_checksum()
+
+
+@pytest.mark.soak
+def test_the_recipe_gives_the_model_that_the_package_brings(shipped: NluModel) -> None:
     assert shipped.checksum == train_default().checksum

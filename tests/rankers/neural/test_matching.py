@@ -12,7 +12,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import NO_RESULT, Point, points_of
 from dialgauge.rankers.neural import Entities, MarkedMemory, MatchTypes, RelationSchema
-from support.properties import examples
+from support.soak import examples
 from support.tiny_world import point, tiny_task
 
 FACTS = [

@@ -29,6 +29,7 @@ from dialgauge.rankers.templates import (
     told_apart,
 )
 from dialgauge.responses import evaluate
+from support.soak import soak
 
 Floats = NDArray[np.float64]
 
@@ -118,6 +119,7 @@ def release(shared_data: Path) -> Path:
     return shared_data / "babi"
 
 
+@pytest.mark.soak
 def test_the_two_systems_of_task_6(release: Path) -> None:
     """1,157 and 461 dialogs, the second nearly all at the start of the file."""
     task = load_task(release, 6, ("trn",))
@@ -128,6 +130,7 @@ def test_the_two_systems_of_task_6(release: Path) -> None:
     assert (found[:500] == 1).sum() > 0.9 * (found == 1).sum()
 
 
+@pytest.mark.soak
 def test_learned_from_the_first_dialogs_of_task_6(release: Path) -> None:
     """A small model beats the paper's 41.1 on dev, whose system speaks at the start of the training file."""
     task = load_task(release, 6, ("trn", "dev"))
@@ -139,7 +142,7 @@ def test_learned_from_the_first_dialogs_of_task_6(release: Path) -> None:
     assert right.mean() > 0.55
 
 
-@pytest.mark.parametrize(("number", "learned", "asked"), [(3, 200, 300), (4, 100, 100)])
+@pytest.mark.parametrize(("number", "learned", "asked"), [soak(3, 200, 300), (4, 100, 100)])
 def test_simulated_tasks_are_solved_from_a_few_dialogs(release: Path, number: int, learned: int, asked: int) -> None:
     """Nothing of task 6 is built in: phones are of the restaurant that was named, and what is missing is asked for."""
     task = load_task(release, number, ("trn", "dev"))

@@ -165,6 +165,7 @@ def test_no_adaptation_changes_nothing() -> None:
     np.testing.assert_allclose(Adaptation.none(2, 3).of(log_p), log_p)
 
 
+@pytest.mark.soak
 def test_the_system_of_dev_is_told_by_the_texts_that_train_lacks(shared_data: Path) -> None:
     """Dev sounds like the smaller system of train; estimated uses are far nearer to the truth than those of train."""
     task = load_task(shared_data / "babi", 6, ("trn", "dev"))

@@ -29,8 +29,8 @@ from dialgauge.tasks import (
     score_outcomes,
 )
 from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownGoal, TownSearch, act, load_town, town_goal
-from support.properties import examples
 from support.recorded import SEARCH, booked, conversation, system, user
+from support.soak import examples
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
 ASKS = user("Attraction-Inform|type|theatre", "Attraction-Inform|area|centre")
@@ -365,6 +365,7 @@ def real_goals(shared_data: Path) -> tuple[TownSearch, list[TownGoal]]:
     return search, [town_goal(one.id, one.goal, search) for one in dialogues if one.goal]
 
 
+@pytest.mark.soak
 def test_our_agents_on_the_test_goals(shared_data: Path) -> None:
     search, goals = real_goals(shared_data)
     sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))

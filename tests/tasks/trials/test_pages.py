@@ -7,9 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dialgauge.explorer import Library
-from dialgauge.explorer.comparing import trials_side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, trials_side_by_side
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import score_results
@@ -111,6 +109,7 @@ def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:
     assert [row["task"] for row in table.records()] == ["b", "c", "a"]
 
 
+@pytest.mark.soak
 def test_real_results(shared_data: Path) -> None:
     """A conversation passes only if the database ends up right, so it made every expected call that writes to it."""
     writing = ("book_", "cancel_", "update_", "send_")

@@ -201,6 +201,7 @@ class TestSettling:
         assert one.difference == 0
         assert one.trials_needed is None and one.tasks_needed is None and one.why == "no difference was seen"
 
+    @pytest.mark.soak
     def test_the_power_is_what_is_promised(self, tmp_path: Path) -> None:
         """Of agents that truly differ by what is said to be detectable, about 8 pairs in 10 are told apart."""
         chances = np.random.default_rng(4).uniform(0.1, 0.6, size=40)

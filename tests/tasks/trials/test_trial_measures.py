@@ -18,7 +18,7 @@ from dialgauge.measures import parse_measure
 from dialgauge.runs import Run
 from dialgauge.tasks import score_attempts
 from dialgauge.tasks.trials import flip_chance, pass_chance
-from support.properties import examples
+from support.soak import examples, soak
 
 VERDICTS = st.lists(st.booleans(), min_size=1, max_size=6)
 
@@ -96,7 +96,9 @@ def test_the_noise_floor_is_what_two_runs_of_one_agent_show() -> None:
     assert np.mean(differences < np.mean(floors)) == pytest.approx(0.95, abs=0.015)
 
 
-@pytest.mark.parametrize(("tasks", "trials", "least"), [(5, 2, 0.94), (5, 4, 0.94), (10, 2, 0.93), (20, 2, 0.93)])
+@pytest.mark.parametrize(
+    ("tasks", "trials", "least"), [(5, 2, 0.94), soak(5, 4, 0.94), soak(10, 2, 0.93), soak(20, 2, 0.93)]
+)
 def test_the_noise_floor_of_small_designs_holds(tasks: int, trials: int, least: float) -> None:
     """This run and the next one of the same agent; the plug-in formula held in 72 to 89% of these designs."""
     generator = np.random.default_rng(11)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import SlotSpec, Values
 from dialgauge.tracking.sgd import Frame, frame_scores, levenshtein
-from support.properties import examples
+from support.soak import examples
 
 SLOTS = {
     "city": SlotSpec(),

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dialgauge.tracking.sgd import difflib_ratio, levenshtein, slot_score
-from support.properties import examples
+from support.soak import examples
 
 TEXTS = st.text(alphabet="abcABC 012-.é", max_size=12)
 

@@ -223,6 +223,7 @@ def test_airline_and_telecom_are_not_measured_alike() -> None:
     assert len({comparable_signature(run) for run in runs}) == 2
 
 
+@pytest.mark.soak
 @needs_data
 def test_intervals_on_real_trials_agree_with_the_runs(tmp_path: Path) -> None:
     assert DATA is not None

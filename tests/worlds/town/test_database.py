@@ -21,7 +21,7 @@ from dialgauge.worlds.town import (
     minutes,
     town_beside,
 )
-from support.properties import examples
+from support.soak import examples
 from support.town import ROWS, town, write_town
 
 FUZZY = {

@@ -47,7 +47,7 @@ from dialgauge.worlds.town.town_words import (
     TOWN_NAME,
     TWO_WORD_FORMS,
 )
-from support.properties import examples
+from support.soak import examples
 
 AREAS = {"centre", "north", "south", "east", "west"}
 PRICES = {"cheap", "moderate", "expensive"}

@@ -30,7 +30,7 @@ from dialgauge.worlds.town import (
     minutes,
     town_goal,
 )
-from support.properties import examples
+from support.soak import examples
 
 MENTIONS = {
     "restaurant": ("place to dine", "restaurant"), "hotel": ("place to stay", "hotel"),

@@ -7,8 +7,10 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_measures import flip_chance, pass_chance
+    from dialgauge.tasks.trials.used_steps import UsedSteps
 
 __all__ = [
+    "UsedSteps",
     "flip_chance",
     "pass_chance",
 ]

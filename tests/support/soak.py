@@ -1,0 +1,18 @@
+"""How much of a test is left to ``make soak``: examples of property tests, and further parameters."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+
+def examples(many: int) -> int:
+    """All of them in ``make soak`` and ``make properties``, a quarter in ``make test``."""
+    return many if os.environ.get("DIALGAUGE_EXAMPLES") else max(10, many // 4)
+
+
+def soak(*values: Any) -> Any:
+    """Values of parameters that ``make soak`` tries and ``make test`` does not."""
+    return pytest.param(*values, marks=pytest.mark.soak)
