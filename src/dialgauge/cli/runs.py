@@ -88,6 +88,8 @@ def show(
     wide: WideOption = False,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
+    from dialgauge.presentation import run_verdict
+
     out.wide = wide
     check_table(table)
     place = Store(store)
@@ -95,8 +97,10 @@ def show(
     stored.verify()
     annotated = _Annotated(place)
     written = annotated[stored.id]
-    write_document(json, "runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
+    verdict = run_verdict(stored)
+    write_document(json, "runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     facts, *others = run_tables(stored)
+    facts.add("verdict", verdict)
     others = [*_annotation_tables(written), *others]
     heads = _heads(stored, row_limit(limit))
     if on_screen(json):

@@ -13,7 +13,7 @@ import numpy as np
 
 from dialgauge.comparison import Comparison, Difference, Standing, missing_sentences, standings
 from dialgauge.measures import Count
-from dialgauge.presentation import Glossary, amount, capitalised, first_scores, is_number, listed, pages_of, sentence
+from dialgauge.presentation import Glossary, amount, capitalised, is_number, kind_sentences, listed, sentence
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.text import counted
@@ -212,9 +212,7 @@ def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[st
 
 def run_sentences(run: Run) -> list[str]:
     """What one run says: how complete it is where it is not, its headline, what goes wrong most, what to beware of."""
-    words = Glossary(run.kind)
-    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
-    return [*_incomplete(run), *map(sentence, told), *(_noted(note, (run.name, *run.scores)) for note in _notes(run))]
+    return [*_incomplete(run), *kind_sentences(run), *(_noted(note, (run.name, *run.scores)) for note in _notes(run))]
 
 
 def _incomplete(run: Run) -> list[str]:

@@ -2,9 +2,9 @@
 
     score(candidate) = log P(template | cues) + log P(filling | template, marks)
 
-All weights are learned from dialogs; see ``docs/rankers.md#task-6``. From the candidates both rankers learn what the templates
-are and which words are values: a value that only a candidate has is known to them. The transductive ranker (its own
-name, shown apart) also learns from *which* texts stand in the list how often unknown dialogs use each template.
+All weights are learned from dialogs; see ``docs/rankers.md#task-6``. From the candidates both rankers learn what the
+templates are and which words are values: a value that only a candidate has is known to them. The transductive ranker
+(its own name, shown apart) also learns from *which* texts are listed how often unknown dialogs use each template.
 """
 
 from __future__ import annotations
