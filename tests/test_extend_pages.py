@@ -1,4 +1,4 @@
-"""The pages on how to add a measure, a ranker and a kind of run: their examples, installed and run as they stand."""
+"""The pages that show how to add a measure, a ranker or a kind of run: their examples, installed and run."""
 
 from __future__ import annotations
 

@@ -181,6 +181,7 @@ def test_the_commands_show_it(folder: Path, stored: tuple[Store, list[Run]]) -> 
     told = run(folder, "compare", *ids, "--store", store.folder, "--resamples", 500, "--json", folder / "c.json")
     assert "ada is ahead of bob by 30.0 points in Caught" in told
     assert "Balls on the floor" in told
+    assert "ada keeps the balls up: Caught" in run(folder, "runs", "show", ids[0], "--store", store.folder)
     document = json.loads((folder / "c.json").read_text())
     first, second = document["verdict"]["measures"]
     assert (first["measure"], first["leader"], first["clear"]) == ("Caught", "ada", True)

@@ -74,14 +74,18 @@ def show(
     output: TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
+    from dialgauge.presentation import run_verdict
+
     place = Store(store)
     stored = place.open(run)
     stored.verify()
     annotated = _Annotated(place)
     written = annotated[stored.id]
-    output.document("runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
+    verdict = run_verdict(stored)
+    output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)
+    facts.add("verdict", verdict)
     heads = _heads(stored, row_limit(limit))
     if output.on_screen:
         shown = tables if out.wide else {name: table for name, table in tables.items() if name != "settings"}

@@ -9,13 +9,13 @@ use the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from dialgauge.kinds import kind_named
-from dialgauge.presentation.phrases import first_scores
+from dialgauge.presentation.phrases import Glossary, first_scores, sentence
 from dialgauge.report import SHARE, interval_plot
 from dialgauge.text import counted
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.dialogue import Dialogue
-    from dialgauge.presentation.phrases import DialogueRows, Glossary
+    from dialgauge.presentation.phrases import DialogueRows
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
@@ -160,6 +160,18 @@ class RunPages:
 def pages_of(kind: str) -> RunPages:
     """The pages of a kind of run."""
     return kind_named(kind).part("pages", RunPages) or RunPages()
+
+
+def kind_sentences(run: Run) -> Iterator[str]:
+    """What the kind of a run has to say about it, the verdict first."""
+    words = Glossary(run.kind)
+    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
+    return map(sentence, told)
+
+
+def run_verdict(run: Run) -> str:
+    """What a run says in one sentence."""
+    return next(kind_sentences(run), "")
 
 
 def run_charts(library: RunTables, run: Run) -> dict[str, Callable[[], Any]]:
