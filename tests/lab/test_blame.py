@@ -23,9 +23,9 @@ from dialgauge.lab import (
     blame_explanation,
     blame_rows,
     blame_tables,
-    blamed_run,
     hold_conversations,
     open_town,
+    require_blame,
     scored_run,
     town_run,
 )
@@ -473,7 +473,8 @@ def _evidence() -> Any:
 def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     store = Store(tmp_path)
     stored = town_run(town, SITTING, store=store, resamples=0)
-    again = blamed_run(store.open(stored.id))
+    again = store.open(stored.id)
+    require_blame(again)
     assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
     assert [table.title for table in blame_tables(again)] == [
         "Whose fault the failures were",
@@ -481,14 +482,9 @@ def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     ]
 
 
-def test_a_run_stored_before_blame_was_is_blamed_from_its_record(town: LoadedTown) -> None:
-    run = town_run(town, SITTING, resamples=0)
-    old = new_run(kind="lab", name="old", corpus=held(town), config=run.manifest.config, signature=run.signature)
-    assert blamed_run(old, town_seed=5, resamples=0).table("blame").equals(run.table("blame"))
-    with pytest.raises(DialgaugeError, match=r"different town.*--town-seed"):
-        blamed_run(old)
+def test_only_runs_of_the_lab_have_blame() -> None:
     with pytest.raises(DialgaugeError, match="of kind tracking"):
-        blamed_run(new_run(kind="tracking", name="x"))
+        require_blame(new_run(kind="tracking", name="x"))
 
 
 def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:

@@ -16,7 +16,6 @@ from dialgauge.cli.common import (
     write_document,
     write_table_file,
 )
-from dialgauge.cli.lab_options import DatabaseOption, TownSeedOption
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.screen import out
 
@@ -32,23 +31,19 @@ def blame(
         str | None, Option("--dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
     ] = None,
     limit: LimitOption = 20,
-    database: DatabaseOption = None,
-    town_seed: TownSeedOption = 0,
     json: JsonOption = None,
     table: TableOption = None,
     store: StoreOption = None,
     wide: WideOption = False,
 ) -> None:
-    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns.
-
-    --database and --town-seed are only needed for old runs, stored without blame.
-    """
+    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
     out.wide = wide
-    from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
+    from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, require_blame
     from dialgauge.runs import Store
 
     check_table(table)
-    blamed = blamed_run(Store(store).open(run), database=database, town_seed=town_seed)
+    blamed = Store(store).open(run)
+    require_blame(blamed)
     if dialogue is not None:
         present_tables(blame_explanation(blamed, dialogue), table, json)
     elif tables := blame_tables(blamed):

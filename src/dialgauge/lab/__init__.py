@@ -7,9 +7,15 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_rows, blame_tables
+    from dialgauge.lab.blame.blame_views import (
+        blame_document,
+        blame_explanation,
+        blame_list,
+        blame_rows,
+        blame_tables,
+        require_blame,
+    )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
-    from dialgauge.lab.blame.stored_blame import blamed_run
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
@@ -50,7 +56,6 @@ __all__ = [
     "blame_list",
     "blame_rows",
     "blame_tables",
-    "blamed_run",
     "channel_conditions",
     "conversations_with",
     "dialog_file",
@@ -65,6 +70,7 @@ __all__ = [
     "move_to",
     "one_goal_table",
     "open_town",
+    "require_blame",
     "restaurant_scenario",
     "score_conversations",
     "scored_run",

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _SHARE = Column("share", percent=True, digits=2)
 
 
+def require_blame(run: Run) -> None:
+    """An error for a run that cannot have blame."""
+    if not {BLAME, BLAME_SIDES} <= run.tables.keys():
+        raise DialgaugeError(
+            f"the run {run.id} is of kind {run.kind}; blame is for runs of 'dialgauge lab run', which are of kind lab"
+        )
+
+
 def blame_tables(run: Run) -> list[Table]:
     """Whose fault the failures were, and who erred at all; nothing where nothing failed or blame is not kept."""
     if BLAME_SIDES not in run.tables or BLAME not in run.tables or not run.table(BLAME).height:
