@@ -25,10 +25,10 @@ from dialgauge.lab import (
     blame_explanation,
     blame_rows,
     blame_tables,
-    blamed_run,
     hold_conversations,
     injected_conversations,
     open_town,
+    require_blame,
     scored_run,
     town_run,
 )
@@ -480,7 +480,8 @@ def _evidence() -> Any:
 def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     store = Store(tmp_path)
     stored = town_run(town, SITTING, store=store, resamples=0)
-    again = blamed_run(store.open(stored.id))
+    again = store.open(stored.id)
+    require_blame(again)
     assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
     assert [table.title for table in blame_tables(again)] == [
         "Whose fault the failures were",
@@ -488,9 +489,9 @@ def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     ]
 
 
-def test_other_runs_have_no_blame() -> None:
+def test_only_runs_of_the_lab_have_blame() -> None:
     with pytest.raises(DialgaugeError, match="of kind tracking"):
-        blamed_run(new_run(kind="tracking", name="x"))
+        require_blame(new_run(kind="tracking", name="x"))
 
 
 def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:

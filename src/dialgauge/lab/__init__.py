@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         blame_list,
         blame_rows,
         blame_tables,
-        blamed_run,
+        require_blame,
     )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
@@ -73,7 +73,6 @@ __all__ = [
     "blame_list",
     "blame_rows",
     "blame_tables",
-    "blamed_run",
     "channel_conditions",
     "conversations_with",
     "converse",
@@ -95,6 +94,7 @@ __all__ = [
     "open_town",
     "predictors",
     "rank_agreement",
+    "require_blame",
     "restaurant_scenario",
     "score_conversations",
     "scored_run",

@@ -18,7 +18,6 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, SharedCorpus, Store, new_run
-from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -495,7 +494,7 @@ def _run(
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
         notes=[
-            Note("coverage", comparison.aligned.coverage.sentence()),
+            comparison.aligned.coverage.note(),
             *_ceiling_notes(coder.profile.name, details, measures),
         ],
     )

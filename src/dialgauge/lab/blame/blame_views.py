@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 _SHARE = Column("share", percent=True, digits=2)
 
 
-def blamed_run(run: Run) -> Run:
-    """The run, if it is one of the lab's, which have tables of blame."""
-    if BLAME not in run.tables or BLAME_SIDES not in run.tables:
+def require_blame(run: Run) -> None:
+    """An error for a run that cannot have blame."""
+    if not {BLAME, BLAME_SIDES} <= run.tables.keys():
         raise DialgaugeError(
-            f"the run {run.id} is of kind {run.kind} and has no blame, which only runs of 'dialgauge lab run' have"
+            f"the run {run.id} is of kind {run.kind}; blame is for runs of 'dialgauge lab run', which are of kind lab"
         )
-    return run
 
 
 def blame_tables(run: Run) -> list[Table]:
