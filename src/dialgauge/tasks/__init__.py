@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         TaskRuns,
         as_system,
         explanation,
-        figure_look,
         score_tables,
         warnings,
         worst_dialogues,

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.align import Policy
     from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
     from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
-    from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
     from dialgauge.tracking.figures import scored_figures, sweep_intervals
@@ -18,11 +17,9 @@ if TYPE_CHECKING:
         SELF,
         LooseState,
         Source,
-        SystemInput,
         cut_down,
         declared_scope,
         load,
-        load_systems,
     )
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
@@ -70,12 +67,10 @@ __all__ = [
     "Study",
     "Swap",
     "Sweep",
-    "SystemInput",
     "TrackedSystem",
     "TrackingRuns",
     "TurnCounts",
     "build_study",
-    "carries_gold",
     "chosen_measures",
     "compare_trackers",
     "compared_counts",
@@ -89,7 +84,6 @@ __all__ = [
     "key_hashes",
     "layout",
     "load",
-    "load_systems",
     "needing",
     "profile_sensitivity",
     "ranking_measure",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         MOST,
         FaultRuns,
         explanation_tables,
-        fault_tables,
         missing_sentence,
         record_table,
     )
