@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dialgauge.engine import WorkPlace
 from dialgauge.measures import Resampling, intervals
 from dialgauge.runs import Store
-from dialgauge.tracking import Study, chosen_measures, score_shards, score_study
-from dialgauge.values import HOUSE, profile_named
+from dialgauge.tracking import PreparedInputs, chosen_measures, score_prepared, score_shards
+from dialgauge.values import SENSITIVITY_PROFILES, profile_named
 from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
 
@@ -97,16 +97,18 @@ def suite_against_oracle(gold: list[Dialogue], predicted: list[Dialogue]) -> dic
     measures = chosen_measures("all")
 
     def ours() -> None:
-        score_study(Study(gold, {"it": predicted}), measures, [profile], resampling=None)
+        score_prepared(PreparedInputs(gold, {"it": predicted}), measures, [profile], resampling=None)
 
     def oracle() -> None:
         Oracle(aligned(gold, predicted, profile), profile, 30).everything((0.25, 0.5, 0.75, 1.0), ("code",))
 
     fast, slow = cpu_seconds(ours), cpu_seconds(oracle, 1)
-    counts = Study(gold, {"it": predicted}).comparison("it", profile).counts
+    counts = PreparedInputs(gold, {"it": predicted}).comparison("it", profile).counts
     usual = chosen_measures(None)
     resampling = cpu_seconds(lambda: intervals([(counts, usual)], Resampling(1000)))
-    scoring = cpu_seconds(lambda: score_study(Study(gold, {"it": predicted}), usual, [profile], resampling=None))
+    scoring = cpu_seconds(
+        lambda: score_prepared(PreparedInputs(gold, {"it": predicted}), usual, [profile], resampling=None)
+    )
     return {
         "suite": fast,
         "oracle": slow,
@@ -140,9 +142,11 @@ def _process_cpu(files: list[str]) -> float:
 def many_systems(gold: list[Dialogue], predicted: list[list[Dialogue]]) -> dict[str, float]:
     """Ten systems under four profiles, with intervals."""
     systems = {f"system {number}": predicted[number % len(predicted)] for number in range(10)}
-    profiles = [profile_named(name) for name in HOUSE]
+    profiles = [profile_named(name) for name in SENSITIVITY_PROFILES]
     measures = chosen_measures(None)
-    seconds = cpu_seconds(lambda: score_study(Study(gold, systems), measures, profiles, resampling=Resampling(1000)), 1)
+    seconds = cpu_seconds(
+        lambda: score_prepared(PreparedInputs(gold, systems), measures, profiles, resampling=Resampling(1000)), 1
+    )
     return {"ten systems x four profiles": seconds}
 
 

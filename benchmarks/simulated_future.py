@@ -211,10 +211,10 @@ def _start() -> float:
 
 def _talk() -> float:
     """CPU seconds of one conversation of rule agents, held and recorded."""
-    from dialgauge.lab import AgentSpec, Sitting, hold_conversations, open_town
+    from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_town
 
     town = open_town(count=1000)
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), level="act")
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), level="act")
     begun = time.process_time()
     held = list(hold_conversations(town.again, town.goals, sitting))
     return round((time.process_time() - begun) / len(held), 6)

@@ -25,7 +25,7 @@ from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.model import replies_of
 from dialgauge.rankers.templates.ranker import Templates
 from dialgauge.rankers.templates.systems import template_counts, told_apart
-from dialgauge.rankers.templates.unheard import words_in_common
+from dialgauge.rankers.templates.transductive import words_in_common
 from dialgauge.responses import evaluate
 
 #: A template is a system's own if it is used this often, and the other uses it this much less.

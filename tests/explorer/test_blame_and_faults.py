@@ -13,7 +13,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, report_html, report_markdown
-from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
+from dialgauge.lab import AgentSpec, LabConfig, open_town, town_run
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
@@ -27,7 +27,7 @@ from support.family_pages import assert_harmless, dialogue_html, emptied, hostil
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Conversations with much misunderstanding, of which some fail."""
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda-baseline", {"channel": "paper2021"}),
         system=AgentSpec("rule-system", {"channel": "paper2021"}),
         level="act",

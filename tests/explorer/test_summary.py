@@ -12,7 +12,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.explorer import comparison_sentences, markdown_summary, worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run
-from dialgauge.tasks import TaskFault, reasons_table
+from dialgauge.tasks import TaskFailure, reasons_table
 
 DIALOGUES = [f"d{number:02}" for number in range(40)]
 
@@ -142,7 +142,7 @@ def test_where_less_is_better_the_highest_value_is_the_worst() -> None:
 
 def reasons(*codes: tuple[str, str]) -> dict[str, list[object]]:
     """The columns of the reasons of a taxi, by rule set and code."""
-    frame = reasons_table(("a", "taxi", rule, TaskFault(reason=code)) for rule, code in codes)
+    frame = reasons_table(("a", "taxi", rule, TaskFailure(reason=code)) for rule, code in codes)
     return frame.frame().to_dict(as_series=False)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.explorer import Library, neighbours, ranking, report_html, side_by_side
-from dialgauge.lab import AgentSpec, Sitting, open_town, town_run
+from dialgauge.lab import AgentSpec, LabConfig, open_town, town_run
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
 from dialgauge.users.faults import check_faults
@@ -18,7 +18,7 @@ TASKS = {"one": {"a": "++", "b": "+-", "c": "--", "d": "++"}, "two": {"a": "--",
 
 
 def lab_run(store: Store, channel: str) -> Run:
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda", {"channel": channel}), system=AgentSpec("rule-system", {"channel": channel}),
         level="act", seed=1, trials=2,
     )  # fmt: skip

@@ -18,8 +18,8 @@ from dialgauge.lab import (
     BrokenLink,
     ConversationBlame,
     InjectedFault,
+    LabConfig,
     LoadedTown,
-    Sitting,
     blame_conversations,
     blame_document,
     blame_explanation,
@@ -43,10 +43,10 @@ from dialgauge.lab.blame import (
 )
 from dialgauge.measures import card_named, parse_measure
 from dialgauge.runs import Store, new_run
-from dialgauge.tasks import TaskFault, judge_outcomes, reasons_table
+from dialgauge.tasks import TaskFailure, judge_outcomes, reasons_table
 
 MILD = {"channel": "mild"}
-SITTING = Sitting(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-system", MILD))
+SITTING = LabConfig(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-system", MILD))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def town() -> LoadedTown:
     return open_town(count=80, seed=5)
 
 
-def held(town: LoadedTown, sitting: Sitting = SITTING) -> list[Dialogue]:
+def held(town: LoadedTown, sitting: LabConfig = SITTING) -> list[Dialogue]:
     return list(hold_conversations(town.again, town.goals, sitting))
 
 
@@ -145,7 +145,7 @@ def test_every_injection_does_what_the_ledger_says(town: LoadedTown) -> None:
 
 
 def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> None:
-    clean = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    clean = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     for one in blame(held(town, clean), town).values():
         assert (one.success, one.domains, one.user_erred, one.system_erred) == (True, {}, False, False)
 
@@ -153,7 +153,7 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> N
 # Limits
 
 
-CLEAN = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+CLEAN = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
 @pytest.mark.parametrize("exchanges", [1, 3, 5, 8])
@@ -272,7 +272,7 @@ def test_the_limit_is_blamed_only_where_a_faultless_pair_would_have_reached_it_t
 
     def blamed(channel: str) -> dict[str, ConversationBlame]:
         heard = {"channel": channel}
-        sitting = Sitting(user=AgentSpec(user, heard), system=AgentSpec("rule-system", heard), limits=limits, seed=1)
+        sitting = LabConfig(user=AgentSpec(user, heard), system=AgentSpec("rule-system", heard), limits=limits, seed=1)
         return blame(held(town, sitting), town)
 
     clean, noisy = blamed("clean"), blamed(channel)
@@ -299,7 +299,7 @@ def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
 ) -> None:
     make = AgentSpec.make
     monkeypatch.setattr(AgentSpec, "make", lambda spec: _AlwaysHotels() if spec.name == "hotels" else make(spec))
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("hotels"), limits=Limits(exchanges=6))
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("hotels"), limits=Limits(exchanges=6))
     few = msgspec.structs.replace(town, goals=town.goals[:40])
     dialogues = held(few, sitting)
     blamed = blame(dialogues, few)
@@ -322,7 +322,7 @@ def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
     for system, level, place, seed, exchanges in kinds:
         town = open_town(count=100, seed=place)
         user, limits = AgentSpec("agenda", noisy), Limits(exchanges=exchanges)
-        sitting = Sitting(user=user, system=AgentSpec(system, noisy), level=level, seed=seed, limits=limits)
+        sitting = LabConfig(user=user, system=AgentSpec(system, noisy), level=level, seed=seed, limits=limits)
         dialogues = {one.id: one for one in held(town, sitting)}
         for one in blame(list(dialogues.values()), town).values():
             for domain, link in one.domains.items():
@@ -398,7 +398,7 @@ def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
 ) -> None:
     make = AgentSpec.make
     monkeypatch.setattr(AgentSpec, "make", lambda spec: _OnlyWords() if spec.name == "words" else make(spec))
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("words"), level="text")
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("words"), level="text")
     few = msgspec.structs.replace(town, goals=town.goals[:10])
     for one in blame(held(few, sitting), few).values():
         assert one.link is not None
@@ -409,7 +409,7 @@ def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
 
 def test_the_first_broken_link_in_time_decides(town: LoadedTown) -> None:
     noisy = {"channel": "drop=0.15,value=0.1"}
-    sitting = Sitting(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))
+    sitting = LabConfig(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))
     several = [one for one in blame(held(town, sitting), town).values() if len(one.domains) > 1]
     assert several
     for one in several:
@@ -430,7 +430,7 @@ class _Raising:
 
 
 def test_a_user_that_fails_technically_is_on_the_record(town: LoadedTown, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.lab.sittings.make_agent", lambda name, options: _Raising())
+    monkeypatch.setattr("dialgauge.lab.lab_config.make_agent", lambda name, options: _Raising())
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     run = scored_run(held(few), few, SITTING, resamples=0)
     rows = run.table("blame").to_dicts()
@@ -516,7 +516,7 @@ def test_every_fault_has_a_true_cause() -> None:
 
 def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:
     """The exchange that was lost shows later; the mark belongs where something was said and heard otherwise."""
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda-baseline", {"channel": "paper2021"}),
         system=AgentSpec("rule-system", {"channel": "paper2021"}),
         level="act",
@@ -571,6 +571,6 @@ def test_every_reason_of_a_broken_link_has_words_and_is_given() -> None:
 def test_a_domain_whose_links_held_says_why_it_failed() -> None:
     link = BrokenLink(cause="unclear", reason="all_held", turn=9)
     row = {**msgspec.structs.asdict(link), "dialogue": "a", "domain": "taxi"}
-    reasons = reasons_table([("a", "taxi", "strict", TaskFault(reason="no_taxi"))]).frame().to_dicts()
+    reasons = reasons_table([("a", "taxi", "strict", TaskFailure(reason="no_taxi"))]).frame().to_dicts()
     [told] = blame_rows([row], reasons)
     assert told["sentence"] == "Every link that the record shows held (no taxi was sent)."

@@ -12,7 +12,7 @@ import pytest
 from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
-from dialgauge.lab import AgentSpec, Condition, Sitting, open_town, study_run, town_run
+from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, study_run, town_run
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.pages import PAGES, heard_rows
 from dialgauge.presentation import DialogueView, pages_of
@@ -36,7 +36,7 @@ TABLES = ("outcomes", "reasons", "conversations", "calls", "heard")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Fourteen goals, twice each, the sides half deaf; stored."""
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-baseline", _DEAF)
-    sitting = Sitting(user=user, system=system, trials=2, level="text")
+    sitting = LabConfig(user=user, system=system, trials=2, level="text")
     store = Store(tmp_path_factory.mktemp("lab") / "runs")
     return town_run(open_town(count=14), sitting, store=store, workers=1, resamples=20)
 
@@ -120,7 +120,7 @@ def test_trials_of_a_goal_lead_to_each_other(library: Library, run: Run) -> None
 
 
 def test_a_goal_tried_once_has_no_list_of_trials() -> None:
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     once = town_run(open_town(count=2), sitting, workers=1, resamples=0)
     assert not PAGES.dialogue(
         Library(runs=[once]), once, Library(runs=[once]).dialogue(once, "TOWN0001")
@@ -280,7 +280,7 @@ def test_the_page_of_a_run_has_outcomes_reasons_and_confusions(library: Library,
 
 
 def test_a_study_has_a_page_without_dialogues() -> None:
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     conditions = [
         Condition("clean", AgentSpec("rule-system")),
         Condition("drop=0.4", AgentSpec("rule-system", {"channel": "drop=0.4"})),
@@ -351,6 +351,6 @@ def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
 def test_conversations_about_real_goals(shared_data: Path) -> None:
     town = open_town(str(shared_data / "multiwoz21" / "test.json.gz"), count=40)
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-system", _DEAF)
-    real = town_run(town, Sitting(user=user, system=system), workers=1, resamples=0)
+    real = town_run(town, LabConfig(user=user, system=system), workers=1, resamples=0)
     assert_harmless(everything(real))
     assert set(real.table("reasons")["reason"]) <= REASON_GROUPS.keys()

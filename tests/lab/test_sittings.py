@@ -22,8 +22,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
     Condition,
+    LabConfig,
     LoadedTown,
-    Sitting,
     channel_conditions,
     hold_conversations,
     lab_signature,
@@ -45,7 +45,7 @@ from support.soak import soak
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
-SITTING = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+SITTING = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def town() -> LoadedTown:
     return open_town(count=120)
 
 
-def held(town: LoadedTown, sitting: Sitting = SITTING, **how: Any) -> list[Dialogue]:
+def held(town: LoadedTown, sitting: LabConfig = SITTING, **how: Any) -> list[Dialogue]:
     return list(hold_conversations(town.again, town.goals, sitting, **how))
 
 
@@ -167,8 +167,8 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
 ) -> None:
     seen: list[Any] = []
     spies = {"user-spy": _Spy("user", seen), "system-spy": _Spy("system", seen)}
-    monkeypatch.setattr("dialgauge.lab.sittings.make_agent", lambda name, options: spies[name])
-    held(town, Sitting(user=AgentSpec("user-spy"), system=AgentSpec("system-spy")))
+    monkeypatch.setattr("dialgauge.lab.lab_config.make_agent", lambda name, options: spies[name])
+    held(town, LabConfig(user=AgentSpec("user-spy"), system=AgentSpec("system-spy")))
     users = [one for one in seen if isinstance(one, UserContext)]
     systems = [one for one in seen if isinstance(one, SystemContext)]
     assert len(users) == len(systems) == len(town.goals)
@@ -258,7 +258,7 @@ NOISY = AgentSpec("rule-system", {"channel": "paper2021"})
 @pytest.mark.parametrize(("trials", "basis"), [(3, "12 goals"), (1, "12 dialogues")])
 def test_runs_compare_as_their_own_intervals_resample(town: LoadedTown, trials: int, basis: str) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:12])
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda-baseline", {"channel": "paper2021"}), system=NOISY, level="act", trials=trials, seed=1
     )
     runs = [
@@ -396,7 +396,7 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     town: LoadedTown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
 ) -> None:
     monkeypatch.setattr(
-        "dialgauge.lab.sittings.make_agent",
+        "dialgauge.lab.lab_config.make_agent",
         lambda name, options: _Odd(what) if name == "odd" else make_agent(name, options),
     )
     monkeypatch.setattr("dialgauge.lab.lab_run.code_of", lambda made: "odd")

@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.reproduce import Comparand, Reproduction, published, reproduce
+from dialgauge.reproduce import ReportedValue, Reproduction, published, reproduce
 from support.commands import dialgauge
 
 RATED = "dialgauge compare GOLD PRED OTHER --ratings FILE --rated PRED"
@@ -24,7 +24,7 @@ def rsa(shared_data: Path) -> Reproduction:
     return reproduce("rsa", shared_data)
 
 
-def lines(record: Reproduction, part: str) -> dict[str, Comparand]:
+def lines(record: Reproduction, part: str) -> dict[str, ReportedValue]:
     return {item.what: item for item in record.items if item.part == part}
 
 

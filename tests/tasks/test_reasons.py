@@ -20,9 +20,9 @@ from dialgauge.tasks import (
     REASON_GROUPS,
     TOLD_IN_VAIN,
     TaskEvaluation,
-    TaskFault,
+    TaskFailure,
     TaskOptions,
-    fault_sentences,
+    failure_texts,
     predictions_from,
     reason_texts,
     reasons_table,
@@ -132,15 +132,15 @@ def test_every_code_has_an_example_and_is_given_by_the_rules() -> None:
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_a_reason_in_words(code: str) -> None:
     arguments, words = EXAMPLES[code]
-    assert fault_sentences([TaskFault(reason=code, **arguments)], "hotel") == [words]
+    assert failure_texts([TaskFailure(reason=code, **arguments)], "hotel") == [words]
 
 
 def test_reasons_of_one_kind_are_one_sentence() -> None:
-    tries = [TaskFault(reason="not_booked", turn=turn, given=("refused",)) for turn in (5, 5, 9)]
-    assert fault_sentences(tries) == ["not booked (refused in turn 5, refused in turn 5, refused in turn 9)"]
+    tries = [TaskFailure(reason="not_booked", turn=turn, given=("refused",)) for turn in (5, 5, 9)]
+    assert failure_texts(tries) == ["not booked (refused in turn 5, refused in turn 5, refused in turn 9)"]
     told = [("never_told", "post", None), ("never_told", "phone", None), ("told_stuffed", "address", 3)]
     told += [("told_off_goal", "address", 5), ("told_stuffed", "address", 7), ("told_stuffed", "reference", 7)]
-    assert fault_sentences(TaskFault(reason=code, slot=slot, turn=turn) for code, slot, turn in told) == [
+    assert failure_texts(TaskFailure(reason=code, slot=slot, turn=turn) for code, slot, turn in told) == [
         "never told: post, phone",
         "given in the wrong place: address (turn 3, 7: the response is stuffed; "
         "turn 5: the state does not fit the goal)",
@@ -149,12 +149,12 @@ def test_reasons_of_one_kind_are_one_sentence() -> None:
 
 
 def test_an_unknown_code_is_its_own_word() -> None:
-    assert fault_sentences([TaskFault(reason="{odd}")]) == ["{odd}"]
+    assert failure_texts([TaskFailure(reason="{odd}")]) == ["{odd}"]
 
 
 def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
     idle = compat(conversation({"hotel": Task(info={"area": "north"})}, user("general-greet"), system("general-greet")))
-    assert idle.faults == {"hotel": (TaskFault(reason="nothing_to_do"),)}
+    assert idle.faults == {"hotel": (TaskFailure(reason="nothing_to_do"),)}
     dialogues: dict[str, Any] = responses()
     dialogues["mul0001"][1]["response"] = "[phone] [address] [postcode] [reference]"
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(resamples=0))
@@ -165,7 +165,7 @@ def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_a_reason_comes_from_the_store_onto_the_page(code: str, tmp_path: Path) -> None:
     arguments, words = EXAMPLES[code]
-    fault = TaskFault(reason=code, **arguments)
+    fault = TaskFailure(reason=code, **arguments)
     corpus = [Dialogue(id="a", turns=tuple(Turn(speaker="user") for _ in range(10)))]
     for kind, rule, table, facet in (
         ("lab", "strict", "outcomes", "why"), ("tasks", "grounded", "task_verdicts", "reason"),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import Policy, Study
+from dialgauge.tracking import Policy, PreparedInputs
 from dialgauge.values import Profile, profile_named
 from support.soak import examples
 from tracking.corpora import corpora
@@ -25,7 +25,7 @@ def compare(gold: list[Dialogue], predicted: list[Dialogue], profile: Profile, p
     dialogues = aligned(gold, predicted, profile, missing_as_empty=policy == "empty")
     scored_by_both = aligned(gold, predicted, profile)
     assume(bool(scored_by_both))
-    study = Study(gold, {"it": predicted}, coverage=policy)
+    study = PreparedInputs(gold, {"it": predicted}, coverage=policy)
     comparison = study.comparison("it", profile)
     counts = comparison.counts_with_slots()
     assert counts.dialogues == len(dialogues)

@@ -7,7 +7,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import Study
+from dialgauge.tracking import PreparedInputs
 from dialgauge.values import profile_named
 
 NORTH: State = {"hotel": {"area": ("north",)}}
@@ -22,27 +22,27 @@ def predicted(name: str, *states: State | None) -> Dialogue:
     return Dialogue(id=name, turns=tuple(Turn(speaker="user", predicted=state) for state in states))
 
 
-def jga(study: Study) -> float:
+def jga(study: PreparedInputs) -> float:
     return parse_measure("JGA").value(study.comparison("it", profile_named("plain")).counts)
 
 
 def test_ids_meet_without_case_and_ending() -> None:
-    study = Study([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
+    study = PreparedInputs([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
     assert jga(study) == 1.0
     assert study.systems["it"].aligned.coverage.complete
 
 
 def test_unequal_numbers_of_turns() -> None:
     data = [gold("a", NORTH, NORTH, SOUTH)], {"it": [predicted("a", NORTH, NORTH)]}
-    study = Study(*data)
+    study = PreparedInputs(*data)
     coverage = study.systems["it"].aligned.coverage
     assert (coverage.turns, coverage.missing_turns, coverage.turn_count_mismatch) == (2, 1, {"a": (3, 2)})
     assert jga(study) == 1.0
-    assert jga(Study(*data, coverage="empty")) == pytest.approx(2 / 3)
+    assert jga(PreparedInputs(*data, coverage="empty")) == pytest.approx(2 / 3)
 
 
 def test_extra_predictions_are_counted_and_ignored() -> None:
-    study = Study([gold("a", NORTH)], {"it": [predicted("a", NORTH, SOUTH), predicted("b", SOUTH, SOUTH)]})
+    study = PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH, SOUTH), predicted("b", SOUTH, SOUTH)]})
     coverage = study.systems["it"].aligned.coverage
     assert coverage.extra_dialogues == ["b"]
     assert coverage.extra_turns == 3
@@ -53,7 +53,7 @@ def test_extra_predictions_are_counted_and_ignored() -> None:
 
 def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
     """Turn 1 has no prediction: turn 2 is compared with turn 2, and is two turns away from the error of turn 0."""
-    study = Study([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
+    study = PreparedInputs([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
     counts = study.comparison("it", profile_named("plain")).counts
     assert counts.turn.tolist() == [0, 2]
     weights, _ = parse_measure("FGA@1(rule=code)").rows(counts)
@@ -62,7 +62,7 @@ def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
 
 def test_missing_dialogues_under_both_policies() -> None:
     data = [gold("a", NORTH), gold("b", NORTH, {})], {"it": [predicted("a", NORTH)]}
-    left_out, as_empty = Study(*data), Study(*data, coverage="empty")
+    left_out, as_empty = PreparedInputs(*data), PreparedInputs(*data, coverage="empty")
     assert jga(left_out) == 1.0
     assert jga(as_empty) == pytest.approx(2 / 3)
     for study in (left_out, as_empty):
@@ -72,7 +72,7 @@ def test_missing_dialogues_under_both_policies() -> None:
 
 
 def test_excluded_dialogues() -> None:
-    study = Study(
+    study = PreparedInputs(
         [gold("a", NORTH), gold("b", NORTH)], {"it": [predicted("a", NORTH), predicted("b", SOUTH)]}, exclude=["B.json"]
     )
     coverage = study.systems["it"].aligned.coverage
@@ -83,34 +83,34 @@ def test_excluded_dialogues() -> None:
 def test_nothing_shared_is_an_error() -> None:
     for policy in ("intersection", "empty"):
         with pytest.raises(DialgaugeError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
-            Study([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
+            PreparedInputs([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
     with pytest.raises(DialgaugeError, match="no turn that has a state on both sides"):
-        Study([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
+        PreparedInputs([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
 
 
 def test_two_dialogues_of_one_id_are_an_error() -> None:
     with pytest.raises(DialgaugeError, match=r"dialogue A\.json: two dialogues have this id"):
-        Study([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
+        PreparedInputs([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="dialogue A: two dialogues have this id"):
-        Study([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
+        PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
 
 
 def test_inputs_without_states_are_errors() -> None:
     words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
     with pytest.raises(DialgaugeError, match="no turn has a gold state"):
-        Study([words], {"it": [predicted("a", NORTH)]})
+        PreparedInputs([words], {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="nothing to score as tracking"):
-        Study([gold("a", NORTH)], {"it": [words]})
+        PreparedInputs([gold("a", NORTH)], {"it": [words]})
     with pytest.raises(DialgaugeError, match="no gold states of its own"):
-        Study(None, {"it": [predicted("a", NORTH)]})
+        PreparedInputs(None, {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="name at least one prediction file"):
-        Study([gold("a", NORTH)], {})
+        PreparedInputs([gold("a", NORTH)], {})
 
 
 def test_gold_inside_the_predictions_and_gold_beside_them() -> None:
     both = Dialogue(id="a", turns=(Turn(speaker="user", state=NORTH, predicted=NORTH),))
-    assert jga(Study(None, {"it": [both]})) == 1.0
-    assert jga(Study([gold("a", SOUTH)], {"it": [both]})) == 0.0
+    assert jga(PreparedInputs(None, {"it": [both]})) == 1.0
+    assert jga(PreparedInputs([gold("a", SOUTH)], {"it": [both]})) == 0.0
 
 
 def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
@@ -124,14 +124,14 @@ def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
         "train": {"leave": ("8:00",), "leave at": ("09:00",)},
         "Restaurant": {"name": ("CAFFÈ-uno – 北京",)},
     }
-    study = Study([gold("a", wanted)], {"it": [predicted("a", given)]})
+    study = PreparedInputs([gold("a", wanted)], {"it": [predicted("a", given)]})
     comparison = study.comparison("it", profile_named("canon"))
     assert parse_measure("JGA").value(comparison.counts) == 1.0
     assert comparison.out_of_scope == [("police", "name")]
 
 
 def test_one_turn_and_empty_dialogues() -> None:
-    study = Study([gold("a", NORTH), gold("empty")], {"it": [predicted("a", NORTH), predicted("empty")]})
+    study = PreparedInputs([gold("a", NORTH), gold("empty")], {"it": [predicted("a", NORTH), predicted("empty")]})
     coverage = study.systems["it"].aligned.coverage
     assert (coverage.dialogues, coverage.turns, coverage.gold_dialogues) == (1, 1, 2)
 
@@ -150,17 +150,17 @@ def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
 def test_predictions_in_domains_that_gold_lacks_cost_nothing_under_convlab3() -> None:
     wanted: State = {"hotel": {"name": ("Rosa's B&B|rosas",)}}
     given: State = {"hotel": {"name": ("rosas",)}, "train": {"day": ("monday",)}}
-    study = Study([gold("a", wanted, {})], {"it": [predicted("a", given, given)]})
+    study = PreparedInputs([gold("a", wanted, {})], {"it": [predicted("a", given, given)]})
     convlab, plain = (study.comparison("it", profile_named(name)).counts for name in ("convlab3", "plain"))
     assert parse_measure("JGA").value(convlab) == 1.0
     assert parse_measure("JGA").value(plain) == 0.0
     spurious: State = {"hotel": {"name": ("rosas",), "area": ("north",)}}
-    study = Study([gold("a", wanted)], {"it": [predicted("a", spurious)]})
+    study = PreparedInputs([gold("a", wanted)], {"it": [predicted("a", spurious)]})
     assert parse_measure("JGA").value(study.comparison("it", profile_named("convlab3")).counts) == 0.0
 
 
 def test_excluding_what_is_not_there_is_said() -> None:
-    study = Study([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["nobody"])
+    study = PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["nobody"])
     coverage = study.systems["it"].aligned.coverage
     assert coverage.not_found == ["nobody"]
     assert "not in gold, so not excluded: nobody" in coverage.sentence()
@@ -168,4 +168,4 @@ def test_excluding_what_is_not_there_is_said() -> None:
 
 def test_excluding_everything_is_an_error_that_says_so() -> None:
     with pytest.raises(DialgaugeError, match="is excluded"):
-        Study([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])
+        PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])

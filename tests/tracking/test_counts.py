@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
-from dialgauge.tracking import SlotTally, Study, TurnCounts, dialogue_keys, key_hashes, turn_counts
+from dialgauge.tracking import PreparedInputs, SlotTally, TurnCounts, dialogue_keys, key_hashes, turn_counts
 from dialgauge.values import profile_named
 from support.soak import examples
 
@@ -87,5 +87,5 @@ def test_domains_that_share_their_slots_stay_apart() -> None:
     gold = Turn(speaker="user", state={"hotel": slots, "restaurant": slots})
     predicted = Turn(speaker="user", predicted={"hotel": slots})
     dialogues, systems = ([Dialogue(id=name, turns=(turn, turn)) for name in ("a", "b")] for turn in (gold, predicted))
-    comparison = Study(dialogues, {"it": systems}).comparison("it", profile_named("plain"))
+    comparison = PreparedInputs(dialogues, {"it": systems}).comparison("it", profile_named("plain"))
     assert comparison.counts.turns.correct.tolist() == comparison.counts.turns.missed.tolist() == [1] * 4

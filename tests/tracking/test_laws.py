@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import ALL_MEASURES, Counts, Study, score_study
+from dialgauge.tracking import ALL_MEASURES, Counts, PreparedInputs, score_prepared
 from dialgauge.values import profile_named
 from support.soak import examples
 from tracking.corpora import corpora
@@ -18,7 +18,7 @@ from tracking.corpora import corpora
 Corpora = tuple[list[Dialogue], list[Dialogue]]
 
 
-def study_of(data: Corpora) -> Study:
+def study_of(data: Corpora) -> PreparedInputs:
     gold, predicted = data
     ids = {dialogue.id.lower().removesuffix(".json") for dialogue in predicted}
     both = [
@@ -30,7 +30,7 @@ def study_of(data: Corpora) -> Study:
         for turn, other in zip(dialogue.user_turns(), their.user_turns(), strict=False)
     ]
     assume(any(wanted is not None and given is not None for wanted, given in both))
-    return Study(gold, {"it": predicted})
+    return PreparedInputs(gold, {"it": predicted})
 
 
 def counts_of(data: Corpora) -> Counts:
@@ -94,7 +94,7 @@ def test_orders_between_measures(data: Corpora) -> None:
 @given(corpora(), st.integers(0, 2**32))
 def test_order_of_dialogues_and_slots_does_not_matter(data: Corpora, seed: int) -> None:
     study = study_of(data)
-    shuffled = Study(_shuffled(data[0], seed), {"it": _shuffled(data[1], seed + 1)})
+    shuffled = PreparedInputs(_shuffled(data[0], seed), {"it": _shuffled(data[1], seed + 1)})
     profile = profile_named("canon")
     one, other = study.comparison("it", profile), shuffled.comparison("it", profile)
     for name in ALL_MEASURES:
@@ -136,7 +136,7 @@ def test_parts_add_up_to_the_whole(data: Corpora) -> None:
     """Numerators and denominators by dialogue and by turn number sum to the corpus value."""
     study = study_of(data)
     measures = [parse_measure(name, "tracking") for name in ("JGA", "FGA@0.5", "RSA")]
-    system = score_study(study, measures, [profile_named("canon")], resampling=None).systems[0]
+    system = score_prepared(study, measures, [profile_named("canon")], resampling=None).systems[0]
     counts = study.comparison("it", profile_named("canon")).counts
     by_turn = system.by("turn")
     total = sum(group["turns"] for group in by_turn.values())

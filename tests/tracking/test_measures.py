@@ -114,12 +114,12 @@ def test_every_card_is_complete(card: Card[Any]) -> None:
 
 def test_value_is_undefined_where_nothing_is_scored() -> None:
     from dialgauge.dialogue import Dialogue, Turn
-    from dialgauge.tracking import Study
+    from dialgauge.tracking import PreparedInputs
     from dialgauge.values import profile_named
 
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
     predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]
-    counts = Study(gold, {"it": predicted}).comparison("it", profile_named("canon")).counts_with_slots()
+    counts = PreparedInputs(gold, {"it": predicted}).comparison("it", profile_named("canon")).counts_with_slots()
     for name in ("AGA", "F1", "Precision", "Recall", "RSA(empty=skip)", "F1(average=slot)", "F1(average=domain)"):
         assert math.isnan(parse_measure(name).value(counts)), name
     for name in ("JGA", "SA", "FGA@0.5", "F1(average=turn)", "RSA(empty=one)", "TurnLabel", "DialogueExact"):

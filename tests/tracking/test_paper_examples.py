@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import Study, error_types, forgetting_rate, turns_since_error
+from dialgauge.tracking import PreparedInputs, error_types, forgetting_rate, turns_since_error
 from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 
@@ -53,7 +53,7 @@ def tables(expected: Path) -> Any:
 def test_worked_example(tables: Any, path: tuple[str, str, str]) -> None:
     example = tables[path[0]][path[1]][path[2]]
     gold, predicted = pair_of_dialogues([(turn["gold"], turn["pred"]) for turn in example["turns"]])
-    counts = Study([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
+    counts = PreparedInputs([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
     for key, measure in MEASURES.items():
         if key in example["conversation"]:
             assert parse_measure(measure).value(counts) == pytest.approx(example["conversation"][key], abs=1e-9), key
@@ -87,7 +87,7 @@ def test_worked_example(tables: Any, path: tuple[str, str, str]) -> None:
 def test_printed_numbers_of_figure_1(tables: Any) -> None:
     figure = tables["fga_paper"]["figure1"]
     gold, predicted = pair_of_dialogues([(t["gold"], t["pred"]) for t in figure["example"]["turns"]])
-    counts = Study([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
+    counts = PreparedInputs([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
     printed = figure["printed"]
     weights, _ = parse_measure("FGA@0.5(rule=code)").rows(counts)
     assert np.round(weights, 2).tolist() == printed["fga_0.5_turns"]
@@ -111,6 +111,6 @@ def test_printed_table_3(tables: Any) -> None:
     table = tables["rsa_paper"]["table3"]
     for model in ("A", "B"):
         gold, predicted = pair_of_dialogues([(t["gold"], t["pred"]) for t in table[model]["turns"]])
-        counts = Study([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
+        counts = PreparedInputs([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
         for key, measure in (("jga", "JGA"), ("aga", "AGA"), ("rsa", "RSA")):
             assert round(parse_measure(measure).value(counts), 4) == table["printed"][model][key]

@@ -14,7 +14,7 @@ import dialgauge
 from dialgauge.dialogue import dialogue_key
 from dialgauge.measures import parse_measure
 from dialgauge.stats import correlation_matrix
-from dialgauge.tracking import Study, error_types, load, slots_per_dialogue
+from dialgauge.tracking import PreparedInputs, error_types, load, slots_per_dialogue
 from dialgauge.values import profile_named
 
 MEASURES = {
@@ -62,20 +62,20 @@ def shared(expected: Path) -> Any:
 
 
 @pytest.fixture(scope="session")
-def somdst(shared_data: Path) -> Study:
+def somdst(shared_data: Path) -> PreparedInputs:
     source = load(shared_data / "dst_predictions" / "somdst_human100.tar.gz")
-    return Study(None, {"som": source.dialogues})
+    return PreparedInputs(None, {"som": source.dialogues})
 
 
 @pytest.fixture(scope="session")
-def four_systems(shared_data: Path) -> dict[str, Study]:
+def four_systems(shared_data: Path) -> dict[str, PreparedInputs]:
     gold = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
     files = {name: dialgauge.read(shared_data / "dst_predictions" / f"{name}.json.gz").dialogues for name in SYSTEMS}
-    return {policy: Study(gold, files, coverage=policy) for policy in ("intersection", "empty")}
+    return {policy: PreparedInputs(gold, files, coverage=policy) for policy in ("intersection", "empty")}
 
 
 @pytest.mark.parametrize("profile", ["plain", "verbatim"])
-def test_hundred_dialogues_overall(somdst: Study, human: Any, profile: str) -> None:
+def test_hundred_dialogues_overall(somdst: PreparedInputs, human: Any, profile: str) -> None:
     """The states compared as printed; plain changes nothing here, and only it knows that there are 30 slots."""
     counts = somdst.comparison("som", profile_named(profile)).counts
     wanted = human["overall"]
@@ -90,7 +90,7 @@ def test_hundred_dialogues_overall(somdst: Study, human: Any, profile: str) -> N
     assert int(paper.sum()) == wanted["turn_match_paper"]
 
 
-def test_hundred_dialogues_each(somdst: Study, human: Any) -> None:
+def test_hundred_dialogues_each(somdst: PreparedInputs, human: Any) -> None:
     comparison = somdst.comparison("som", profile_named("plain"))
     counts, offsets = comparison.counts, comparison.aligned.offsets.tolist()
     by_dialogue = {key: parse_measure(measure).by_dialogue(counts) for key, measure in MEASURES.items()}
@@ -110,7 +110,7 @@ def test_hundred_dialogues_each(somdst: Study, human: Any) -> None:
                 assert wanted[key] == 0, (name, key)
 
 
-def test_per_domain_per_slot_and_first_errors(somdst: Study, human: Any) -> None:
+def test_per_domain_per_slot_and_first_errors(somdst: PreparedInputs, human: Any) -> None:
     result = dialgauge.score(None, list(somdst.systems["som"].dialogues), profile="plain", intervals=False).systems[0]
     view = result.by("domain")
     for domain, wanted in human["per_domain_gold_active_turns"].items():
@@ -131,7 +131,7 @@ def test_per_domain_per_slot_and_first_errors(somdst: Study, human: Any) -> None
     assert first.turn == human["first_error"]["first_error_turn"]
 
 
-def test_turn_correlations(somdst: Study, human: Any) -> None:
+def test_turn_correlations(somdst: PreparedInputs, human: Any) -> None:
     counts = somdst.comparison("som", profile_named("plain")).counts
     names = ["JGA", "SA", "F1(average=turn)", "RSA", "RSA(empty=one)"]
     matrix = correlation_matrix([parse_measure(name).rows(counts)[0] for name in names])
@@ -140,13 +140,15 @@ def test_turn_correlations(somdst: Study, human: Any) -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("profile", ["plain", "canon", "plain_nodc", "canon_nodc"])
-def test_four_systems_under_four_profiles(four_systems: dict[str, Study], shared: Any, name: str, profile: str) -> None:
+def test_four_systems_under_four_profiles(
+    four_systems: dict[str, PreparedInputs], shared: Any, name: str, profile: str
+) -> None:
     counts = four_systems["intersection"].comparison(name, profile_named(profile)).counts
     _check(counts, shared[name][profile])
 
 
 @pytest.mark.parametrize("profile", ["plain", "canon"])
-def test_missing_dialogue_scored_as_empty(four_systems: dict[str, Study], shared: Any, profile: str) -> None:
+def test_missing_dialogue_scored_as_empty(four_systems: dict[str, PreparedInputs], shared: Any, profile: str) -> None:
     study = four_systems["empty"]
     _check(study.comparison("mintl", profile_named(profile)).counts, shared["mintl"][f"{profile}_missing_as_empty"])
     coverage = study.systems["mintl"].aligned.coverage
@@ -173,7 +175,7 @@ def test_papers_claims_about_the_gold_states(shared_data: Path, expected: Path) 
         )
         for one in gold
     ]
-    study = Study(gold, {"nothing": nothing}, exclude=["PMUL1455"])
+    study = PreparedInputs(gold, {"nothing": nothing}, exclude=["PMUL1455"])
     comparison = study.comparison("nothing", profile_named("plain"))
     assert (comparison.counts.dialogues, len(comparison.counts)) == (999, 7368)
     printed = tables["fga_paper"]["predict_nothing_slot_accuracy"]["recomputed_on_test_999"]

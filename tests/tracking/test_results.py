@@ -21,8 +21,8 @@ from dialgauge.tracking import (
     Accumulator,
     Counts,
     LooseState,
+    PreparedInputs,
     StateComparison,
-    Study,
     TrackingRuns,
     compute,
     stream_counts,
@@ -43,7 +43,7 @@ def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
 
 
 def compared(gold: list[Dialogue], theirs: list[Dialogue]) -> StateComparison:
-    return Study(gold, {"it": theirs}).comparison("it", profile_named("canon"))
+    return PreparedInputs(gold, {"it": theirs}).comparison("it", profile_named("canon"))
 
 
 def test_values_and_intervals_are_reproducible() -> None:

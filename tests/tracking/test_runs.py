@@ -17,13 +17,13 @@ from dialgauge.measures import Resampling, parse_measure
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     Accumulator,
+    PreparedInputs,
     SgdScoring,
-    Study,
     TrackingRuns,
     chosen_measures,
     layout,
     read_counts,
-    score_study,
+    score_prepared,
     worst_dialogues,
 )
 from dialgauge.values import profile_named
@@ -67,17 +67,17 @@ def official() -> TrackingRuns:
         return Turn(speaker="user", state=state, active=("Hotels_1",), intents={"Hotels_1": "Find"})
 
     gold, theirs = ([Dialogue(id=name, turns=(turn(one),)) for name in ("x", "y")] for one in ("1", "2"))
-    study = Study(gold, {"sgd": theirs}, exclude=["y"])
+    study = PreparedInputs(gold, {"sgd": theirs}, exclude=["y"])
     profiles = [profile_named("verbatim")]
     measures = chosen_measures("JGA,F1")
-    return score_study(study, measures, profiles, resampling=Resampling(50), sgd=SgdScoring(schema, ["Hotels_1"]))
+    return score_prepared(study, measures, profiles, resampling=Resampling(50), sgd=SgdScoring(schema, ["Hotels_1"]))
 
 
 def with_sensitivity() -> TrackingRuns:
     gold = gold_dialogues(4)
     profiles = [profile_named(name) for name in ("plain", "canon")]
-    study = Study(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
-    return score_study(study, chosen_measures("AGA"), profiles[1:], resampling=None, sensitivity=profiles)
+    study = PreparedInputs(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
+    return score_prepared(study, chosen_measures("AGA"), profiles[1:], resampling=None, sensitivity=profiles)
 
 
 SORTS = (states, several_profiles, flags, flags_with_gold, own_gold, official, with_sensitivity)
@@ -116,7 +116,7 @@ def test_what_is_shown_of_a_stored_run(sort: object, tmp_path: Path) -> None:
 def test_counts_are_read_back_as_they_were() -> None:
     gold = gold_dialogues(6)
     theirs = tracker(gold, 0.3, 1)
-    counts = Study(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
+    counts = PreparedInputs(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
     again = read_counts(dialgauge.score(gold, {"it": theirs}, measures="JGA", intervals=False)[0])
     for name in ("dialogue", "turn", "first"):
         assert np.array_equal(getattr(counts, name), getattr(again, name)), name

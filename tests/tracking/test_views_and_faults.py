@@ -11,7 +11,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import (
     Faults,
-    Study,
+    PreparedInputs,
     TrackedSystem,
     TrackingRuns,
     fault_tables,
@@ -231,7 +231,7 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     cares = pair_of_dialogues([({"train-leaveat": "09:00"}, {"train-leaveat": "09:00", "train-day": "dontcare"})], "T")
     one = [times[1]]
     two = [pair_of_dialogues([({}, {"train-leaveat": "09:00"}), ({}, {}), ({}, {})], "T")[1]]
-    study = Study([times[0]], {"one": one, "two": two})
+    study = PreparedInputs([times[0]], {"one": one, "two": two})
     profiles = [profile_named(name) for name in ("plain", "canon")]
     found = profile_sensitivity(study, parse_measure("JGA"), profiles)
     assert found.values == {
@@ -241,7 +241,7 @@ def test_sensitivity_counts_flips_and_swaps() -> None:
     assert found.swaps == [("one", "two", "canon", "plain")]
     effect = next(e for e in found.rules if e.rule == "times" and e.system == "one")
     assert (effect.profile, effect.gained, effect.lost, effect.value_without) == ("canon", 3, 0, 0.0)
-    both = Study([cares[0]], {"it": [cares[1]]})
+    both = PreparedInputs([cares[0]], {"it": [cares[1]]})
     found = profile_sensitivity(both, parse_measure("JGA"), [profile_named("canon_nodc")])
     assert next(e for e in found.rules if e.rule == "without dontcare").gained == 1
 

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import HOUSE, Drop, Pair, Profile, Replace, Side, profile_listing, profile_named, profile_names
+from dialgauge.values import (
+    SENSITIVITY_PROFILES,
+    Drop,
+    Pair,
+    Profile,
+    Replace,
+    Side,
+    profile_listing,
+    profile_named,
+    profile_names,
+)
 from support.packages import install, on_the_path
 
 MULTIWOZ_30, MULTIWOZ_35 = (profile_named(name).inventory or () for name in ("plain", "multiwoz22"))
@@ -44,7 +54,7 @@ def test_plain_names(written: Pair, wanted: Pair | None) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "  ", "none", "None", "not mentioned", "Not  Given"])
-@pytest.mark.parametrize("profile", HOUSE)
+@pytest.mark.parametrize("profile", SENSITIVITY_PROFILES)
 def test_absent_values(profile: str, value: str) -> None:
     assert one(profile, ("hotel", "area"), value) is None
 

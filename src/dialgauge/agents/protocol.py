@@ -102,7 +102,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     loop: int = 0
 
 
-class Streams(Struct, frozen=True):
+class RandomStreams(Struct, frozen=True):
     """The random draws of one conversation: a stream for each role, which no other role disturbs."""
 
     seed: int
@@ -114,7 +114,7 @@ class Streams(Struct, frozen=True):
         return Draws(self.seed, "lab", self.dialogue_id, self.trial, role)
 
 
-class Office(Protocol):
+class ToolBackend(Protocol):
     """What a system consults where a world has more to offer than facts; every call is on the record."""
 
     def take_calls(self) -> tuple[Call, ...]:
@@ -165,7 +165,7 @@ class UserContext(Struct, frozen=True, kw_only=True):
     plan: Any = None
     #: Random draws of its own.
     draws: Draws | None = None
-    streams: Streams | None = None
+    streams: RandomStreams | None = None
     level: Level = "text"
     #: The values that everybody in this world may know.
     ontology: Ontology | None = None
@@ -178,13 +178,13 @@ class SystemContext(Struct, frozen=True, kw_only=True):
     dialogue_id: str
     database: Database = NO_DATABASE
     #: What the world offers beyond facts: search, booking, taxis.
-    office: Office | None = None
+    office: ToolBackend | None = None
     #: The replies to choose from, where the task has them.
     candidates: tuple[str, ...] = ()
     #: The number of the bAbI task, where there is one.
     task: int = 0
     draws: Draws | None = None
-    streams: Streams | None = None
+    streams: RandomStreams | None = None
     level: Level = "text"
     ontology: Ontology | None = None
     limits: Limits = Limits()

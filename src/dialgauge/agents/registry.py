@@ -17,9 +17,9 @@ from dialgauge.text import without_secrets
 BUILT_IN = {
     "agenda": "dialgauge.agents.town.pipeline:agenda",
     "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
-    "corpus-system": "dialgauge.agents.town.doubles:corpus_system",
-    "corpus-user": "dialgauge.agents.town.doubles:corpus_user",
-    "echo": "dialgauge.agents.town.doubles:Echo",
+    "corpus-system": "dialgauge.agents.town.corpus_agents:corpus_system",
+    "corpus-user": "dialgauge.agents.town.corpus_agents:corpus_user",
+    "echo": "dialgauge.agents.town.corpus_agents:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "llm-system": "dialgauge.agents.llm.language_system:llm_system",
     "llm-user": "dialgauge.agents.llm.language_user:llm_user",
@@ -27,7 +27,7 @@ BUILT_IN = {
     "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
     "rule-system": "dialgauge.agents.town.pipeline:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
-    "silent": "dialgauge.agents.town.doubles:Silent",
+    "silent": "dialgauge.agents.town.corpus_agents:Silent",
 }
 
 

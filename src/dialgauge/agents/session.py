@@ -32,10 +32,10 @@ from dialgauge.agents.protocol import (
     Environment,
     Level,
     Limits,
-    Office,
+    RandomStreams,
     Reply,
-    Streams,
     SystemContext,
+    ToolBackend,
     Usage,
     UserContext,
 )
@@ -56,14 +56,14 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     dialogue_id: str
     database: Database = NO_DATABASE
-    office: Office | None = None
+    office: ToolBackend | None = None
     #: What is shown between turns; None for nothing.
     environment: Environment | None = None
     goal: Goal | None = None
     plan: Any = None
     user_draws: Draws | None = None
     system_draws: Draws | None = None
-    streams: Streams | None = None
+    streams: RandomStreams | None = None
     ontology: Ontology | None = None
     domains: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()

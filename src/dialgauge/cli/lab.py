@@ -22,7 +22,7 @@ from dialgauge.cli.lab_options import (
     LevelOption,
     ModelOption,
     Town,
-    sitting_from,
+    lab_config_from,
 )
 from dialgauge.cli.options import Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
@@ -103,7 +103,7 @@ def run(
 
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)
-    sitting = sitting_from(
+    sitting = lab_config_from(
         user=agents.given("user"),
         system=agents.given("system"),
         channel=channel,

@@ -43,12 +43,12 @@ def chat(
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
     from dialgauge.errors import DialgaugeError
-    from dialgauge.lab import Sitting, goal_named, one_goal_table, town_scenario
+    from dialgauge.lab import LabConfig, goal_named, one_goal_table, town_scenario
     from dialgauge.worlds.town import ontology_of
 
     loaded = town.open()
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
-    sitting = Sitting(
+    sitting = LabConfig(
         user=agent_spec(*agents.given("user"), "user", channel, render=False),
         system=agent_spec(*agents.given("system"), "system", channel, render=False),
         level="text",

@@ -13,7 +13,7 @@ from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.lab import AgentSpec, LoadedTown, Sitting
+    from dialgauge.lab import AgentSpec, LabConfig, LoadedTown
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
@@ -123,7 +123,7 @@ class Agents:
         return (self.user, self.user_set) if side == "user" else (self.system, self.system_set)
 
 
-def sitting_from(
+def lab_config_from(
     *,
     user: tuple[str, Sequence[str] | None],
     system: tuple[str, Sequence[str] | None],
@@ -132,9 +132,9 @@ def sitting_from(
     render: bool,
     asked: Mapping[str, str] | None = None,
     **how: Any,
-) -> Sitting:
+) -> LabConfig:
     """Who talks to whom, and how, as the options say it."""
-    from dialgauge.lab import make_sitting
+    from dialgauge.lab import make_lab_config
 
     sides = {"user": user, "system": system}
     specs = {
@@ -145,7 +145,7 @@ def sitting_from(
     for spec in specs.values():
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
-    return make_sitting(specs["user"], specs["system"], level=level, **how)
+    return make_lab_config(specs["user"], specs["system"], level=level, **how)
 
 
 def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:

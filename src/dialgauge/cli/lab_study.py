@@ -7,7 +7,7 @@ from typing import Annotated
 
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
-from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, sitting_from
+from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
 from dialgauge.cli.options import CommandGroup, Option, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
 
@@ -77,7 +77,7 @@ def study(
     place = Store(stored.store)
     place.check_writable()
     loaded = town.open(count)
-    sitting = sitting_from(
+    sitting = lab_config_from(
         user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, render=False, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0, loop=0,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
 from dialgauge.formats import read, write
 from dialgauge.lab import (
     AgentSpec,
-    Sitting,
+    LabConfig,
     dialog_file,
     interact,
     move_to,
@@ -152,7 +152,7 @@ def live_in_town(demo: Demo) -> Answer:
     count = min(TOWN_GOALS, 2 * demo.dialogs)
     demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
     loaded = open_town(count=count, seed=demo.seed)
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda", {"channel": "mild"}),
         system=AgentSpec("rule-system", {"channel": "mild"}),
         level="text",

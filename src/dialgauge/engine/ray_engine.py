@@ -25,7 +25,7 @@ from typing import Any
 
 from dialgauge.engine.crash import Crash
 from dialgauge.engine.ray_cluster import RayConnection, ray_module
-from dialgauge.engine.ray_worker import Opened, RayWorker, Spent, Unwell
+from dialgauge.engine.ray_worker import Opened, RayWorker, Spent, WorkerFailure
 from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
 from dialgauge.errors import DialgaugeError
 from dialgauge.source import own_source
@@ -67,7 +67,7 @@ class RayEngine(Engine):
 
     def __init__(self, work: Work[Any, Any], place: WorkPlace) -> None:
         self._packed = pickle.dumps(work)
-        self._may_double = work.may_be_doubled
+        self._may_double = work.idempotent
         self._place = place
         self.workers = place.workers or cores()
         self._connection = RayConnection(place.address)
@@ -173,7 +173,7 @@ class RayEngine(Engine):
             answer.reraise()
         if isinstance(answer, Spent):
             return self._bury(hand, answer.why)
-        if isinstance(answer, Unwell):
+        if isinstance(answer, WorkerFailure):
             self._avoid(hand, answer)
             return []
         if isinstance(answer, Opened):
@@ -218,7 +218,7 @@ class RayEngine(Engine):
             failed.append((position, Done(unit.key, None, failure)))
         return failed
 
-    def _avoid(self, hand: _Hand, unwell: Unwell) -> None:
+    def _avoid(self, hand: _Hand, unwell: WorkerFailure) -> None:
         """A node is sick: its workers are let go as they become free, and no unit is blamed for it."""
         self._sick[unwell.node] = unwell.why
         left = self._let_go(hand)

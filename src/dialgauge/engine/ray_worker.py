@@ -30,7 +30,7 @@ class Opened(NamedTuple):
     source: str
 
 
-class Unwell(NamedTuple):
+class WorkerFailure(NamedTuple):
     """What the machine of a worker lacks; another machine may do the same units."""
 
     node: str
@@ -60,7 +60,7 @@ class RayWorker:
 
         return str(ray.get_runtime_context().get_node_id())
 
-    def open(self, work: bytes, path: list[str], folder: str) -> Opened | Crash | Unwell | Spent:
+    def open(self, work: bytes, path: list[str], folder: str) -> Opened | Crash | WorkerFailure | Spent:
         """Open the work; ``path`` is where the driver finds its modules, ``folder`` where it was started."""
         try:
             set_environment()
@@ -73,7 +73,7 @@ class RayWorker:
             return self._ended(error)
         return Opened(self.node(), own_source())
 
-    def do(self, batch: bytes) -> Results | Crash | Unwell | Spent:
+    def do(self, batch: bytes) -> Results | Crash | WorkerFailure | Spent:
         """The results of a batch."""
         try:
             units: Batch = pickle.loads(batch)  # noqa: S301 - from our own driver
@@ -89,9 +89,9 @@ class RayWorker:
                 raise _Lack(lack) from error
             return Done(unit.key, None, str(error))
 
-    def _ended(self, error: BaseException) -> Crash | Unwell | Spent:
+    def _ended(self, error: BaseException) -> Crash | WorkerFailure | Spent:
         if lack := _lack(error):
-            return Unwell(self.node(), lack)
+            return WorkerFailure(self.node(), lack)
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return Spent("because it ran out of memory")
         return Crash.of(error)

@@ -67,7 +67,7 @@ class Work(ABC, Generic[State, Payload]):
     """
 
     #: Whether a slow unit may be done a second time elsewhere, and the first answer counts; not where units cost money.
-    may_be_doubled: bool = True
+    idempotent: bool = True
 
     @abstractmethod
     def open(self) -> State:

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
     from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
+    from dialgauge.lab.lab_config import (
+        LAB_LIMITS,
+        AgentSpec,
+        LabConfig,
+        hold_conversations,
+        make_lab_config,
+        town_scenario,
+    )
     from dialgauge.lab.lab_run import (
         LAB_KIND,
         LabRuns,
@@ -33,7 +41,6 @@ if TYPE_CHECKING:
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
-    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, make_sitting, town_scenario
     from dialgauge.lab.study import (
         ERRORS,
         RATES,
@@ -60,9 +67,9 @@ __all__ = [
     "ConversationBlame",
     "Form",
     "InjectedFault",
+    "LabConfig",
     "LabRuns",
     "LoadedTown",
-    "Sitting",
     "Tracked",
     "Written",
     "auc",
@@ -88,7 +95,7 @@ __all__ = [
     "lab_signature",
     "lab_tables",
     "line_error",
-    "make_sitting",
+    "make_lab_config",
     "move_to",
     "one_goal_table",
     "open_town",

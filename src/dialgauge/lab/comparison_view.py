@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialgauge.comparison import ComparisonView
-from dialgauge.lab.sittings import AgentSpec
+from dialgauge.lab.lab_config import AgentSpec
 from dialgauge.measures import Signature
 
 if TYPE_CHECKING:

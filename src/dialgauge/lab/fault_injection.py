@@ -23,11 +23,11 @@ from dialgauge.lab.faulty_systems import (
     IgnoringPolicy,
     InjectedFaults,
     MisinformingPolicy,
-    RefusingOffice,
-    WrongOffice,
+    RefusingBackend,
+    WrongBackend,
     faulty_core,
 )
-from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, town_scenario, with_states
+from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, town_scenario, with_states
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
@@ -66,7 +66,7 @@ class _WatchedChannel(Channel):
         return heard
 
 
-class _TextEars(_WatchedChannel):
+class _TextReceiver(_WatchedChannel):
     """What lies between an NLU and the agent that it serves: everybody passes it, and somebody may be deaf."""
 
     #: Who does not hear what, and to whom it listens.
@@ -106,18 +106,20 @@ def injected_conversations(
     """One conversation for each goal of a town, with a fault in it, and what the fault did."""
     ledger, ontology = InjectedFaults(), spoken_ontology(town.town)
     limits = replace(LAB_LIMITS, seconds=_HANGING[level]) if fault == "breakdown" else LAB_LIMITS
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits, level=level)
+    sitting = LabConfig(
+        user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits, level=level
+    )
     held = []
     for goal in town.goals:
         ledger.dialogue = goal.id
         clear = Channel.named(channel)
-        watched = _TextEars(clear) if level == "text" else _WatchedChannel(clear.rates)
+        watched = _TextReceiver(clear) if level == "text" else _WatchedChannel(clear.rates)
         watched.ledger = ledger
         draws = Draws(seed, "injected fault", fault, goal.id)
         scenario = town_scenario(town.search, ontology, goal, sitting)
         user, system, scenario = _agents(fault, draws, ledger, watched, scenario)
         dialogue = with_states(converse(user, system, scenario))
-        if isinstance(watched, _TextEars):
+        if isinstance(watched, _TextReceiver):
             watched.note_misreadings(dialogue)
         held.append(dialogue)
     return held, ledger
@@ -133,19 +135,19 @@ def _agents(
     elif fault == "erring policy" and draws.unit() < 1 / 3:
         core = faulty_core(MisinformingPolicy, draws, ledger)
     elif fault in ("erring policy", "refusing world"):
-        kind = WrongOffice if fault == "erring policy" else RefusingOffice
+        kind = WrongBackend if fault == "erring policy" else RefusingBackend
         scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
     system: Agent = TownSystem("system", core, channel=channel)
     if fault == "forgetful user":
         return _Forgetful(user, draws, ledger), system, scenario
     if fault == "deaf system":
         deaf_system = _DeafSystem(system, draws, ledger)
-        if isinstance(channel, _TextEars):
+        if isinstance(channel, _TextReceiver):
             channel.deaf, channel.deaf_to = deaf_system.hearing, "user"
         return user, deaf_system, scenario
     if fault == "deaf user":
         deaf_user = _DeafUser(user, draws, ledger)
-        if isinstance(channel, _TextEars):
+        if isinstance(channel, _TextReceiver):
             channel.deaf, channel.deaf_to = deaf_user.hearing, "system"
         return deaf_user, system, scenario
     if fault == "breakdown":

@@ -124,14 +124,14 @@ class MisinformingPolicy(_FaultyCore):
 # The office
 
 
-class _FaultyOffice(Backend):
+class _FaultyBackend(Backend):
     """An office with a fault. It shares the list of calls with the one that it takes the place of."""
 
     _faults: Draws
     _ledger: InjectedFaults
 
     @classmethod
-    def around(cls, office: Any, draws: Draws, ledger: InjectedFaults) -> _FaultyOffice:
+    def around(cls, office: Any, draws: Draws, ledger: InjectedFaults) -> _FaultyBackend:
         other = cls.__new__(cls)
         other.__dict__.update(office.__dict__)
         other._faults, other._ledger = draws, ledger
@@ -142,7 +142,7 @@ class _FaultyOffice(Backend):
     _place: int
 
 
-class WrongOffice(_FaultyOffice):
+class WrongBackend(_FaultyBackend):
     """Finds what does not fit one constraint, or books with one slot changed."""
 
     def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
@@ -169,7 +169,7 @@ class WrongOffice(_FaultyOffice):
         return super().book(row, {**slots, slot: others[self._place % len(others)]})
 
 
-class RefusingOffice(_FaultyOffice):
+class RefusingBackend(_FaultyBackend):
     """Refuses every booking, or finds nothing in the first domain that it is asked for."""
 
     _closed = ""

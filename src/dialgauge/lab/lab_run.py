@@ -22,8 +22,8 @@ from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
+from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, checksum_of, hold_conversations, make_lab_config
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
-from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, checksum_of, hold_conversations, make_sitting
 from dialgauge.lab.town_source import LoadedTown, open_town
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
@@ -125,7 +125,7 @@ def _talkers(run: Run) -> str:
 
 
 def converse(
-    system: str | AgentSpec | Sitting = "rule-system",
+    system: str | AgentSpec | LabConfig = "rule-system",
     user: str | AgentSpec = "agenda",
     *,
     goals: str | LoadedTown = "town",
@@ -160,11 +160,11 @@ def converse(
         if isinstance(goals, LoadedTown)
         else open_town(goals, database=database, count=count, seed=town_seed, failures=failures)
     )
-    if isinstance(system, Sitting):
+    if isinstance(system, LabConfig):
         sitting = system
     else:
         specs = [one if isinstance(one, AgentSpec) else AgentSpec(one) for one in (user, system)]
-        sitting = make_sitting(
+        sitting = make_lab_config(
             *specs,
             level=level,
             trials=trials,
@@ -181,7 +181,7 @@ def converse(
 
 def town_run(
     loaded: LoadedTown,
-    sitting: Sitting,
+    sitting: LabConfig,
     *,
     store: Store | None = None,
     workers: Workers = None,
@@ -200,7 +200,7 @@ def town_run(
 
 
 def lab_workbench(
-    store: Store, kind: str, loaded: LoadedTown, sitting: Sitting, **more: Any
+    store: Store, kind: str, loaded: LoadedTown, sitting: LabConfig, **more: Any
 ) -> AbstractContextManager[Path | None]:
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
     config = {
@@ -212,7 +212,7 @@ def lab_workbench(
     return store.workbench(kind=kind, name=_name(sitting), config=config)
 
 
-def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: Sitting, *, resamples: int = 1000) -> Run:
+def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = lab_signature(loaded, sitting)
     judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
@@ -261,7 +261,7 @@ def _uneven_goals(goals: Sequence[str]) -> list[str]:
     return [Note("uneven_trials", uneven)] if (uneven := uneven_trials(rests, "goal")) else []
 
 
-def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:
+def _labelled(sitting: LabConfig) -> dict[str, dict[str, Any]]:
     """Of agents that have only words: who labels them with acts, and what a million of their tokens costs."""
     sides = {"user": sitting.user, "system": sitting.system}
     agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
@@ -270,11 +270,11 @@ def _labelled(sitting: Sitting) -> dict[str, dict[str, Any]]:
     return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
 
 
-def _name(sitting: Sitting) -> str:
+def _name(sitting: LabConfig) -> str:
     return f"{sitting.system}-{sitting.user}"
 
 
-def lab_signature(loaded: LoadedTown, sitting: Sitting) -> Signature:
+def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
     """Everything that decides what was said."""
     limits = sitting.limits
     return Signature(
@@ -370,7 +370,7 @@ def _scores_of(run: Run) -> Scores:
     return Scores(dialogues=ids, sums=sums, scores=run.scores, coverage=run.coverage)
 
 
-def _over_goals(scores: Scores, resamples: int, sitting: Sitting) -> Scores:
+def _over_goals(scores: Scores, resamples: int, sitting: LabConfig) -> Scores:
     """The same scores with intervals that resample goals: trials of one goal are not independent."""
     about = [dialogue.rpartition("#")[0] for dialogue in scores.dialogues]
     goals = {goal: place for place, goal in enumerate(dict.fromkeys(about))}

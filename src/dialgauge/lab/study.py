@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.lab.lab_config import AgentSpec, LabConfig, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
-from dialgauge.lab.sittings import AgentSpec, Sitting, hold_conversations
 from dialgauge.lab.town_source import LoadedTown
 from dialgauge.report import LINES, Cell, Column, Table, data, styled
 from dialgauge.report import altair as chart_library
@@ -65,7 +65,7 @@ def channel_conditions(
 
 def study_run(
     loaded: LoadedTown,
-    sitting: Sitting,
+    sitting: LabConfig,
     conditions: Sequence[Condition],
     *,
     store: Store | None = None,
@@ -84,7 +84,7 @@ def study_run(
 
 def _studied(
     loaded: LoadedTown,
-    sitting: Sitting,
+    sitting: LabConfig,
     conditions: Sequence[Condition],
     folder: Path | None,
     workers: Workers,

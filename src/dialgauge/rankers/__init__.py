@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
     from dialgauge.rankers.ranker import (
         BUILT_IN,
-        OUTWARD,
+        RUNTIME_OPTIONS,
         Provenance,
         Ranker,
         ReplyModel,
@@ -61,7 +61,7 @@ __all__ = [
     "LOGS",
     "MEMORY_SIZES",
     "NO_RESULT",
-    "OUTWARD",
+    "RUNTIME_OPTIONS",
     "SILENCE",
     "SPLITS",
     "TASKS",

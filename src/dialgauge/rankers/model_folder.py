@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, check_writable, together
-from dialgauge.rankers.ranker import OUTWARD, Provenance, ReplyModel, TrainingName, options_by_model, ranker_class
+from dialgauge.rankers.ranker import (
+    RUNTIME_OPTIONS,
+    Provenance,
+    ReplyModel,
+    TrainingName,
+    options_by_model,
+    ranker_class,
+)
 from dialgauge.rankers.task import RankingTask, place_of
 
 MANIFEST_VERSION = 1
@@ -216,7 +223,7 @@ def claim_folder(folder: Path, ranker: ReplyModel, task: RankingTask, *, force: 
 
 def _repeats(manifest: _Manifest, ranker: ReplyModel, task: RankingTask) -> bool:
     """Whether a training would give the model that lies there once more."""
-    before, now = ({k: v for k, v in of.options.items() if k not in OUTWARD} for of in (manifest, ranker))
+    before, now = ({k: v for k, v in of.options.items() if k not in RUNTIME_OPTIONS} for of in (manifest, ranker))
     return before == now and manifest.provenance == Provenance.of(ranker, task)
 
 

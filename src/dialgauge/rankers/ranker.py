@@ -40,7 +40,7 @@ BUILT_IN = {
     "typed": "dialgauge.rankers.neural.typed:Typed",
 }
 #: Options that say where a model works, not what comes out.
-OUTWARD = frozenset({"device"})
+RUNTIME_OPTIONS = frozenset({"device"})
 #: Every generator of random numbers takes seeds below this.
 SEEDS = 2**63
 

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, published, reproduce
     from dialgauge.reproduce.reproduction import (
         IMPOSSIBLE,
-        Comparand,
         Fresh,
         PrintedNumber,
+        ReportedValue,
         Reproduction,
         as_json,
         as_markdown,
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "IMPOSSIBLE",
     "PAPERS",
-    "Comparand",
     "Fresh",
     "PrintedNumber",
+    "ReportedValue",
     "Reproduction",
     "as_json",
     "as_markdown",

@@ -9,7 +9,7 @@ from typing import Any
 
 from dialgauge.data import dataset_file
 from dialgauge.formats import SPECIAL
-from dialgauge.reproduce.gcdf1_again import experiment_again
+from dialgauge.reproduce.gcdf1_rerun import experiment_again
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run

@@ -85,7 +85,7 @@ class PrintedNumber:
 
 
 @dataclass(frozen=True)
-class Comparand:
+class ReportedValue:
     """One line: where in the paper, what, theirs as printed, ours, and how they compare."""
 
     part: str
@@ -125,7 +125,7 @@ class Reproduction:
     missing: list[str] = field(default_factory=list)
     #: The datasets that are missing, wholly or in part, as ``dialgauge data get`` names them.
     absent: list[str] = field(default_factory=list)
-    items: list[Comparand] = field(default_factory=list)
+    items: list[ReportedValue] = field(default_factory=list)
     #: Part of the paper to tables of a shape of their own, which follow the part's lines.
     tables: dict[str, list[Table]] = field(default_factory=dict)
     #: Part of the paper to sentences about its lines.
@@ -151,7 +151,7 @@ class Reproduction:
         said = note if exact else note or why
         verdict = EXACT if exact else DIFFERS
         self.items.append(
-            Comparand(
+            ReportedValue(
                 part,
                 what,
                 theirs,
@@ -172,25 +172,25 @@ class Reproduction:
         inside = low - number.half_unit <= number.value <= high + number.half_unit
         verdict = WITHIN if inside else DIFFERS
         self.items.append(
-            Comparand(part, what, theirs, ours, verdict, ours - number.value, low, high, note, _tells(number, ours))
+            ReportedValue(part, what, theirs, ours, verdict, ours - number.value, low, high, note, _tells(number, ours))
         )
 
     def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "", counted: bool = True) -> None:
         """Something that is no single number, such as a row of marks: exact when the texts are equal."""
         verdict = EXACT if theirs == ours else DIFFERS
-        self.items.append(Comparand(part, what, theirs, ours, verdict, note=note, counted=counted))
+        self.items.append(ReportedValue(part, what, theirs, ours, verdict, note=note, counted=counted))
 
     def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
         """A statement of the paper in words, and the numbers by which it holds or does not."""
-        self.items.append(Comparand(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note))
+        self.items.append(ReportedValue(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note))
 
     def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
         """What the paper shows as a picture without numbers: ours stands alone."""
-        self.items.append(Comparand(part, what, "a picture", ours, COMPUTED, note=note))
+        self.items.append(ReportedValue(part, what, "a picture", ours, COMPUTED, note=note))
 
     def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
         """What cannot be computed, and why."""
-        self.items.append(Comparand(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
+        self.items.append(ReportedValue(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
 
     def tally(self) -> dict[str, int]:
         """How many of the lines that count got which verdict."""
@@ -230,7 +230,7 @@ def item_tables(reproduction: Reproduction) -> list[Table]:
 
 def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
     """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape."""
-    parts: dict[str, list[Comparand]] = {}
+    parts: dict[str, list[ReportedValue]] = {}
     for item in reproduction.items:
         parts.setdefault(item.part, []).append(item)
     lines = {part: _table(part, items, reproduction.notes.get(part, ())) for part, items in parts.items()}
@@ -239,7 +239,7 @@ def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
     return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
 
 
-def _table(part: str, items: list[Comparand], notes: Sequence[str]) -> Table:
+def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table:
     columns = [
         Column("what"),
         Column("theirs", align="right"),
@@ -255,7 +255,7 @@ def _table(part: str, items: list[Comparand], notes: Sequence[str]) -> Table:
     return table
 
 
-def _shown(item: Comparand) -> tuple[str, str | None, str | None]:
+def _shown(item: ReportedValue) -> tuple[str, str | None, str | None]:
     """Theirs, ours and the difference: shares in percent, whatever they are printed as, others as printed."""
     printed = PrintedNumber.parse(item.theirs) if _NUMBER.fullmatch(item.theirs.strip()) else None
     if printed is not None and item.share:

@@ -21,7 +21,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import (
     CHECKPOINT,
-    OUTWARD,
+    RUNTIME_OPTIONS,
     Provenance,
     RankingTask,
     ReplyModel,
@@ -147,7 +147,7 @@ def options_text(options: Mapping[str, str]) -> str:
     >>> options_text({"hops": "2", "dim": "64", "device": "cuda"})
     'dim=64,hops=2'
     """
-    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in OUTWARD)
+    return ",".join(f"{name}={options[name]}" for name in sorted(options) if name not in RUNTIME_OPTIONS)
 
 
 def evaluation_run(

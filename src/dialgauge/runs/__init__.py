@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dialgauge.runs.corpora import decode_corpus, encode_corpus
     from dialgauge.runs.kept import kept_to_the_end
     from dialgauge.runs.manifest import Input, Manifest, plain
-    from dialgauge.runs.parcel import packed_run, unpacked_run
+    from dialgauge.runs.packed_runs import packed_run, unpacked_run
     from dialgauge.runs.provenance import (
         KEY_PACKAGES,
         draft,

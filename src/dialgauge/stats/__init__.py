@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         varied,
         weighted_sums,
     )
-    from dialgauge.stats.several_sums import SeveralSums, bootstrap_several, randomise_several
     from dialgauge.stats.significance import (
         PairedBootstrap,
         detectable,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
         paired_bootstrap,
         win_tie_loss,
     )
+    from dialgauge.stats.vector_sums import SeveralSums, bootstrap_several, randomise_several
 
 __all__ = [
     "CORRELATIONS",

@@ -137,7 +137,7 @@ def score_tasks(
     )
     kind = cast("ReferenceKind | None", references_are)
     if place_of(workers).asked:
-        from dialgauge.tasks.elsewhere import ResponseWork, score_elsewhere
+        from dialgauge.tasks.distributed import ResponseWork, score_elsewhere
 
         given = [None if each is None else file_name(each) for each in (gold, database, references)]
         work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)

@@ -34,7 +34,7 @@ _KINDS: dict[str, ColumnKind] = {
 OTHER = "another reason"
 
 
-class TaskFault(Struct, frozen=True, kw_only=True, gc=False):
+class TaskFailure(Struct, frozen=True, kw_only=True, gc=False):
     """One reason why a task failed: a code, and what it is about."""
 
     reason: str
@@ -152,19 +152,19 @@ TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.b
 _UNKNOWN = FaultWords(OTHER, "{reason}")
 
 
-def fault_sentences(faults: Iterable[TaskFault], domain: str = "") -> list[str]:
+def failure_texts(faults: Iterable[TaskFailure], domain: str = "") -> list[str]:
     """The reasons of one task in words."""
     return [_sentence(list(same), domain) for _, same in groupby(faults, key=_joined_by)]
 
 
-def _joined_by(fault: TaskFault) -> object:
+def _joined_by(fault: TaskFailure) -> object:
     wording = WORDINGS.get(fault.reason, _UNKNOWN)
     return (wording.sentence, fault.slot if wording.by_slot else "") if wording.each else fault
 
 
-def _sentence(same: Sequence[TaskFault], domain: str) -> str:
+def _sentence(same: Sequence[TaskFailure], domain: str) -> str:
     wording = WORDINGS.get(same[0].reason, _UNKNOWN)
-    turns: dict[TaskFault, list[str]] = {}
+    turns: dict[TaskFailure, list[str]] = {}
     for fault in same if wording.by_slot else ():
         turns.setdefault(replace(fault, turn=None), []).append(str(fault.turn))
     parts = [
@@ -174,7 +174,7 @@ def _sentence(same: Sequence[TaskFault], domain: str) -> str:
     return wording.sentence.format(**_words(same[0], domain), each=wording.between.join(parts))
 
 
-def _words(fault: TaskFault, domain: str) -> dict[str, str | int | None]:
+def _words(fault: TaskFailure, domain: str) -> dict[str, str | int | None]:
     return {
         "domain": domain,
         "reason": fault.reason,
@@ -189,7 +189,7 @@ def _words(fault: TaskFault, domain: str) -> dict[str, str | int | None]:
     }
 
 
-def reasons_table(rows: Iterable[tuple[str, str, str, TaskFault]]) -> ColumnTable:
+def reasons_table(rows: Iterable[tuple[str, str, str, TaskFailure]]) -> ColumnTable:
     """The table ``reasons`` of dialogues, domains, rules and faults."""
     kept = ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows)
     return ColumnTable.of_rows(_KINDS, kept)
@@ -197,15 +197,15 @@ def reasons_table(rows: Iterable[tuple[str, str, str, TaskFault]]) -> ColumnTabl
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:
     """By dialogue, domain and rule, the reasons of the rows of a table ``reasons`` in words."""
-    tasks: dict[tuple[str | None, str | None, str | None], list[TaskFault]] = {}
+    tasks: dict[tuple[str | None, str | None, str | None], list[TaskFailure]] = {}
     for row in rows:
-        fault = TaskFault(
+        fault = TaskFailure(
             reason=row["reason"] or "", slot=row["slot"] or "", turn=row["turn"], wanted=row["wanted"] or "",
             given=tuple(value or "" for value in row["given"] or ()), entity=row["entity"] or "",
             elsewhere=bool(row["elsewhere"]), rows=row["rows"], unfit=row["unfit"],
         )  # fmt: skip
         tasks.setdefault((row["dialogue"], row["domain"], row["rule"]), []).append(fault)
-    return {task: "; ".join(fault_sentences(faults, task[1] or "")) for task, faults in tasks.items()}
+    return {task: "; ".join(failure_texts(faults, task[1] or "")) for task, faults in tasks.items()}
 
 
 def dialogue_reasons(tables: DialogueRows, dialogue: str, rule: str) -> list[str]:

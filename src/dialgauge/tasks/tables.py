@@ -18,7 +18,7 @@ from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
-from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_table
+from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
@@ -105,42 +105,42 @@ def _rows(each: JudgedDialogue, town: TownDatabase) -> Iterator[tuple[Any, ...]]
 
 def _faults(
     rules: Rules, domain: str, each: JudgedDialogue, verdict: DialogueVerdict, town: TownDatabase
-) -> Iterator[TaskFault]:
+) -> Iterator[TaskFailure]:
     """Why a domain failed; nothing where it succeeded."""
     one, goal = verdict.domains[domain], each.gold.domains[domain]
     if one.success:
         return
     if not each.turns:
-        yield TaskFault(reason="no_responses")
+        yield TaskFailure(reason="no_responses")
     elif not one.inform:
         yield from _not_informed(rules, domain, each, one, goal, town)
     elif missing := goal.requestable - one.provided:
         yield from _not_told(rules, domain, missing, each, town)
     else:
         failed = tuple(name for name, other in verdict.domains.items() if not other.inform)
-        yield TaskFault(reason="another_failed", given=failed)
+        yield TaskFailure(reason="another_failed", given=failed)
 
 
 def _not_informed(
     rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
-) -> Iterator[TaskFault]:
+) -> Iterator[TaskFailure]:
     if one.offer_turn is None:
-        yield TaskFault(reason="nothing_offered", wanted=_offer(rules, domain, goal))
+        yield TaskFailure(reason="nothing_offered", wanted=_offer(rules, domain, goal))
         return
     state, turn = each.states[one.offer_turn].get(domain), 2 * one.offer_turn + 1
     if state is None:
-        yield TaskFault(reason="state_lacks_domain", turn=turn)
+        yield TaskFailure(reason="state_lacks_domain", turn=turn)
         return
     if domain not in DATABASE_DOMAINS or not one.offered:
         reason = "state_fits_nothing" if domain in DATABASE_DOMAINS else "state_differs"
-        yield TaskFault(reason=reason, turn=turn, given=tuple(f"{slot}={value}" for slot, value in state.items()))
+        yield TaskFailure(reason=reason, turn=turn, given=tuple(f"{slot}={value}" for slot, value in state.items()))
         return
     table, fitting = town.tables[domain], town.answer(domain, goal.informable)
     wrong = one.offered & ~(table.same_ids(fitting) if rules == "mwzeval" else fitting)
     first = wrong & -wrong
     (row,) = table.at(first)
     for slot in town.failed_constraints(domain, first, goal.informable):
-        yield TaskFault(
+        yield TaskFailure(
             reason="offer_unfit", slot=slot, turn=turn, given=(row.get(slot, "unknown"),),
             wanted=goal.informable[slot], entity=row.get("name") or row["trainid"],
             rows=one.offered.bit_count(), unfit=wrong.bit_count(),
@@ -158,16 +158,16 @@ def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
 
 def _not_told(
     rules: Rules, domain: str, missing: frozenset[str], each: JudgedDialogue, town: TownDatabase
-) -> Iterator[TaskFault]:
+) -> Iterator[TaskFailure]:
     said = set().union(*(mentions(turn.response).classes for turn in each.turns))
     for word in sorted(missing - said):
-        yield TaskFault(reason="never_told", slot=_NAMES[word])
+        yield TaskFailure(reason="never_told", slot=_NAMES[word])
     why = _why_not_mwzeval if rules == "mwzeval" else _why_not_grounded
     for word in sorted(missing & said):
         for number, turn in enumerate(each.turns):
             if word in mentions(turn.response).classes:
                 reason, given = why(word, domain, number, each, town)
-                yield TaskFault(reason=reason, slot=_NAMES[word], turn=2 * number + 1, given=given)
+                yield TaskFailure(reason=reason, slot=_NAMES[word], turn=2 * number + 1, given=given)
 
 
 #: A code of a reason, and what is given with it.

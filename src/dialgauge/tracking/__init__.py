@@ -29,6 +29,13 @@ if TYPE_CHECKING:
         needing,
         required_measures,
     )
+    from dialgauge.tracking.prepared_inputs import (
+        PreparedInputs,
+        compare_trackers,
+        prepare_inputs,
+        score,
+        score_prepared,
+    )
     from dialgauge.tracking.results import TrackedSystem, TrackingRuns
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
@@ -37,7 +44,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.stream import stream_counts, write_codes
-    from dialgauge.tracking.study import Study, build_study, compare_trackers, score, score_study
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -58,19 +64,18 @@ __all__ = [
     "MeasureChoice",
     "Moments",
     "Policy",
+    "PreparedInputs",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",
     "SlotTally",
     "Source",
     "StateComparison",
-    "Study",
     "Swap",
     "Sweep",
     "TrackedSystem",
     "TrackingRuns",
     "TurnCounts",
-    "build_study",
     "chosen_measures",
     "compare_trackers",
     "compared_counts",
@@ -85,15 +90,16 @@ __all__ = [
     "layout",
     "load",
     "needing",
+    "prepare_inputs",
     "profile_sensitivity",
     "ranking_measure",
     "read_counts",
     "require_view",
     "required_measures",
     "score",
+    "score_prepared",
     "score_sgd",
     "score_shards",
-    "score_study",
     "scored_figures",
     "slots_per_dialogue",
     "stream_counts",

@@ -14,8 +14,8 @@ from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge
 from dialgauge.tracking.inputs import LooseState, states_dialogue
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures
+from dialgauge.tracking.prepared_inputs import PreparedInputs, coverage_policy
 from dialgauge.tracking.states import tracking_signature
-from dialgauge.tracking.study import Study, coverage_policy
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
 
 
@@ -66,7 +66,9 @@ class Accumulator:
 
     def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
         """Add a batch of dialogues."""
-        comparison = Study(gold, {"batch": predicted}, coverage=self.coverage).comparison("batch", self.profile)
+        comparison = PreparedInputs(gold, {"batch": predicted}, coverage=self.coverage).comparison(
+            "batch", self.profile
+        )
         counts = comparison.counts_with_slots() if any(m.grouped for m in self.measures) else comparison.counts
         for measure in self.measures:
             if why := measure.obstacle(counts):

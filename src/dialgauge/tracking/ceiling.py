@@ -17,7 +17,7 @@ from dialgauge.tracking.states import StateComparison
 from dialgauge.values import Profile
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.study import Study
+    from dialgauge.tracking.prepared_inputs import PreparedInputs
 
 #: Measure to value, of gold against itself; empty where gold is all right.
 Ceiling = Mapping[str, float | None]
@@ -26,7 +26,7 @@ Ceiling = Mapping[str, float | None]
 class Ceilings:
     """The ceilings of the systems of one study; systems that are scored on the same gold turns share one."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: PreparedInputs) -> None:
         self._study = study
         self._known: dict[tuple[str, int, bytes], StateComparison] = {}
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dialgauge.report import Table
     from dialgauge.runs import Run
-    from dialgauge.tracking.study import Study
+    from dialgauge.tracking.prepared_inputs import PreparedInputs
 
 _MAX: Literal["max"] = "max"
 _MIN: Literal["min"] = "min"
@@ -97,7 +97,7 @@ class Sensitivity(Struct, frozen=True):
 
 
 def profile_sensitivity(
-    study: Study,
+    study: PreparedInputs,
     measure: Measure[Any],
     profiles: Sequence[Profile],
     advance: Callable[[int], None] = lambda steps: None,
@@ -133,7 +133,7 @@ def profile_sensitivity(
     )
 
 
-def _scored(study: Study, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
+def _scored(study: PreparedInputs, name: str, measure: Measure[Any], profile: Profile) -> tuple[float, Flags]:
     comparison = study.comparison(name, profile)
     counts = comparison.counts_with_slots() if measure.grouped else comparison.counts
     return measure.value(counts), counts.exact

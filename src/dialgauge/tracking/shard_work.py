@@ -24,6 +24,7 @@ from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.measures import FAMILY
+from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.shard_sums import (
     ChunkSums,
     DeclaredDomains,
@@ -32,7 +33,6 @@ from dialgauge.tracking.shard_sums import (
     left_over,
 )
 from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
-from dialgauge.tracking.study import Study
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class ShardTask(Struct, frozen=True):
         return self.shard.key if self.gold is None else f"{self.shard.key}-{self.gold.key}"
 
 
-class _Bench(Struct):
+class _WorkerState(Struct):
     """What a worker keeps open."""
 
     profile: Profile
@@ -80,20 +80,20 @@ class _Bench(Struct):
     gold: dict[str, Dialogue] | None
 
 
-class ShardWork(Work[_Bench, ShardTask]):
+class ShardWork(Work[_WorkerState, ShardTask]):
     """The sums of one file."""
 
     def __init__(self, settings: ShardSettings) -> None:
         self._settings = settings
 
-    def open(self) -> _Bench:
+    def open(self) -> _WorkerState:
         settings = self._settings
         gold = None
         if settings.gold:
             gold = {dialogue_key(one.id): one for one in read(settings.gold, format=settings.gold_format)}
-        return _Bench(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
+        return _WorkerState(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
 
-    def do(self, state: _Bench, unit: Unit[ShardTask]) -> bytes:
+    def do(self, state: _WorkerState, unit: Unit[ShardTask]) -> bytes:
         task = unit.payload
         try:
             with on_this_machine(task.shard) as (path, digest), bulk_load():
@@ -102,7 +102,7 @@ class ShardWork(Work[_Bench, ShardTask]):
             raise error.at(file=task.shard.name) from error
         return msgspec.msgpack.encode(whole)
 
-    def _sums(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
+    def _sums(self, bench: _WorkerState, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         if is_code_table(path):
             if bench.gold is not None or task.gold is not None:
                 raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
@@ -110,7 +110,7 @@ class ShardWork(Work[_Bench, ShardTask]):
         else:
             yield from self._of_dialogues(bench, task, path)
 
-    def _of_codes(self, bench: _Bench, path: Path) -> Iterator[ChunkSums]:
+    def _of_codes(self, bench: _WorkerState, path: Path) -> Iterator[ChunkSums]:
         if self._settings.coverage == "empty":
             raise DialgaugeError("a table of codes has both sides of every turn, so leave --coverage empty out")
         slots = code_slots(path)
@@ -127,7 +127,7 @@ class ShardWork(Work[_Bench, ShardTask]):
             yield _summed(counts, ids, bench.measures, covered)
         yield ChunkSums(replace(facts, coverage=replace(facts.coverage, excluded=excluded)))
 
-    def _of_dialogues(self, bench: _Bench, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
+    def _of_dialogues(self, bench: _WorkerState, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
         dialogues = (one for _, _, one in stream(path, format=self._settings.format))
         seen: set[str] = set()
@@ -138,13 +138,13 @@ class ShardWork(Work[_Bench, ShardTask]):
             yield ChunkSums(ShardFacts(coverage=left_over(missing, self._settings.exclude, self._settings.coverage)))
 
     def _of_chunk(
-        self, bench: _Bench, name: str, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None
+        self, bench: _WorkerState, name: str, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None
     ) -> ChunkSums:
         import polars
 
         settings = self._settings
         keys = dict.fromkeys(dialogue_key(one.id) for one in chunk)
-        study = Study(
+        study = PreparedInputs(
             None if gold is None else [gold[key] for key in keys if key in gold],
             {name: chunk},
             coverage=settings.coverage,

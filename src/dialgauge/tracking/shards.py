@@ -38,11 +38,11 @@ from dialgauge.measures import (
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
 from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.prepared_inputs import coverage_policy
 from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
 from dialgauge.tracking.shard_sums import Floats, Moments, ShardFacts, ShardSums, joined_facts, left_over, require_alike
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
-from dialgauge.tracking.study import coverage_policy
 from dialgauge.values import profile_named
 
 #: Failed files that are named, each with its reason.

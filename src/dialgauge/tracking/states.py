@@ -44,7 +44,7 @@ _CELLS = 1 << 20
 _COMPACT = 256
 
 
-class Stretch(Struct, frozen=True, eq=False):
+class DialogueBlock(Struct, frozen=True, eq=False):
     """Whole dialogues, dense: the turns ``start`` up to ``stop``, and for each row of the arrays its slot number."""
 
     start: int
@@ -185,7 +185,7 @@ class StateComparison:
             sizes[domain] = sizes.get(domain, 0) + 1
         return sizes
 
-    def stretches(self) -> Iterator[Stretch]:
+    def stretches(self) -> Iterator[DialogueBlock]:
         """The dense codes, a bounded number of cells at a time."""
         total = len(self.coder.slots)
         offsets = self.aligned.offsets
@@ -197,7 +197,7 @@ class StateComparison:
             yield self._stretch(int(offsets[place]), int(offsets[end]), total)
             place = end
 
-    def _stretch(self, start: int, stop: int, total: int) -> Stretch:
+    def _stretch(self, start: int, stop: int, total: int) -> DialogueBlock:
         parts = {side: _between(cells, start, stop) for side, cells in self._sides.items()}
         slots = np.arange(total, dtype=np.int32)
         if total > _COMPACT:
@@ -209,7 +209,7 @@ class StateComparison:
             dense[side][places, rows - start] = codes
         if self.coder.profile.forgive_unlisted_domains:
             self._forgive(slots, dense["gold"], dense["predicted"])
-        return Stretch(start, stop, slots, dense["gold"], dense["predicted"], self.aligned.first[start:stop])
+        return DialogueBlock(start, stop, slots, dense["gold"], dense["predicted"], self.aligned.first[start:stop])
 
     def _forgive(self, slots: Codes, gold: Codes, predicted: Codes) -> None:
         """Delete predictions in domains that the gold state of the turn does not have."""
@@ -220,7 +220,7 @@ class StateComparison:
             absent = ~(gold[rows] != 0).any(axis=0)
             predicted[np.ix_(rows, np.flatnonzero(absent))] = 0
 
-    def verdicts(self, stretch: Stretch) -> Verdicts:
+    def verdicts(self, stretch: DialogueBlock) -> Verdicts:
         """What happened to every slot of a stretch in every turn."""
         return verdicts(stretch.gold, stretch.predicted, self.coder)
 
@@ -256,7 +256,7 @@ class StateComparison:
         """The counts of all turns, and of every slot."""
         return structs.replace(self.counts, slots=self.slot_counts)
 
-    def _count(self, stretch: Stretch) -> TurnCounts:
+    def _count(self, stretch: DialogueBlock) -> TurnCounts:
         if not self.flags_only:
             return turn_counts(stretch.gold, stretch.predicted, stretch.first, self.coder)
         judged, right = stretch.predicted != 0, stretch.predicted == self._right

@@ -21,7 +21,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, parquet_bytes, reason, system_error
 from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
 from dialgauge.tracking.encode import Coder, Codes, Flags
-from dialgauge.tracking.states import StateComparison, Stretch
+from dialgauge.tracking.states import DialogueBlock, StateComparison
 
 if TYPE_CHECKING:
     import polars
@@ -67,7 +67,7 @@ def write_codes(comparison: StateComparison, path: Path) -> None:
         scratch.write_bytes(parquet_bytes(polars.concat(frames), row_group_size=CHUNK, metadata=metadata))
 
 
-def _codes(comparison: StateComparison, stretch: Stretch) -> tuple[Codes, Codes]:
+def _codes(comparison: StateComparison, stretch: DialogueBlock) -> tuple[Codes, Codes]:
     coder = comparison.coder
     gold, predicted = _steady(coder, stretch.gold, stretch.first), _steady(coder, stretch.predicted, stretch.first)
     predicted = np.where(coder.same(stretch.gold, stretch.predicted), gold, predicted)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dialgauge.runs import Run
+    from dialgauge.tracking.prepared_inputs import System
     from dialgauge.tracking.states import StateComparison
-    from dialgauge.tracking.study import System
 
 TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTIONS = (
     "turn_scores", "slot_scores", "slot_errors", "slot_rewordings", "turn_domains", "predictions",

@@ -8,7 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
-    from dialgauge.values.profile import DEFAULT_PROFILE, HOUSE, Profile, profile_listing, profile_named, profile_names
+    from dialgauge.values.profile import (
+        DEFAULT_PROFILE,
+        SENSITIVITY_PROFILES,
+        Profile,
+        profile_listing,
+        profile_named,
+        profile_names,
+    )
     from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
     from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
@@ -16,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_PROFILE",
     "EQUAL",
-    "HOUSE",
     "NOT_IN_GOAL",
     "NO_CONSTRAINT",
+    "SENSITIVITY_PROFILES",
     "SPECIAL",
     "Candidates",
     "CanonicalMap",

@@ -170,7 +170,7 @@ BUILT_IN = {
 }
 DEFAULT_PROFILE = "canon"
 #: What ``--sensitivity`` shows.
-HOUSE = ("plain", "canon", "plain_nodc", "canon_nodc")
+SENSITIVITY_PROFILES = ("plain", "canon", "plain_nodc", "canon_nodc")
 
 
 def profile_names() -> list[str]:

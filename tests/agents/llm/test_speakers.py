@@ -13,7 +13,7 @@ from dialgauge.agents.llm import Desk, goal_prompt
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LoadedTown, Sitting, open_town, town_scenario
+from dialgauge.lab import AgentSpec, LabConfig, LoadedTown, open_town, town_scenario
 from dialgauge.worlds.town import Backend, TownGoal, TownTask, spoken_ontology
 from support.model_server import ModelServer, model_server, said, tool_call
 
@@ -41,7 +41,7 @@ def agent(name: str, server: ModelServer, **settings: object) -> Agent:
 
 def talk(town: LoadedTown, user: Agent, system: Agent, goal: int = 0, exchanges: int = 3) -> Dialogue:
     limits = Limits(exchanges=exchanges, characters=2000, acts=12)
-    sitting = Sitting(user=AgentSpec(""), system=AgentSpec(""), level="text", limits=limits)
+    sitting = LabConfig(user=AgentSpec(""), system=AgentSpec(""), level="text", limits=limits)
     scenario = town_scenario(town.search, spoken_ontology(town.town), town.goals[goal], sitting)
     return converse(user, system, scenario)
 

@@ -14,7 +14,7 @@ from dialgauge.agents.town import BaselineOptions, BaselineUser
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
-from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 
@@ -146,7 +146,7 @@ def test_values_that_another_domain_has_too_are_pointed_at() -> None:
 
 
 def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("agenda-baseline"), system=AgentSpec("silent"), limits=replace(LAB_LIMITS, exchanges=100)
     )
     [held] = hold_conversations(town, [TownGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
@@ -164,7 +164,7 @@ def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[
     corpus = read(data / "multiwoz21" / "test.json.gz").dialogues
     goals = [town_goal(one.id, one.goal, search, failures) for one in corpus if one.goal]  # type: ignore[arg-type]
     channel = {"channel": "paper2021"}
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec(user_name, channel),
         system=AgentSpec(system, channel),
         limits=replace(LAB_LIMITS, exchanges=21),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dialgauge.agents import EXPLANATION, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Turn
 from dialgauge.formats import read
-from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
 from support.town import town
 
@@ -47,7 +47,7 @@ def goal(identifier: str) -> TownGoal:
 
 
 def test_people_say_what_they_said(corpus: str) -> None:
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("corpus-user", {"corpus": corpus}),
         system=AgentSpec("corpus-system", {"corpus": corpus}),
         trials=2,
@@ -65,7 +65,7 @@ def test_people_say_what_they_said(corpus: str) -> None:
 
 
 def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
-    sitting = Sitting(user=AgentSpec("silent"), system=AgentSpec("corpus-system", {"corpus": corpus}))
+    sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("corpus-system", {"corpus": corpus}))
     [held] = hold_conversations(town, [goal("SNG1")], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by) == ("system_quit", "system")
@@ -73,7 +73,7 @@ def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
 
 
 def test_a_dialogue_that_nobody_recorded_is_an_error_of_its_own_conversation(corpus: str) -> None:
-    sitting = Sitting(user=AgentSpec("corpus-user", {"corpus": corpus}), system=AgentSpec("rule-system"))
+    sitting = LabConfig(user=AgentSpec("corpus-user", {"corpus": corpus}), system=AgentSpec("rule-system"))
     unknown, known = hold_conversations(town, [goal("SNG2"), goal("SNG1")], sitting, workers=1)
     assert unknown.outcome is not None and known.outcome is not None
     assert (unknown.outcome.reason, known.outcome.reason) == ("agent_error", "user_done")
@@ -99,7 +99,7 @@ def test_the_human_test_dialogues_are_replayed_word_for_word(shared_data: Path) 
     search, recorded = TownSearch(open_town()), list(read(path).dialogues)
     goals = [town_goal(one.id, one.goal, search) for one in recorded if one.goal]
     spec = {"corpus": str(path)}
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec("corpus-user", spec),
         system=AgentSpec("corpus-system", spec),
         limits=replace(LAB_LIMITS, acts=20),  # one wizard said 18 things at once

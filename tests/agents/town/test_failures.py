@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from dialgauge.agents import BUILT_IN, EXPLANATION
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab import LAB_LIMITS, AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownTask
 from support.bad_agents import FAILURES
 from support.town import town
@@ -43,7 +43,7 @@ SENTENCES = {
 
 def conversations(system: AgentSpec, seconds: float = 0.5) -> list[Dialogue]:
     limits = replace(LAB_LIMITS, seconds=seconds)
-    sitting = Sitting(user=AgentSpec("agenda"), system=system, limits=limits)
+    sitting = LabConfig(user=AgentSpec("agenda"), system=system, limits=limits)
     return list(hold_conversations(town, GOALS, sitting, workers=1))
 
 
@@ -66,7 +66,7 @@ def test_a_failing_system_ends_its_own_conversation(how: str, monkeypatch: pytes
 @pytest.mark.parametrize("user", ["agenda", "agenda-baseline"])
 @pytest.mark.parametrize("system", ["silent", "echo"])
 def test_nobody_there(user: str, system: str) -> None:
-    sitting = Sitting(user=AgentSpec(user), system=AgentSpec(system))
+    sitting = LabConfig(user=AgentSpec(user), system=AgentSpec(system))
     held = list(hold_conversations(town, GOALS, sitting, workers=1))
     reasons = {dialogue.outcome.reason for dialogue in held if dialogue.outcome}
     assert reasons <= ({"user_gave_up"} if user == "agenda" else {"max_exchanges", "user_gave_up"})
@@ -76,7 +76,7 @@ def test_nobody_there(user: str, system: str) -> None:
 
 @pytest.mark.parametrize("user", ["silent", "echo"])
 def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
-    sitting = Sitting(user=AgentSpec(user), system=AgentSpec("rule-system"))
+    sitting = LabConfig(user=AgentSpec(user), system=AgentSpec("rule-system"))
     held = list(hold_conversations(town, GOALS, sitting, workers=1))
     assert [dialogue.outcome.reason for dialogue in held if dialogue.outcome] == ["max_exchanges"] * 3
     assert all(len(dialogue.turns) == 2 * LAB_LIMITS.exchanges for dialogue in held)
@@ -84,7 +84,7 @@ def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
 
 def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
     limits = replace(LAB_LIMITS, loop=4)
-    sitting = Sitting(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)
+    sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)
     [first, *_] = hold_conversations(town, GOALS, sitting, workers=1)
     assert first.outcome is not None
     assert (first.outcome.reason, first.outcome.ended_by, len(first.turns)) == ("loop_guard", "session", 8)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Scenario, Streams, SystemContext, UserContext, make_agent
+from dialgauge.agents import RandomStreams, Scenario, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Goal, Turn
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, TownTask, act, ontology_of
 from support.town import town
@@ -34,7 +34,7 @@ _LEAVES = (str, bytes, int, float, complex, bool, type(None), type, types.Module
 
 def scenario() -> Scenario:
     database = town()
-    streams = Streams(0, "goal")
+    streams = RandomStreams(0, "goal")
     return Scenario(
         dialogue_id="goal",
         office=Backend(TownSearch(database), streams("backend"), GOAL),

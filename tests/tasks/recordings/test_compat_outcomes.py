@@ -11,7 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task, Turn
 from dialgauge.formats import read
-from dialgauge.tasks import TaskFault, judge_outcomes
+from dialgauge.tasks import TaskFailure, judge_outcomes
 from dialgauge.tasks.recordings.compat import looks_right
 from dialgauge.worlds.town import TownSearch, load_town
 from support.recorded import BYE, acts, booked, compat, conversation, system, user
@@ -40,7 +40,7 @@ def test_what_counts_is_what_the_user_heard() -> None:
     deaf = system("Attraction-Inform|entrance fee|4 pounds", heard=())
     verdict = compat(conversation(THEATRE, ASKS, deaf))
     assert (verdict.success, verdict.precision, verdict.recall, verdict.f1) == (False, 0.0, 0.0, 0.0)
-    assert verdict.faults == {"attraction": (TaskFault(reason="never_heard", slot="entrance fee"),)}
+    assert verdict.faults == {"attraction": (TaskFailure(reason="never_heard", slot="entrance fee"),)}
     invented = system("general-reqmore", heard=acts("Attraction-Inform|entrance fee|4 pounds"))
     assert compat(conversation(THEATRE, ASKS, invented)).success
 
@@ -199,12 +199,12 @@ def test_the_recordings_of_the_paper_dialogue_by_dialogue(shared_data: Path) -> 
 
 def test_another_town_has_postcodes_of_its_own() -> None:
     """ConvLab knows postcodes by the letters of Cambridge; elsewhere those of the database are right."""
-    from dialgauge.lab import AgentSpec, Sitting, hold_conversations, open_town
+    from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_town
     from dialgauge.tasks import judge_outcomes
 
     town = open_town(count=60)
     held = hold_conversations(
-        town.again, town.goals, Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+        town.again, town.goals, LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     )
     judged = list(judge_outcomes(held, town.search))
     assert sum(bool(one.compat.success) for one in judged) / len(judged) > 0.95

@@ -18,7 +18,7 @@ from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.lab import AgentSpec, Sitting, hold_conversations
+from dialgauge.lab import AgentSpec, LabConfig, hold_conversations
 from dialgauge.measures import Signature, cards, parse_measure
 from dialgauge.tasks import (
     JudgedConversations,
@@ -368,7 +368,7 @@ def real_goals(shared_data: Path) -> tuple[TownSearch, list[TownGoal]]:
 @pytest.mark.soak
 def test_our_agents_on_the_test_goals(shared_data: Path) -> None:
     search, goals = real_goals(shared_data)
-    sitting = Sitting(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
+    sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     town = partial(load_town, shared_data / "multiwoz21" / "db")
     judged = judge_outcomes(hold_conversations(town, goals, sitting, workers=1), search)
     scores = score_outcomes(judged, resamples=0)

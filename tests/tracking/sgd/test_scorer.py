@@ -18,11 +18,11 @@ from dialgauge.tracking import (
     Matching,
     SgdFrames,
     SgdScoring,
-    build_study,
     chosen_measures,
     load,
+    prepare_inputs,
+    score_prepared,
     score_sgd,
-    score_study,
 )
 from dialgauge.tracking.sgd import OFFICIAL_NAMES, SGD_CARDS
 from dialgauge.values import profile_named
@@ -247,15 +247,15 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     ]
     schema.write_text(json.dumps([{"service_name": "Hotels_1", "slots": slots, "intents": [{"name": "Find"}]}]))
     scoring = SgdScoring(read_ontology(schema))
-    study = build_study(load(gold, "gold"), [load(theirs, "mine")])
+    study = prepare_inputs(load(gold, "gold"), [load(theirs, "mine")])
     measures = chosen_measures("JGA")
-    results = score_study(study, measures, [profile_named("verbatim")], resampling=None, sgd=scoring)
+    results = score_prepared(study, measures, [profile_named("verbatim")], resampling=None, sgd=scoring)
     assert results[0]["JGA"] == 1.0
     assert results[0].scores["SGD-JGA"].value == 0.0
     notes = " ".join(results.tables()[-1].notes)
     assert "mine: 1 predicted value 'none' or empty: filled slots in SGD's scores" in notes
     assert not results.systems[0].remarks
-    plain = score_study(study, measures, [profile_named("verbatim")], resampling=None)
+    plain = score_prepared(study, measures, [profile_named("verbatim")], resampling=None)
     said = "mine: predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the"
     assert any(note.startswith(said) and "): 1 (first in dialogue " in note for note in plain.notes)
 

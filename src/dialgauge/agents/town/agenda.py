@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
-from dialgauge.agents.town.errand import Errand
+from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
 from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
@@ -51,8 +51,8 @@ class AgendaUser:
     def __init__(self, goal: TownGoal, draws: Draws, options: AgendaOptions | None = None) -> None:
         self._draws = draws
         self._options = options or AgendaOptions()
-        self.errands = {task.domain: Errand(task) for task in goal.tasks}
-        self._active: Errand | None = None
+        self.errands = {task.domain: TaskProgress(task) for task in goal.tasks}
+        self._active: TaskProgress | None = None
         self._now: list[Act] = []
         self._said: list[tuple[Act, ...]] = []
         self._standstill, self._known = 0, ()  # type: tuple[int, tuple[object, ...]]
@@ -115,7 +115,7 @@ class AgendaUser:
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
 
-    def _meant(self, one: Act) -> Errand | None:
+    def _meant(self, one: Act) -> TaskProgress | None:
         """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
         waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
         if one.domain == "booking":
@@ -129,7 +129,7 @@ class AgendaUser:
             return waiting[0]
         return errand
 
-    def _react(self, errand: Errand, acts: list[Act]) -> None:
+    def _react(self, errand: TaskProgress, acts: list[Act]) -> None:
         intents = {one.intent for one in acts}
         told = [one for one in acts if one.intent in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
@@ -144,7 +144,7 @@ class AgendaUser:
             if one.intent == REQUEST and one.slot:
                 self._requested(errand, one.slot)
 
-    def _no_offer(self, errand: Errand, echoed: list[str]) -> None:
+    def _no_offer(self, errand: TaskProgress, echoed: list[str]) -> None:
         errand.lose_entity()
         if "name" in errand.said and "name" not in errand.wanted:  # picked from a choice before all was said
             del errand.said["name"]
@@ -162,7 +162,7 @@ class AgendaUser:
         else:
             errand.failed = True
 
-    def _no_book(self, errand: Errand) -> None:
+    def _no_book(self, errand: TaskProgress) -> None:
         if errand.book_first:
             self._now += errand.tell_booking(errand.second_booking())
             return
@@ -172,7 +172,7 @@ class AgendaUser:
         elif errand.booking:
             self._now += errand.tell_booking()
 
-    def _offers(self, errand: Errand, told: list[Act]) -> None:
+    def _offers(self, errand: TaskProgress, told: list[Act]) -> None:
         offered = [one.values[0] for one in told if one.slot in _ENTITY and one.values]
         named = list(dict.fromkeys(offered))
         contradicted = self._contradictions(errand, told)
@@ -191,7 +191,7 @@ class AgendaUser:
         elif any(one.intent == OFFER_BOOK or (one.intent == INFORM and one.domain == "booking") for one in told):
             self._offered_booking(errand)
 
-    def _contradictions(self, errand: Errand, told: list[Act]) -> list[str]:
+    def _contradictions(self, errand: TaskProgress, told: list[Act]) -> list[str]:
         """Constraints that an offer goes against, unless they were defended in vain before."""
         slots = []
         for one in told:
@@ -203,7 +203,7 @@ class AgendaUser:
                     slots.append(slot)
         return list(dict.fromkeys(slots))
 
-    def _note(self, errand: Errand, one: Act) -> None:
+    def _note(self, errand: TaskProgress, one: Act) -> None:
         """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
         if one.slot == REFERENCE:
             if errand.pending and one.values and errand.booking is not None:
@@ -213,11 +213,11 @@ class AgendaUser:
             value = one.values[0] if one.values else ""
             errand.answered(one.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
 
-    def _confirmed(self, errand: Errand) -> None:
+    def _confirmed(self, errand: TaskProgress) -> None:
         if errand.pending and not errand.reference:
             self._now.append(act(errand.request, REFERENCE, "?"))
 
-    def _choose(self, errand: Errand, named: list[str]) -> None:
+    def _choose(self, errand: TaskProgress, named: list[str]) -> None:
         """Pick one of several, once all is said that could rule it out."""
         if errand.unsaid:
             return
@@ -227,7 +227,7 @@ class AgendaUser:
         errand.said["name"] = self._draws.pick(named)
         self._now.append(act(errand.inform, "name", errand.said["name"]))
 
-    def _offered_booking(self, errand: Errand) -> None:
+    def _offered_booking(self, errand: TaskProgress) -> None:
         if errand.unsaid or errand.open or errand.reference:
             return
         if errand.booking is None:
@@ -237,7 +237,7 @@ class AgendaUser:
             errand.pending = True
             self._now.append(_AFFIRM)
 
-    def _requested(self, errand: Errand, slot: str) -> None:
+    def _requested(self, errand: TaskProgress, slot: str) -> None:
         """The system wants to know something."""
         if slot in errand.wanted:
             self._now.append(errand.tell(slot))
@@ -260,7 +260,7 @@ class AgendaUser:
 
     # Coming forward
 
-    def _left(self) -> list[Errand]:
+    def _left(self) -> list[TaskProgress]:
         return [errand for errand in self.errands.values() if not errand.finished]
 
     def _bring_forward(self) -> None:
@@ -282,7 +282,7 @@ class AgendaUser:
             errand.failed = errand.failed or not errand.finished
             self._bring_forward()
 
-    def _open(self, errand: Errand) -> None:
+    def _open(self, errand: TaskProgress) -> None:
         self._active = errand
         if errand.opened:
             return
@@ -296,7 +296,7 @@ class AgendaUser:
     def _initiative(self) -> int:
         return self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
 
-    def _ask(self, errand: Errand) -> None:
+    def _ask(self, errand: TaskProgress) -> None:
         worn = [slot for slot, tries in errand.open.items() if tries >= self._options.request_tries]
         for slot in worn:
             errand.open.pop(slot)
@@ -305,7 +305,7 @@ class AgendaUser:
         else:
             self._bring_forward()
 
-    def _book(self, errand: Errand) -> None:
+    def _book(self, errand: TaskProgress) -> None:
         errand.booking_tries += 1
         if errand.booking_tries > self._options.booking_tries:
             errand.booking, errand.pending = None, False

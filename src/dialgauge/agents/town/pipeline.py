@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dialgauge.agents.protocol import Reply, Streams, SystemContext, UserContext
+from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
@@ -41,7 +41,7 @@ class UserCore(Protocol):
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]: ...
 
 
-class Ears:
+class Receiver:
     """How one side understands the other."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Ears:
         speaker: Speaker,
         level: str,
         ontology: Ontology | None,
-        streams: Streams,
+        streams: RandomStreams,
         channel: Channel,
         nlu: str = "",
     ) -> None:
@@ -86,10 +86,10 @@ class Ears:
         return acts
 
 
-class Mouth:
+class Renderer:
     """How one side puts acts into words."""
 
-    def __init__(self, speaker: Speaker, streams: Streams, style: str) -> None:
+    def __init__(self, speaker: Speaker, streams: RandomStreams, style: str) -> None:
         from dialgauge.agents.speech.nlg import template_nlg
 
         self._speaker = speaker
@@ -123,10 +123,10 @@ class _Pipeline:
         self._channel, self._style, self._render = channel, style, render
         self._nlu = _model_file(nlu)
 
-    def _begin(self, context: UserContext | SystemContext, streams: Streams) -> None:
-        self._ears = Ears(self._partner, context.level, context.ontology, streams, self._channel, self._nlu)
+    def _begin(self, context: UserContext | SystemContext, streams: RandomStreams) -> None:
+        self._ears = Receiver(self._partner, context.level, context.ontology, streams, self._channel, self._nlu)
         words = context.level == "text" or self._render
-        self._mouth = Mouth(self.side, streams, self._style) if words else None
+        self._mouth = Renderer(self.side, streams, self._style) if words else None
         self._own: tuple[Act, ...] = ()
 
     def _worded(self, acts: tuple[Act, ...]) -> str:

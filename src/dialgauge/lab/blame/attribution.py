@@ -15,7 +15,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.spoken_record import TalkRecord
-from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFault
+from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
 from dialgauge.worlds.town import TownGoal, TownSearch, town_goal
 
 #: What was done, and otherwise than wanted.
@@ -87,7 +87,7 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> C
     )
 
 
-def _of_fault(chain: Chain, fault: TaskFault, technical: BrokenLink | None) -> Iterator[BrokenLink]:
+def _of_fault(chain: Chain, fault: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:
     """The links behind one fault. What a technical failure cut short is its own, unless it was settled wrongly."""
     if technical is None or fault.reason in _SETTLED:
         yield from chain.of_fault(fault)

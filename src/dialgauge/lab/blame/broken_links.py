@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, TOKEN_BUDGET
-from dialgauge.tasks import REASON_GROUPS, TaskFault, fault_sentences
+from dialgauge.tasks import REASON_GROUPS, TaskFailure, failure_texts
 from dialgauge.text import counted
 
 Cause: TypeAlias = Literal[
@@ -184,10 +184,10 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
     reason, slot, entity = (link[name] or "" for name in ("reason", "slot", "entity"))
     wanted, cause, of, times = link["wanted"] or "", link["cause"] or "", link["of"] or 0, link["times"] or 0
     if reason in REASON_GROUPS:
-        fault = TaskFault(
+        fault = TaskFailure(
             reason=reason, slot=slot, turn=link["turn"], given=tuple(link["given"] or ()), wanted=wanted, entity=entity
         )
-        (told,) = fault_sentences([fault])
+        (told,) = failure_texts([fault])
         return f"The {told}." if link["part"] == "request" else f"{told[:1].upper()}{told[1:]}."
     given = ", ".join(link["given"] or ())
     exchange = "partly lost exchange" if reason == "exchanges_partly_lost" else "lost exchange"

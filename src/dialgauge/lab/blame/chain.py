@@ -16,7 +16,7 @@ from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
-from dialgauge.tasks import TaskFault
+from dialgauge.tasks import TaskFailure
 from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
@@ -27,7 +27,7 @@ _NOTHING = ("nothing_named", "turned_down", "given_up")
 class Chain(GivenValues):
     """The chains of one task."""
 
-    def of_fault(self, fault: TaskFault) -> Iterator[BrokenLink]:
+    def of_fault(self, fault: TaskFailure) -> Iterator[BrokenLink]:
         """The links that broke for one reason why the task failed."""
         slot, turn, task = fault.slot, fault.turn, self._task
         match fault.reason:
@@ -195,7 +195,7 @@ class Chain(GivenValues):
 
     # What the system tells
 
-    def _reference(self, fault: TaskFault) -> BrokenLink:
+    def _reference(self, fault: TaskFailure) -> BrokenLink:
         told = fault.turn if fault.reason == "reference_wrong" else None
         cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called("book", self._talk.last) if call.outcome == "booked"]
@@ -205,7 +205,7 @@ class Chain(GivenValues):
             acted_turn=turn, answered_turn=told, reason=fault.reason, given=fault.given, wanted=fault.wanted,
         )  # fmt: skip
 
-    def _request(self, fault: TaskFault) -> Iterator[BrokenLink]:
+    def _request(self, fault: TaskFailure) -> Iterator[BrokenLink]:
         """Why a question was not answered, or not with the truth about what the user has."""
         slot, record = fault.slot, self._record
         nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.faults)

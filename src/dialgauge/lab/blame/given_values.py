@@ -12,8 +12,8 @@ from typing import Any
 
 from dialgauge.intents import NO_BOOK, NO_OFFER
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
-from dialgauge.lab.blame.excuses import Excuses
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
+from dialgauge.lab.blame.user_omissions import UserOmissions
 from dialgauge.tasks import TaskOutcome
 from dialgauge.values import same_value
 from dialgauge.worlds.town import TownTask
@@ -38,7 +38,7 @@ class GivenValues:
         self._blamed = blamed or {}
         self._talk = talk
         self._record: DomainRecord = talk.domain(task.domain)
-        self._excuses = Excuses(talk, self._record)
+        self._excuses = UserOmissions(talk, self._record)
 
     def _given(self, part: str, slot: str, wanted: str, decided: int | None) -> Iterator[BrokenLink]:
         """The link that broke for a value that the user was to give; ``decided`` is when it was acted upon."""

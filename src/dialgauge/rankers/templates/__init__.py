@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.templates.model import read, replies_of
     from dialgauge.rankers.templates.ranker import Templates, TemplatesTransductive
     from dialgauge.rankers.templates.systems import Experts, mixed, template_counts, told_apart, use_rates
-    from dialgauge.rankers.templates.unheard import (
+    from dialgauge.rankers.templates.transductive import (
         Adaptation,
         Novelty,
         adapted,

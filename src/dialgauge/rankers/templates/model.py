@@ -18,7 +18,7 @@ from dialgauge.rankers.templates.inventory import EntityLexicon, Inventory, Slot
 from dialgauge.rankers.templates.logistic import Floats, weights_fitting
 from dialgauge.rankers.templates.marks import Mark, marks_of
 from dialgauge.rankers.templates.systems import SYSTEMS, Experts, mixed
-from dialgauge.rankers.templates.unheard import Adaptation
+from dialgauge.rankers.templates.transductive import Adaptation
 
 
 class Moment(NamedTuple):

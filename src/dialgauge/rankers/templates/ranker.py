@@ -24,7 +24,7 @@ from dialgauge.rankers.templates.inventory import Inventory, learn_lexicon
 from dialgauge.rankers.templates.logistic import Floats
 from dialgauge.rankers.templates.model import Model, replies_of
 from dialgauge.rankers.templates.systems import SYSTEMS, template_counts, told_apart, use_rates
-from dialgauge.rankers.templates.unheard import Adaptation, adapted
+from dialgauge.rankers.templates.transductive import Adaptation, adapted
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

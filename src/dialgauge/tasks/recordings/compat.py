@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Task, Turn
-from dialgauge.tasks.reasons import TaskFault
-from dialgauge.tasks.recordings.spoken_of import said
+from dialgauge.tasks.reasons import TaskFailure
+from dialgauge.tasks.recordings.conversation_tracker import said
 from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
 
 #: Slots that can count as told.
@@ -70,7 +70,7 @@ class CompatVerdict(Struct, frozen=True, gc=False):
     #: By domain, without the look at the database.
     domains: dict[str, bool]
     #: Why domains failed.
-    faults: dict[str, tuple[TaskFault, ...]]
+    faults: dict[str, tuple[TaskFailure, ...]]
 
 
 class _Heard(Struct, gc=False):
@@ -243,17 +243,17 @@ class CompatRules:
         return self._columns[domain, slot]
 
 
-def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFault]:
+def _faults(domain: str, task: Task, heard: _Heard, rate: float | None, *, satisfiable: bool) -> Iterator[TaskFailure]:
     missing = [slot for slot in task.requests if slot not in heard.told.get(domain, ())]
     if rate == 0 and domain not in heard.booked:
-        yield TaskFault(reason="no_booking_heard")
+        yield TaskFailure(reason="no_booking_heard")
     elif rate is not None and rate < 1:
-        yield TaskFault(reason="booked_unfit", given=(str(heard.booked.get(domain, 0)),))
+        yield TaskFailure(reason="booked_unfit", given=(str(heard.booked.get(domain, 0)),))
     elif missing:
         for slot in missing:
-            yield TaskFault(reason="never_heard", slot=slot)
+            yield TaskFailure(reason="never_heard", slot=slot)
     else:
-        yield TaskFault(reason="nothing_to_do" if satisfiable else "no_row")
+        yield TaskFailure(reason="nothing_to_do" if satisfiable else "no_row")
 
 
 def seen_by_user(dialogue: Dialogue) -> Iterator[Turn]:

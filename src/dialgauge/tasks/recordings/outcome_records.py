@@ -19,7 +19,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.runs import frame_of
-from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_table
+from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
@@ -76,7 +76,7 @@ def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
         yield identifier, domain, COMPAT, success, None, None
 
 
-def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFault]]:
+def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
     strict = {domain: task.faults for domain, task in one.strict.tasks.items()} if one.strict else {}
     for rule, tasks in {STRICT: strict, COMPAT: one.compat.faults}.items():
         for domain, faults in tasks.items():

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.tasks.reasons import TaskFault, fault_sentences
-from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, reference_of
+from dialgauge.tasks.reasons import TaskFailure, failure_texts
+from dialgauge.tasks.recordings.conversation_tracker import ConversationTracker, Thread, TownIndex, reference_of
 from dialgauge.values import same_value
 from dialgauge.worlds.town import (
     REFERENCE,
@@ -50,12 +50,12 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
     #: Constraints and bookings to try first, and those that were stated, met a refusal and were revised.
     detours: int = 0
     walked: int = 0
-    faults: tuple[TaskFault, ...] = ()
+    faults: tuple[TaskFailure, ...] = ()
 
     @property
     def why(self) -> tuple[str, ...]:
         """Why it failed, in words."""
-        return tuple(fault_sentences(self.faults, self.domain))
+        return tuple(failure_texts(self.faults, self.domain))
 
 
 class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
@@ -97,7 +97,7 @@ class StrictRules:
 
     def judge(self, dialogue: Dialogue, goal: TownGoal) -> StrictVerdict:
         """The verdict on a dialogue."""
-        follower = Follower(goal, self._town)
+        follower = ConversationTracker(goal, self._town)
         for number, turn in enumerate(dialogue.turns):
             if turn.speaker == "user":
                 follower.hear_user(turn, number)
@@ -146,33 +146,33 @@ class StrictRules:
             faults=(*faults, *bookings, *untold, *(fault for fault in dict.fromkeys(answers) if fault not in untold)),
         )
 
-    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[TaskFault]:
+    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[TaskFailure]:
         """Why what the user ended up with is not what it wanted."""
         if row is None:
-            yield thread.dropped or TaskFault(reason="nothing_named")
+            yield thread.dropped or TaskFailure(reason="nothing_named")
             return
         wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
         for slot in self._town.fails(row, wanted):
             given, value = (row.get(slot),), task.info[slot]
-            yield TaskFault(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
+            yield TaskFailure(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
 
-    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[TaskFault]:
+    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
         """Why the taxi that was sent is not the one that was wanted."""
         thread = threads["taxi"]
         if thread.taxi is None:
-            yield TaskFault(reason="no_taxi")
+            yield TaskFailure(reason="no_taxi")
             return
         call, turn = thread.taxi
         for slot, value in task.info.items():
             if not same_value(given := call.arguments.get(slot, UNKNOWN), value):
-                yield TaskFault(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=value)
+                yield TaskFailure(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=value)
         for slot, domain in task.links.items():
             row, _ = ended_up_with(threads[domain])
             given = call.arguments.get(slot, UNKNOWN)
             if row is None:
-                yield TaskFault(reason="taxi_end_missing", slot=slot, turn=turn, wanted=domain)
+                yield TaskFailure(reason="taxi_end_missing", slot=slot, turn=turn, wanted=domain)
             elif self._town.fails(row, {"name": given}):
-                yield TaskFault(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=row.name)
+                yield TaskFailure(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=row.name)
 
 
 def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
@@ -182,42 +182,42 @@ def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
     return thread.row, thread.since
 
 
-def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFault]:
+def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFailure]:
     if thread.booking is None:
         for call, turn in thread.attempts:
-            yield TaskFault(reason="not_booked", turn=turn, given=(call.outcome,))
+            yield TaskFailure(reason="not_booked", turn=turn, given=(call.outcome,))
         if not thread.attempts:
-            yield TaskFault(reason="never_tried")
+            yield TaskFailure(reason="never_tried")
         return
     _, call, turn = thread.booking
     for slot, value in (task.book or {}).items():
         if not same_value(call.arguments.get(slot, ""), value):
             given = (call.arguments.get(slot, UNKNOWN),)
-            yield TaskFault(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
+            yield TaskFailure(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
 
 
-def _reference_faults(thread: Thread) -> Iterator[TaskFault]:
+def _reference_faults(thread: Thread) -> Iterator[TaskFailure]:
     """Why the user cannot call upon its booking."""
     if thread.booking is None or not (reference := reference_of(thread.booking[1])):
         return
     told = thread.references
     if told is None:
-        yield TaskFault(reason="reference_untold", slot=REFERENCE, turn=thread.booking[2], wanted=reference)
+        yield TaskFailure(reason="reference_untold", slot=REFERENCE, turn=thread.booking[2], wanted=reference)
     elif not _all_true(told.values, reference):
         given = tuple(dict.fromkeys(told.values))
-        yield TaskFault(reason="reference_wrong", slot=REFERENCE, turn=told.turn, given=given, wanted=reference)
+        yield TaskFailure(reason="reference_wrong", slot=REFERENCE, turn=told.turn, given=given, wanted=reference)
 
 
 def _request_faults(
     task: TownTask, thread: Thread, row: TownRow | None, truth: Mapping[str, str], *, known: bool
-) -> Iterator[TaskFault]:
+) -> Iterator[TaskFailure]:
     for slot in task.requests:
         if is_reference(slot) and thread.booking is not None:
             yield from _reference_faults(thread)
             continue
         answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
         if answer is None:
-            yield TaskFault(reason="untold", slot=slot)
+            yield TaskFailure(reason="untold", slot=slot)
             continue
         elsewhere = row is not None and answer.about is not row
         if not known:
@@ -228,7 +228,7 @@ def _request_faults(
             reason, wanted = "told_of_another", row.name if row else ""
         else:
             continue
-        yield TaskFault(
+        yield TaskFailure(
             reason=reason, slot=slot, turn=answer.turn, given=tuple(dict.fromkeys(answer.values)), wanted=wanted,
             entity=answer.about.name if answer.about is not None else "", elsewhere=elsewhere,
         )  # fmt: skip

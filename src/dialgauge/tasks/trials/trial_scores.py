@@ -69,7 +69,7 @@ def score_results(
 
     named = named_files(sources)
     if place_of(workers).asked:
-        from dialgauge.tasks.elsewhere import ResultsWork, score_elsewhere
+        from dialgauge.tasks.distributed import ResultsWork, score_elsewhere
 
         work = ResultsWork(measures, resamples, seed)
         return TrialRuns(score_elsewhere(work, named, store=store, workers=workers, progress=progress))

@@ -29,7 +29,7 @@ from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
 if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
-    from dialgauge.tracking.study import System
+    from dialgauge.tracking.prepared_inputs import System
 
 #: What stands for a profile in the signatures of these scores: values are compared as the evaluation says.
 PROFILE = "sgd-official"

@@ -10,7 +10,7 @@ from msgspec import Struct
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.entities import bookings, entities, is_known
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
-from dialgauge.users.faults.kept_back import kept_back
+from dialgauge.users.faults.withheld_items import kept_back
 
 _LICENCE = re.compile(
     r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"

@@ -38,7 +38,7 @@ from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
-from dialgauge.values import DEFAULT_PROFILE, HOUSE, Pair, Profile, profile_named
+from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Pair, Profile, profile_named
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -139,12 +139,12 @@ def score(
             if carries_gold(system.dialogues):
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
-        study = build_study(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
-        house = [profile_named(name) for name in HOUSE] if sensitivity else []
+        study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+        house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
         steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
         with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
-            results = score_study(
+            results = score_prepared(
                 study,
                 chosen,
                 rules,
@@ -198,18 +198,18 @@ def compare_trackers(
     return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
 
 
-def build_study(
+def prepare_inputs(
     gold: SystemInput | None,
     systems: Sequence[SystemInput],
     *,
     coverage: str = "intersection",
     exclude: Collection[str] = (),
     ontology: Ontology | None = None,
-) -> Study:
+) -> PreparedInputs:
     """A study of inputs that were read; one that cannot be what its place says is refused."""
     require_roles(gold, systems)
     reference = [("gold", gold.path)] if gold and gold.path else []
-    return Study(
+    return PreparedInputs(
         gold.dialogues if gold else None,
         {system.name: system.dialogues for system in systems},
         coverage=coverage_policy(coverage),
@@ -275,7 +275,7 @@ class System(Struct, frozen=True, eq=False):
     roles: str
 
 
-class Study:
+class PreparedInputs:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
     ``files`` are the files each system was read from, with their roles, and ``remarks`` what reading them showed, for
@@ -386,8 +386,8 @@ class _Prepared(Struct, frozen=True, eq=False):
     evidence: SystemEvidence
 
 
-def score_study(
-    study: Study,
+def score_prepared(
+    study: PreparedInputs,
     measures: Sequence[Measure[Any]],
     profiles: Sequence[Profile],
     *,
@@ -422,7 +422,7 @@ def score_study(
 
 
 def _prepared(
-    study: Study, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
+    study: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
 ) -> _Prepared:
     comparison = study.comparison(name, profile)
     comparison.require_scope(name)
@@ -447,7 +447,7 @@ def _prepared(
 
 
 def _run(
-    study: Study,
+    study: PreparedInputs,
     prepared: _Prepared,
     scores: Scores,
     how: Resampling | None,

@@ -27,7 +27,7 @@ _BYE = "general-bye"
 _PATIENCE = 2
 
 
-class Excuses:
+class UserOmissions:
     """The silences of a user in one domain."""
 
     def __init__(self, talk: TalkRecord, record: DomainRecord) -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.agents import Limits
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import read
-from dialgauge.lab import AgentSpec, Sitting, hold_conversations, open_town
+from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_town
 from dialgauge.report import Column, Table
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
@@ -76,7 +76,7 @@ def experiment_again(record: Reproduction, conversations: Path, values: Path, go
 
 
 def _held(town: Any, user: str, system: str) -> list[Dialogue]:
-    sitting = Sitting(
+    sitting = LabConfig(
         user=AgentSpec(user, _CHANNEL),
         system=AgentSpec(system, _CHANNEL),
         level="text",

@@ -11,7 +11,7 @@ from dialgauge.worlds.town import ASKED, TownTask, act
 _TIMES = {"leaveAt": 1, "arriveBy": -1}
 
 
-class Errand:
+class TaskProgress:
     """What a user knows of one of its tasks."""
 
     def __init__(self, task: TownTask) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
-from dialgauge.tasks.reasons import TaskFault
+from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.values import NO_CONSTRAINT, canonical, same_value
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
@@ -129,7 +129,7 @@ class Thread:
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: TownRow | None = None
         self.since: int | None = None
-        self.dropped: TaskFault | None = None
+        self.dropped: TaskFailure | None = None
         #: The row that the user asked for by name, until the system speaks of it or of another.
         self.asked: TownRow | None = None
         self.said: dict[str, str] = {}
@@ -172,11 +172,11 @@ class Thread:
     def drop(self, reason: str, turn: int, slot: str = "", wanted: str = "") -> None:
         self.asked = None
         if self.row is not None:
-            self.dropped = TaskFault(reason=reason, slot=slot, turn=turn, wanted=wanted, entity=self.row.name)
+            self.dropped = TaskFailure(reason=reason, slot=slot, turn=turn, wanted=wanted, entity=self.row.name)
             self.row = self.since = None
 
 
-class Follower:
+class ConversationTracker:
     """Follows a conversation turn by turn."""
 
     def __init__(self, goal: TownGoal, town: TownIndex) -> None:

@@ -22,8 +22,8 @@ from dialgauge.agents import (
     Agent,
     Level,
     Limits,
+    RandomStreams,
     Scenario,
-    Streams,
     converse,
     deciding_options,
     make_agent,
@@ -72,7 +72,7 @@ class AgentSpec(Struct, frozen=True):
         return cls(name, {key: value for part in settings.split(",") for key, _, value in [part.partition("=")] if key})
 
 
-class Sitting(Struct, frozen=True, kw_only=True):
+class LabConfig(Struct, frozen=True, kw_only=True):
     """Everything that decides what is said, beside the goals and the town."""
 
     user: AgentSpec
@@ -85,7 +85,7 @@ class Sitting(Struct, frozen=True, kw_only=True):
     mask: bool = False
 
 
-def make_sitting(
+def make_lab_config(
     user: AgentSpec,
     system: AgentSpec,
     *,
@@ -96,7 +96,7 @@ def make_sitting(
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
     loop: int = 0,
-) -> Sitting:
+) -> LabConfig:
     """Who talks to whom, and how; both agents are made once, so that a mistake is told before the work."""
     spoken = choice(level, LEVELS, "--level")
     for side, spec in (("user", user), ("system", system)):
@@ -109,7 +109,7 @@ def make_sitting(
     limits = Limits(
         exchanges=exchanges, characters=LAB_LIMITS.characters, acts=LAB_LIMITS.acts, seconds=seconds, loop=loop
     )
-    return Sitting(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
+    return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
 
 
 class _Planned(NamedTuple):
@@ -119,10 +119,10 @@ class _Planned(NamedTuple):
     trial: int
 
 
-class _Room:
+class _WorkerState:
     """What a worker needs: the town, and the two agents."""
 
-    def __init__(self, town: TownDatabase, sitting: Sitting) -> None:
+    def __init__(self, town: TownDatabase, sitting: LabConfig) -> None:
         self.search = TownSearch(town)
         self.ontology: Ontology = spoken_ontology(town)
         self.user, self.system = sitting.user.make(), sitting.system.make()
@@ -132,32 +132,34 @@ class _Room:
 ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
 
 
-class TownWork(engine.Work[_Room, list[_Planned]]):
+class TownWork(engine.Work[_WorkerState, list[_Planned]]):
     """Holding conversations."""
 
-    def __init__(self, town: Callable[[], TownDatabase], sitting: Sitting) -> None:
+    def __init__(self, town: Callable[[], TownDatabase], sitting: LabConfig) -> None:
         """``town`` is called once in each process."""
         self._town, self._sitting = town, sitting
-        self.may_be_doubled = not {sitting.user.name, sitting.system.name} & ASKS_OTHERS
+        self.idempotent = not {sitting.user.name, sitting.system.name} & ASKS_OTHERS
 
-    def open(self) -> _Room:
-        return _Room(self._town(), self._sitting)
+    def open(self) -> _WorkerState:
+        return _WorkerState(self._town(), self._sitting)
 
-    def do(self, state: _Room, unit: engine.Unit[list[_Planned]]) -> bytes:
+    def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
         held = [self._hold(state, *planned) for planned in unit.payload]
         try:
             return _ENCODER.encode_lines(held)
         except (UnicodeError, TypeError, ValueError):
             return b"".join(_encoded(one) for one in held)
 
-    def _hold(self, room: _Room, goal: TownGoal, trial: int) -> Dialogue:
+    def _hold(self, room: _WorkerState, goal: TownGoal, trial: int) -> Dialogue:
         scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
         return with_states(converse(room.user, room.system, scenario))
 
 
-def town_scenario(search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: Sitting, trial: int = 0) -> Scenario:
+def town_scenario(
+    search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: LabConfig, trial: int = 0
+) -> Scenario:
     """One conversation to be held."""
-    streams = Streams(sitting.seed, goal.id, trial)
+    streams = RandomStreams(sitting.seed, goal.id, trial)
     return Scenario(
         dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
         office=Backend(search, streams("backend"), goal, mask=sitting.mask),
@@ -174,7 +176,7 @@ def town_scenario(search: TownSearch, ontology: Ontology, goal: TownGoal, sittin
 def hold_conversations(
     town: Callable[[], TownDatabase],
     goals: Sequence[TownGoal],
-    sitting: Sitting,
+    sitting: LabConfig,
     *,
     workers: Workers = None,
     done: MutableMapping[str, bytes] | None = None,
@@ -230,7 +232,7 @@ def _unwritable(why: str) -> Outcome:
     return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
 
 
-def _units(goals: Sequence[TownGoal], sitting: Sitting) -> Iterator[engine.Unit[list[_Planned]]]:
+def _units(goals: Sequence[TownGoal], sitting: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
     planned = [_Planned(goal, trial) for trial in range(sitting.trials) for goal in goals]
     remote = any(getattr(spec.make(), "remote", False) for spec in (sitting.user, sitting.system))
     together = _ALONE if remote else _TOGETHER
