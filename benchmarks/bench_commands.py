@@ -1,6 +1,6 @@
 """What commands cost as they are typed, from files to a stored result: CPU seconds, and ratios to another checkout.
 
-    DIALGAUGE_DATA=../shared/data python benchmarks/bench_commands.py [--base PATH_OF_CHECKOUT] [--rounds 7]
+    DIALGAUGE_DATA=../shared/data python benchmarks/bench_commands.py [--base CHECKOUT] [--rounds 7] [--only users]
 
 Each command is a process of its own that stores its run in a new folder; user and system time of the process count.
 With ``--base`` the command of another checkout (its ``.venv``) runs in turn with ours, so that both meet the same
@@ -110,6 +110,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", type=Path, help="another checkout with its .venv")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="", help="commands whose name begins so")
     chosen = parser.parse_args()
     data = Path(os.environ.get("DIALGAUGE_DATA") or Path(__file__).parents[2] / "shared" / "data").resolve()
     if not data.is_dir():
@@ -128,6 +129,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for name, words in commands(data, folder).items():
+            if not name.startswith(chosen.only):
+                continue
             times: dict[str, list[float]] = {which: [] for which in pythons}
             for _ in range(chosen.rounds + 1):
                 for which, python in pythons.items():

@@ -51,7 +51,7 @@ def load_all(files: list[Path]) -> int:
 def whole(folder: Path, options: UserOptions) -> Run:
     """Read, score with intervals, and store: scores, tables and the conversations themselves."""
     with bulk_load(), tempfile.TemporaryDirectory() as name:
-        run = users_scored(folder, options).run
+        run = users_scored(folder, options)
         Store(name).add(run)
         return run
 
@@ -59,7 +59,7 @@ def whole(folder: Path, options: UserOptions) -> Run:
 def scored(source: str | Path, options: UserOptions, workers: int = 1) -> int:
     """Read and score; how many dialogues."""
     with bulk_load():
-        run = users_scored(source, options, workers=workers, resamples=0).run
+        run = users_scored(source, options, workers=workers, resamples=0)
     return run.coverage["dialogues"].scored or 0
 
 

@@ -150,7 +150,7 @@ def amount_populations(data: Path) -> dict[str, Floats]:
 
 
 def _by_task(file: Path) -> Floats:
-    [run] = score_results([file], resamples=0)
+    [run] = score_results([file], resamples=0).runs
     turns = run.table("trials").select("task", "turns").group_by("task", maintain_order=True).mean()
     return turns["turns"].to_numpy()
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.columns import Column, ColumnKind, ColumnTable, chosen_texts, column
+from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
 
 KINDS: dict[ColumnKind, Any] = {
     "String": polars.String(),
@@ -22,8 +22,9 @@ KINDS: dict[ColumnKind, Any] = {
     "Float64": polars.Float64(),
     "Boolean": polars.Boolean(),
     "List(String)": polars.List(polars.String()),
+    "List(Int64)": polars.List(polars.Int64()),
 }
-DUCKDB = ["VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR[]"]
+DUCKDB = ["VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR[]", "BIGINT[]"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(["a", "b", "ü", "\0", ""])
 VALUES: dict[ColumnKind, st.SearchStrategy[Any]] = {
     "String": TEXT,
@@ -32,6 +33,7 @@ VALUES: dict[ColumnKind, st.SearchStrategy[Any]] = {
     "Float64": st.floats() | st.sampled_from([0.0, -0.0, 1.0, math.nan, math.inf, -math.inf]),
     "Boolean": st.booleans(),
     "List(String)": st.lists(TEXT | st.none(), max_size=3),
+    "List(Int64)": st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), max_size=3),
 }
 
 
@@ -145,6 +147,6 @@ def test_columns_of_one_length_only() -> None:
 @pytest.mark.parametrize(
     "each", [column("String", ["b", None, "a", "b"]), chosen_texts(["a", "x", None, "b"], np.array([3, 2, 0, 3]))]
 )
-def test_a_column_tells_its_texts_and_nulls(each: Column) -> None:
+def test_a_column_tells_its_texts_and_nulls(each: TableColumn) -> None:
     assert list(each.unique()) == ["b", None, "a"]
     assert (len(each), each.null_count()) == (4, 1)

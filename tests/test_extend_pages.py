@@ -1,4 +1,4 @@
-"""The pages that show how to add a measure and a ranker: their examples, installed and run as they stand."""
+"""The pages that show how to add a measure, a ranker or a kind of run: their examples, installed and run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from support.extend_pages import ExtendPage
 
 
-@pytest.mark.parametrize(("name", "commands"), [("measure", 4), ("ranker", 5)])
+@pytest.mark.parametrize(("name", "commands"), [("measure", 4), ("ranker", 5), ("kind", 2)])
 def test_the_page_does_what_it_says(name: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     page = ExtendPage(name)

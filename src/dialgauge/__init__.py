@@ -10,16 +10,21 @@ from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from dialgauge.comparison import Comparison, compare_runs
+    from dialgauge.api import compare
+    from dialgauge.comparison import Comparison
     from dialgauge.data import check, convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
     from dialgauge.errors import DialgaugeError
+    from dialgauge.explorer import write_report
     from dialgauge.formats import read, write
-    from dialgauge.lab import simulate
+    from dialgauge.lab import converse, simulate
+    from dialgauge.measures import Score
+    from dialgauge.report import RunSet
     from dialgauge.runs import Run, Store
-    from dialgauge.tasks import score_tasks
-    from dialgauge.tracking import Accumulator, compare, compute, score
+    from dialgauge.tasks import score_results, score_tasks
+    from dialgauge.tracking import Accumulator, compute, score
     from dialgauge.users import score_users
+    from dialgauge.users.faults import user_faults
     from dialgauge.worlds.restaurant import load_world
 
 __all__ = [
@@ -32,22 +37,27 @@ __all__ = [
     "Goal",
     "Ontology",
     "Run",
+    "RunSet",
+    "Score",
     "Store",
     "Task",
     "Turn",
     "__version__",
     "check",
     "compare",
-    "compare_runs",
     "compute",
+    "converse",
     "convert",
     "load_world",
     "read",
     "score",
+    "score_results",
     "score_tasks",
     "score_users",
     "simulate",
+    "user_faults",
     "write",
+    "write_report",
 ]
 
 if not TYPE_CHECKING:

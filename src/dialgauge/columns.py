@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: The types of columns, by the names that polars has for them.
-ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)"]
+ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)", "List(Int64)"]
 
 #: Their physical types in Parquet, and those of numpy.
-_PHYSICAL = {"Boolean": 0, "Int32": 1, "Int64": 2, "Float64": 5, "String": 6, "List(String)": 6}
+_PHYSICAL = {"Boolean": 0, "Int32": 1, "Int64": 2, "Float64": 5, "String": 6, "List(String)": 6, "List(Int64)": 2}
+#: The types of what lists hold.
+_ELEMENTS: dict[ColumnKind, ColumnKind] = {"List(String)": "String", "List(Int64)": "Int64"}
 _ARRAYS = {"Boolean": "?", "Int32": "<i4", "Int64": "<i8", "Float64": "<f8"}
 
 _MAGIC = b"PAR1"
@@ -46,7 +48,7 @@ _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
     UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
 
@@ -75,47 +77,58 @@ class Column:
         """The distinct texts in the order in which they first appear."""
         if self.codes is None:
             return dict.fromkeys(self.values)
-        first = np.full(len(self.values), len(self.codes))
-        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]  # of several rows the last one stays: the first
-        used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(self.codes))]
-        return dict.fromkeys(self.values[code] for code in used.tolist())
+        return dict.fromkeys(self.values[code] for code in _used(self.codes, len(self.values)).tolist())
 
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
-        names = self.unique()
-        places = {name: place for place, name in enumerate(names)}
         if self.codes is None:
+            names = dict.fromkeys(self.values)
+            places = dict(zip(names, range(len(names)), strict=True))
             return list(names), np.fromiter(map(places.__getitem__, self.values), np.int64, len(self.values))
-        return list(names), np.array([places.get(text, -1) for text in self.values], np.int64)[self.codes]
+        used = _used(self.codes, len(self.values))
+        texts = [self.values[code] for code in used.tolist()]
+        places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
+        place_of = np.full(len(self.values), -1)
+        place_of[used] = np.arange(len(used)) if len(places) == len(texts) else [places[text] for text in texts]
+        return list(places), place_of[self.codes]
 
-    def rows(self, start: int, stop: int) -> Column:
+    def rows(self, start: int, stop: int) -> TableColumn:
         """Some rows of it."""
         if self.codes is not None:
-            return Column(self.kind, self.values, self.codes[start:stop])
-        return Column(self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop])
+            return TableColumn(self.kind, self.values, self.codes[start:stop])
+        return TableColumn(
+            self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop]
+        )
 
 
-def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> Column:
+def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Those of so many codes that occur, in the order in which they first appear."""
+    first = np.full(size, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one stays: the first
+    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
+
+
+def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> TableColumn:
     """A column of any values with None for null, or of an array with a mask of what is null."""
     if kind not in _ARRAYS:
-        return Column(kind, values)
+        return TableColumn(kind, values)
     if isinstance(values, np.ndarray):
-        return Column(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
+        return TableColumn(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
     if None not in values:
-        return Column(kind, np.array(values, _ARRAYS[kind]))
+        return TableColumn(kind, np.array(values, _ARRAYS[kind]))
     filled = np.array([0 if value is None else value for value in values], _ARRAYS[kind])
-    return Column(kind, filled, None, np.array([value is not None for value in values], bool))
+    return TableColumn(kind, filled, None, np.array([value is not None for value in values], bool))
 
 
-def chosen_texts(texts: Sequence[str | None], codes: NDArray[Any]) -> Column:
+def chosen_texts(texts: Sequence[str | bytes | None], codes: NDArray[Any]) -> TableColumn:
     """A column of texts of which few are distinct: row by row the place of its text in the list."""
-    return Column("String", texts, codes)
+    return TableColumn("String", texts, codes)
 
 
 class ColumnTable:
     """Columns of one length by name. What polars calls the same it has too; :meth:`frame` makes a frame of it."""
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, TableColumn]) -> None:
         self._columns = dict(columns)
         lengths = {len(each) for each in columns.values()}
         if len(lengths) != 1:
@@ -128,6 +141,11 @@ class ColumnTable:
         """A table from the kinds of its columns and the values of each."""
         return cls({name: column(kind, each) for (name, kind), each in zip(kinds.items(), values, strict=True)})
 
+    @classmethod
+    def of_rows(cls, kinds: Mapping[str, ColumnKind], rows: Iterable[Sequence[Any]]) -> ColumnTable:
+        """A table from the kinds of its columns and its rows."""
+        return cls.of(kinds, list(zip(*rows, strict=True)) or [()] * len(kinds))
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
@@ -138,7 +156,7 @@ class ColumnTable:
         """The type of each column."""
         return {name: each.kind for name, each in self._columns.items()}
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> TableColumn:
         return self._columns[name]
 
     def frame(self) -> polars.DataFrame:
@@ -189,12 +207,12 @@ class ColumnTable:
     def _schema_elements(self) -> Iterator[bytes]:
         yield _struct({4: _binary("root"), 5: _i32(len(self._columns))})
         for name, kind in self.schema.items():
-            if kind == "List(String)":
+            if kind in _ELEMENTS:
                 annotation = {6: _i32(_LIST_OF), 10: _logical(_LIST_TYPE)}
                 yield _struct({3: _i32(_OPTIONAL), 4: _binary(name), 5: _i32(1), **annotation})
                 yield _struct({3: _i32(_REPEATED), 4: _binary("list"), 5: _i32(1)})
-            leaf = "element" if kind == "List(String)" else name
-            annotation = {} if kind in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
+            leaf = "element" if kind in _ELEMENTS else name
+            annotation = {} if _ELEMENTS.get(kind, kind) in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
             yield _struct({1: _i32(_PHYSICAL[kind]), 3: _i32(_OPTIONAL), 4: _binary(leaf), **annotation})
 
 
@@ -207,9 +225,9 @@ def as_frame(table: GivenTable) -> polars.DataFrame:
     return table.frame() if isinstance(table, ColumnTable) else table
 
 
-def coded_texts(column: Column | polars.Series) -> tuple[list[str], NDArray[np.int64]]:
+def coded_texts(column: TableColumn | polars.Series) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct texts of a column in the order in which they first appear, and row by row which of them it is."""
-    if isinstance(column, Column):
+    if isinstance(column, TableColumn):
         return column.coded()
     import polars
 
@@ -244,7 +262,7 @@ class _Chunk:
         about = _struct({1: _i32(self.values), 2: _i32(encoding), 3: _i32(_RLE), 4: _i32(_RLE)})
         page, page_size = _page(_DATA_PAGE, self.data, {5: (_STRUCT, about)}, gzip=gzip)
         content, size = content + page, size + page_size
-        path = [name, "list", "element"] if self.kind == "List(String)" else [name]
+        path = [name, "list", "element"] if self.kind in _ELEMENTS else [name]
         facts = {
             1: _i32(_PHYSICAL[self.kind]),
             2: _list(_I32, [_zigzag(code) for code in sorted({_PLAIN, _RLE, encoding})]),
@@ -267,35 +285,41 @@ def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool)
     return header + packed, len(header) + len(content)
 
 
-def _chunk(column: Column) -> _Chunk:
+def _chunk(column: TableColumn) -> _Chunk:
     rows = len(column)
-    if column.kind == "List(String)":
-        repetition, definition, texts = _nested(column.values)
+    if element := _ELEMENTS.get(column.kind):
+        repetition, definition, items = _nested(column.values)
         levels, values = _levels(repetition, 1) + _levels(definition, 2), len(definition)
-        _, data, dictionary, entries = _text_pages(Column("String", texts))
+        _, data, dictionary, entries = _value_pages(
+            TableColumn(element, items if element == "String" else np.array(items, _ARRAYS[element]))
+        )
     else:
-        valid, data, dictionary, entries = _text_pages(column) if column.kind == "String" else _number_pages(column)
+        valid, data, dictionary, entries = _value_pages(column)
         levels, values = _levels(np.ones(rows, np.uint8) if valid is None else valid.view(np.uint8), 1), rows
     return _Chunk(column.kind, rows, values, levels + data, dictionary, entries)
 
 
-def _nested(lists: Sequence[Sequence[str | None] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[str]]:
+def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
     """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
-    empty list, a null in a list, a text; and the texts."""
+    empty list, a null in a list, a value; and the values."""
     repetition: list[int] = []
     definition: list[int] = []
     for each in lists:
         repetition += [0] + [1] * (len(each or ()) - 1)
-        definition += [2 if text is None else 3 for text in each] if each else [0 if each is None else 1]
-    texts = [text for each in lists if each for text in each if text is not None]
-    return np.array(repetition, np.uint8), np.array(definition, np.uint8), texts
+        definition += [2 if item is None else 3 for item in each] if each else [0 if each is None else 1]
+    items = [item for each in lists if each for item in each if item is not None]
+    return np.array(repetition, np.uint8), np.array(definition, np.uint8), items
 
 
 #: Which rows are not null (None: all), what stands in the page of data behind that, the dictionary and its length.
 _Pages: TypeAlias = "tuple[NDArray[np.bool_] | None, bytes, bytes, int]"
 
 
-def _text_pages(column: Column) -> _Pages:
+def _value_pages(column: TableColumn) -> _Pages:
+    return _text_pages(column) if column.kind == "String" else _number_pages(column)
+
+
+def _text_pages(column: TableColumn) -> _Pages:
     names, codes = column.coded()
     valid = None
     if None in names:
@@ -309,7 +333,7 @@ def _text_pages(column: Column) -> _Pages:
     return valid, _codes(codes, len(names)), _plain_texts(names), len(names)
 
 
-def _number_pages(column: Column) -> _Pages:
+def _number_pages(column: TableColumn) -> _Pages:
     valid = column.valid
     values = column.to_numpy() if valid is None else column.to_numpy()[valid]
     if column.kind == "Boolean":

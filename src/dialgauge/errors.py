@@ -6,7 +6,13 @@ exits with code 2; anything else that escapes is a bug of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Name = TypeVar("Name", bound=str)
 
 #: Letters of a sentence; a value from a file that makes it longer is cut in the middle.
 _LONGEST = 2000
@@ -76,6 +82,14 @@ def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float =
     if chosen:
         return " Did you mean " + " or ".join(f"'{name}'" for name in chosen[:most]) + "?"
     return f" Known: {', '.join(names)}." if names and listed else ""
+
+
+def choice(text: str, known: Sequence[Name], what: str) -> Name:
+    """The text as one of a few names; an error where it is none of them."""
+    for name in known:
+        if name == text:
+            return name
+    raise DialgaugeError(f"{what} must be {', '.join(known[:-1])} or {known[-1]} (got '{text}')")
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> DialgaugeError:

@@ -94,7 +94,7 @@ def test_a_model_of_real_calls_has_nobody_to_meet(capsys: pytest.CaptureFixture[
         (("--model", "rulez"), "unknown model or agent 'rulez'. Did you mean 'rules'"),
         (("--model", "nearest"), "give --data FOLDER (dialogues to train nearest on)"),
         (("--model", "rules", "--set", "dim=3"), "there is no setting 'dim' of rules"),
-        (("--model", "rules", "--url", "http://x"), "--url names the bot; drop --model, --load"),
+        (("--model", "rules", "--url", "http://x"), "--url names the bot; leave out --model"),
     ],
 )
 def test_interact_mistakes(

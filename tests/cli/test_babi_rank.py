@@ -126,7 +126,7 @@ def test_what_is_loaded_is_not_chosen_again(capsys: pytest.CaptureFixture[str], 
         "the folder holds the model nearest, not tfidf",
     )
     refused(dialgauge(capsys, *evaluate, "--load", model, "--seed", 3), "was trained with seed 0; drop the seed")
-    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "drop --seeds")
+    refused(dialgauge(capsys, *evaluate, "--load", model, "--seeds", 2), "leave out --seeds")
     refused(
         dialgauge(capsys, "babi", "chat", "--data", data, "--load", model, "--model", "rules"),
         "the folder holds the model nearest",
@@ -280,17 +280,17 @@ def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ("extra", "sentence"),
     [
         (("--model", "rulez"), "there is no model named 'rulez'. Did you mean 'rules'"),
-        (("--split", "test"), "unknown split 'test'; choose from dev, tst, tst-OOV"),
+        (("--split", "test"), "--split must be one of dev, tst, tst-OOV (got 'test')"),
         (("--set", "dim"), "--set expects NAME=VALUE"),
         (("--set", "dim=3"), "there is no setting 'dim' of rules"),
         (("--url", "http://127.0.0.1:9/"), "the bot at http://127.0.0.1:9/ did not answer"),
-        (("--url", "http://127.0.0.1:9/", "--load", "model"), "--url names the bot; drop --model, --load, --save"),
-        (("--url", "http://127.0.0.1:9/", "--save", "model"), "--url names the bot; drop --model, --load, --save"),
-        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "--url names the bot; drop --model, --load, --save"),
+        (("--url", "http://127.0.0.1:9/", "--load", "model"), "--url names the bot; leave out --load"),
+        (("--url", "http://127.0.0.1:9/", "--save", "model"), "--url names the bot; leave out --save"),
+        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "--url names the bot; leave out --set"),
         (("--task", "3"), "no dialog files of task 3"),
         (("--logs", "x.jsonl"), "give either --data FOLDER"),
         (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
-        (("--model", "memn2n", "--preset", "mine"), "there is no preset 'mine'"),
+        (("--model", "memn2n", "--preset", "mine"), "--preset must be one of default, paper, margin (got 'mine')"),
         (("--model", "tfidf", "--device", "cuda"), "there is no setting 'device' of tfidf"),
         (("--model", "tfidf", "--preset", "paper"), "there is no setting 'preset' of tfidf"),
         (("--model", "memn2n", "--device", "abacus"), "there is no device 'abacus'"),
@@ -356,8 +356,8 @@ def test_a_model_goes_to_other_data_and_worlds(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--transfer",), "--transfer needs a trained model"),
-        (("--world", "bakery"), "give either --world, or --data or --logs"),
+        (("--transfer",), "--transfer needs --load FOLDER"),
+        (("--world", "bakery"), "--world simulates the dialogues; leave out --data"),
     ],
 )
 def test_transfer_needs_a_model_and_one_place(

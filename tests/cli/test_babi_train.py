@@ -67,7 +67,7 @@ def test_a_finished_model_is_replaced_only_when_asked_to(
     assert dialgauge(capsys, *call, data, "--set", "hops=2", "--force").code == 0
     assert json.loads((learned / "ranker.json").read_text())["options"]["hops"] == "2"
     saved = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", learned, "--save", learned)
-    assert (saved.code, "already saved" in saved.err) == (2, True)
+    assert (saved.code, "a loaded model is finished; leave out --save" in saved.err) == (2, True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -213,7 +213,7 @@ def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, 
         (("--dialogue", "99"), "has 12 dialogues, so no dialogue 99"),
         (("--turn", "99"), "so no reply 99"),
         (("--figures", "x", "--figure-format", "gif"), "unknown --figure-format 'gif'"),
-        (("--split", "tast"), "there is no split 'tast' in task 1; found: trn, dev, tst, tst-OOV"),
+        (("--split", "tast"), "--split must be one of trn, dev, tst, tst-OOV (got 'tast'). Did you mean 'tst'"),
     ],
 )
 def test_attention_mistakes(

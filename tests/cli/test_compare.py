@@ -36,7 +36,9 @@ def gold(tmp_path: Path) -> Path:
 def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA")
     assert outcome.code == 0
-    rows = [line.split()[:3] for line in outcome.out.splitlines()[3:6]]
+    verdict, _, *lines = outcome.out.splitlines()
+    assert verdict.startswith("JGA names no clear winner: good has the top value, alike is ")
+    rows = [line.split()[:3] for line in lines[3:6]]
     assert [(name, letters.replace("·", "")) for name, _, letters in rows] == [
         ("good", "a"),
         ("alike", "a"),
@@ -247,7 +249,8 @@ def test_many_systems_and_measures_fit_80_columns(tmp_path: Path, capsys: pytest
         for number in range(10)
     ]
     outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 200)
-    lines = outcome.out.splitlines()
+    verdict, *lines = outcome.out.splitlines()
+    assert verdict.startswith("system-0 is ahead of every other system in JGA, of system-1 by 15.2 points")
     tables = lines[: lines.index("Do measures rank the systems alike? (Kendall's tau-b)")]
     rows = [line for line in tables if line.startswith(("system", "─")) or "   " in line]
     assert max(map(len, rows)) <= 80

@@ -362,9 +362,16 @@ def pair(tmp_path: Path) -> list[Path]:
     return files
 
 
-def test_scores_load_only_what_they_need(pair: list[Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["--run"]])
+def test_scores_load_only_what_they_need(pair: list[Path], more: list[str], tmp_path: Path) -> None:
     heavy = ("rich", "polars", "scipy", "importlib.metadata", "numpy.ma")
-    assert modules_of("score", *pair, heavy=heavy, folder=tmp_path) == "0"
+    assert modules_of("score", *pair, *more, heavy=heavy, folder=tmp_path) == "0"
+
+
+def test_a_comparison_is_stored_without_polars(pair: list[Path], tmp_path: Path) -> None:
+    other = pair[1].with_name("other.jsonl")
+    other.write_bytes(pair[1].read_bytes())
+    assert modules_of("compare", *pair, other, "--run", heavy=("polars", "duckdb", "scipy"), folder=tmp_path) == "0"
 
 
 def test_a_terminal_shows_the_same_table_with_styles(pair: list[Path], tmp_path: Path) -> None:

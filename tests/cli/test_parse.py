@@ -17,6 +17,7 @@ from dialgauge.cli import (
     Argument,
     CommandParameter,
     Option,
+    check_together,
     command_parameters,
     given_values,
     keyword_arguments,
@@ -204,6 +205,43 @@ def test_help_is_wanted_wherever_it_stands() -> None:
     assert read_words("", probe, ["a", "-wh"]).help
     assert not read_words("", probe, ["--", "--help"]).help
     assert not read_words("", probe, ["--name", "--help"]).help
+
+
+def exclusive(
+    files: Annotated[list[str] | None, Argument(metavar="[FILE...]", not_with=("--from",))] = None,
+    stored: Annotated[str | None, Option("--from", "-f", alone="--from shows what is stored")] = None,
+    seed: Annotated[int, Option("--seed", "-s", not_with=("--from", "--elsewhere"))] = 0,
+    fast: Annotated[bool, Option("--fast", not_with=("--seed",))] = False,
+    rate: Annotated[float, Option("--rate", needs="--seed")] = 0.5,
+) -> None:
+    """Options that do not go together."""
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["x", "-f", "run", "-s3"], "--from shows what is stored; leave out FILE, --seed"),
+        (["--fast", "--seed=0"], "--fast and --seed exclude each other; leave one out"),
+        (["--rate", "1"], "--rate needs --seed N"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(words: list[str], sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=f"^{sentence}$"):
+        check_together(exclusive, read_words("", exclusive, words))
+
+
+def test_options_that_go_together_are_not() -> None:
+    for words in (["x", "--fast"], ["--from", "run", "--fast"], ["-s3", "--rate=1", "x"]):
+        check_together(exclusive, read_words("", exclusive, words))
+
+
+def test_what_is_excluded_or_needed_is_an_option() -> None:
+    everywhere = {option for _, one in EVERY for parameter in command_parameters(one) for option in parameter.options}
+    for _, command in EVERY:
+        own = {option for parameter in command_parameters(command) for option in parameter.options}
+        for parameter in command_parameters(command):
+            assert set(parameter.declaration.settings.get("not_with", ())) <= everywhere
+            assert parameter.declaration.settings.get("needs") in {None, *own}
 
 
 @pytest.mark.parametrize(("name", "command"), EVERY)

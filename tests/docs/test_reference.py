@@ -63,10 +63,12 @@ def test_worked_joint_goal_accuracy_is_what_counting_by_hand_gives() -> None:
 
 
 def test_worked_values_of_tasks_are_those_of_the_library() -> None:
-    [terse] = dialgauge.score_tasks(EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0)
+    [terse] = dialgauge.score_tasks(
+        EXAMPLES / "town" / "gold.json", [EXAMPLES / "town" / "terse.json"], resamples=0
+    ).runs
     for name in ("Success(rules=grounded)", "ReqR", "OfferP"):
         page = measures()[page_path(name.partition("(")[0])]
-        assert f"{100 * (terse[name] or 0.0):.2f}%" in page
+        assert f"{100 * float(terse[name]):.2f}%" in page
 
 
 def test_sums_of_worked_examples_give_the_value() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge import Store, compare_runs, score
+from dialgauge import Store, compare, score
 from dialgauge.comparison import comparable_signature
 from dialgauge.explorer import boards, write_leaderboard
 from dialgauge.measures import Signature
@@ -29,7 +29,7 @@ def test_runs_that_were_measured_alike_are_ranked_with_letters(stored: tuple[Sto
     [board] = boards(stored[1])
     values = [row.scores[0].score.value or 0.0 for row in board.rows if row.scores[0].score is not None]
     assert values == sorted(values, reverse=True) and len(values) == 3
-    comparison = compare_runs(stored[1])
+    comparison = compare(stored[1])
     for one in board.rows:
         for other in board.rows:
             if one.run.id < other.run.id:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dialgauge import Store, compare_runs, score
+from dialgauge import Store, compare, score
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import report_html, report_markdown, write_report
 from dialgauge.runs import Run, new_run
@@ -36,7 +36,7 @@ def report(runs: list[Run]) -> str:
 
 def test_it_begins_with_the_answer_and_has_every_score(runs: list[Run], report: str) -> None:
     text = report
-    comparison = compare_runs(runs[:2])
+    comparison = compare(runs[:2])
     difference = comparison.difference("alpha", "beta", "JGA")
     assert difference.significant and "alpha is better than beta by JGA" in text
     assert f"{100 * difference.difference:.1f} points" in text
@@ -53,7 +53,7 @@ def test_nothing_is_fetched_and_only_its_own_script_may_run(report: str) -> None
 
 
 def test_dialogues_that_differ_most_come_first(runs: list[Run], report: str) -> None:
-    comparison = compare_runs(runs[:2])
+    comparison = compare(runs[:2])
     size = {
         name: abs(comparison.scores.contributions("JGA")[0][place] - comparison.scores.contributions("JGA")[1][place])
         for place, name in enumerate(comparison.dialogues)

@@ -16,6 +16,7 @@ from dialgauge.explorer import comparison_sentences, run_sentences
 from dialgauge.measures import Count, Coverage, Score, Scores
 from dialgauge.presentation.phrases import Glossary, listed, numbers, percent
 from dialgauge.runs import Run, new_run
+from dialgauge.text import Note
 from dialgauge.tracking import score
 
 SHARE = Score(value=0.5, unit="share", higher_is_better=True, lower=0.0, upper=1.0)
@@ -238,6 +239,10 @@ def test_what_is_missing_comes_first() -> None:
     told = run_sentences(run_of("tracking", {"JGA": SHARE}, name="ubar", coverage=part, notes=["look out"]))
     assert told[0] == "ubar is incomplete: it lacks 56 of 1,000 dialogues, 3 failed (intersection)."
     assert told[-1] == "Look out."
+    said = [Note("coverage", "all of it"), Note("partial_coverage", "half of it"), Note("uncounted", "tokens: odd")]
+    noted = run_sentences(run_of("tracking", {"JGA": SHARE}, name="ubar", notes=said))
+    assert noted[-2:] == ["Half of it.", "tokens: odd."] and "All of it." not in noted
+    assert noted[:-2] == run_sentences(run_of("tracking", {"JGA": SHARE}, name="ubar", notes=said), notes=False)
     unknown = Coverage({"turns": Count(scored=3)})
     assert not any("incomplete" in one for one in run_sentences(run_of("x", {"JGA": SHARE}, coverage=unknown)))
 

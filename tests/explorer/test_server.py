@@ -98,10 +98,10 @@ def test_a_run_shows_what_its_manifest_says(client: Client, stored: tuple[Store,
 
 
 def test_side_by_side_starts_where_the_runs_part(client: Client, stored: tuple[Store, list[Run]]) -> None:
-    from dialgauge import compare_runs
+    from dialgauge import compare
 
     one, two = stored[1][:2]
-    comparison = compare_runs([one, two])
+    comparison = compare([one, two])
     parted = [name for name in comparison.dialogues if comparison.divergence("alpha", "beta", name)]
     assert parted
     for name in parted[:5]:

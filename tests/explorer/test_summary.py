@@ -12,7 +12,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.explorer import comparison_sentences, markdown_summary, worst_of
 from dialgauge.measures import Count, Coverage, Score, Scores, Signature
 from dialgauge.runs import Run, new_run
-from dialgauge.tasks import TaskFault, reasons_frame
+from dialgauge.tasks import TaskFault, reasons_table
 
 DIALOGUES = [f"d{number:02}" for number in range(40)]
 
@@ -53,7 +53,8 @@ def test_three_systems_on_sixty_lines_with_letters_worst_dialogues_and_signature
     text = markdown_summary(runs, comparison)
     lines = text.splitlines()
     assert len(lines) <= 60
-    assert lines[0].startswith(
+    assert lines[0].startswith("- augpt is ahead of every other system in JGA, of dots by ")
+    assert lines[1].startswith(
         "- augpt is better than every other system by JGA (joint goal accuracy; ahead of dots by "
     )
     (header,) = [line for line in lines if line.startswith("| system")]
@@ -141,8 +142,8 @@ def test_where_less_is_better_the_highest_value_is_the_worst() -> None:
 
 def reasons(*codes: tuple[str, str]) -> dict[str, list[object]]:
     """The columns of the reasons of a taxi, by rule set and code."""
-    frame = reasons_frame(("a", "taxi", rule, TaskFault(reason=code)) for rule, code in codes)
-    return frame.to_dict(as_series=False)
+    frame = reasons_table(("a", "taxi", rule, TaskFault(reason=code)) for rule, code in codes)
+    return frame.frame().to_dict(as_series=False)
 
 
 @pytest.mark.parametrize(
@@ -192,4 +193,5 @@ def test_the_summary_begins_with_the_sentences() -> None:
     runs = [made("augpt", 0.8), made("dots", 0.5)]
     comparison = compare_runs(runs, resamples=300)
     first = comparison_sentences(comparison)[0]
-    assert markdown_summary(runs, comparison).replace("\\", "").startswith(f"- {first}")
+    summary = markdown_summary(runs, comparison).replace("\\", "")
+    assert summary.startswith(f"- {comparison.verdict}.\n- {first}")

@@ -31,7 +31,7 @@ def compared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     store = Store(tmp_path / "runs")
     files = [tau_file(tmp_path / f"{name}.json", tasks) for name, tasks in TASKS.items()]
     if request.param == "trials":
-        runs = [store.add(run) for run in score_results(files, resamples=10)]
+        runs = [store.add(run) for run in score_results(files, resamples=10).runs]
     elif request.param == "faults":
         runs = [store.add(check_faults(file, resamples=10)) for file in files]
     else:

@@ -171,15 +171,15 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 def trials_scored(content: bytes, folder: Path) -> None:
     """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and a comparison."""
     from dialgauge.comparison import compare_runs, comparison_json, screen_tables
-    from dialgauge.tasks import coverage_sentences, results_document, score_results, trial_tables
+    from dialgauge.tasks import score_results
 
-    runs = score_results([in_file(folder, content)], resamples=5)
-    coverage_sentences(runs)
-    results_document(runs)
-    for table in trial_tables(runs):
+    results = score_results([in_file(folder, content)], resamples=5)
+    results.document()
+    assert results.notes
+    for table in results.tables():
         table.render("markdown")
-    again = score_results([in_file(folder, content, "again.json")], resamples=0)
-    comparison = compare_runs([*runs, *again], resamples=20)
+    again = score_results([in_file(folder, content, "again.json")], resamples=0).runs
+    comparison = compare_runs([*results.runs, *again], resamples=20)
     comparison_json(comparison)
     for table in screen_tables(comparison):
         table.render("csv")
@@ -189,7 +189,7 @@ def users_judged(content: bytes, folder: Path) -> None:
     """``dialgauge users score``: scores, tables, explanations."""
     from dialgauge.users import explanation, score_tables, score_users, warnings
 
-    run = score_users(in_file(folder, content), resamples=5).run
+    run = score_users(in_file(folder, content), resamples=5)[0]
     list(warnings(run))
     explained = [table for name in run.table("dialogues")["dialogue"] for table in explanation(run, name)]
     for table in (*score_tables(run), *explained):

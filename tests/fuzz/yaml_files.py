@@ -13,7 +13,7 @@ from fuzz.target import Reading, Seeds, Target, damaging, in_file
 
 def yaml_targets() -> Iterator[Target]:
     """Every loader, and the reader that all of them share."""
-    dataset_profile = partial(_shipped, "dialgauge.users", "profiles", "multiwoz21.yaml")
+    dataset_profile = partial(_shipped, "dialgauge.users", "profiles", "multiwoz21.json")
     loaders: dict[str, tuple[Seeds, Reading]] = {
         "profile": (_profile_seeds, _with_path(_yaml_profile)),
         "config": (_config_seeds, _with_path(_yaml_config)),

@@ -15,6 +15,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     INJECTED_FAULTS,
     AgentSpec,
+    BrokenLink,
     ConversationBlame,
     InjectedFault,
     LoadedTown,
@@ -22,11 +23,12 @@ from dialgauge.lab import (
     blame_conversations,
     blame_document,
     blame_explanation,
+    blame_rows,
     blame_tables,
-    blamed_run,
     hold_conversations,
     injected_conversations,
     open_town,
+    require_blame,
     scored_run,
     town_run,
 )
@@ -35,12 +37,13 @@ from dialgauge.lab.blame import (
     SIDE_OF,
     TRUE_CAUSES,
     blame_confusion,
+    broken_links,
     fully_lost_exchanges,
     partly_lost_exchanges,
 )
 from dialgauge.measures import card_named, parse_measure
 from dialgauge.runs import Store, new_run
-from dialgauge.tasks import judge_outcomes
+from dialgauge.tasks import TaskFault, judge_outcomes, reasons_table
 
 MILD = {"channel": "mild"}
 SITTING = Sitting(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-system", MILD))
@@ -435,7 +438,7 @@ def test_a_user_that_fails_technically_is_on_the_record(town: LoadedTown, monkey
         (None, "infrastructure", "infrastructure", True)
     ] * 3
     assert run.scores["Blame[infrastructure]"].value == 1
-    assert "no answer" in rows[0]["sentence"]
+    assert rows[0]["reason"] == "failed" and "no answer" in rows[0]["given"][0]
 
 
 # What a run keeps
@@ -477,7 +480,8 @@ def _evidence() -> Any:
 def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     store = Store(tmp_path)
     stored = town_run(town, SITTING, store=store, resamples=0)
-    again = blamed_run(store.open(stored.id))
+    again = store.open(stored.id)
+    require_blame(again)
     assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
     assert [table.title for table in blame_tables(again)] == [
         "Whose fault the failures were",
@@ -485,14 +489,14 @@ def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
     ]
 
 
-def test_other_runs_have_no_blame() -> None:
+def test_only_runs_of_the_lab_have_blame() -> None:
     with pytest.raises(DialgaugeError, match="of kind tracking"):
-        blamed_run(new_run(kind="tracking", name="x"))
+        require_blame(new_run(kind="tracking", name="x"))
 
 
 def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
     run = town_run(town, SITTING, resamples=0)
-    row = run.table("blame").filter("first").row(0, named=True)
+    row = next(row for row in blame_document(run)["blame"] if row["first"])  # type: ignore[attr-defined]
     verdict, evidence = blame_explanation(run, row["dialogue"].lower())
     assert any(row["sentence"] in note for note in verdict.notes)
     assert any("What failed in" in note for note in verdict.notes)
@@ -521,8 +525,52 @@ def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:
     run = town_run(open_town(count=120, seed=3), sitting)
     talks = {dialogue.id: dialogue.turns for dialogue in run.dialogues()}
     speakers = {"answered_not_heard": "system", "said_not_heard": "user"}
-    cut = [row for row in run.table("blame").to_dicts() if "cut off" in row["sentence"] and row["cause"] in speakers]
+    lost = ("exchanges_lost", "exchanges_partly_lost")
+    cut = [row for row in run.table("blame").to_dicts() if row["reason"] in lost and row["cause"] in speakers]
     assert cut
     for row in cut:
         turn = talks[row["dialogue"]][row["turn"]]
         assert turn.speaker == speakers[row["cause"]] and set(turn.heard or ()) != set(turn.acts or ())
+
+
+#: Of reasons that conversations seldom have, the words.
+SELDOM = {
+    "acts_not_recorded": "The user's acts are not recorded, so what it said is unknown.",
+    "all_held": "Every link that the record shows held.",
+    "first_try_untold": "The first try with area south was 'north', and that was never told.",
+    "first_try_not_refused": "The first try with area south was 'north', though the goal expects a refusal.",
+    "goodbye_early": "The system said goodbye in turn 9 before the user was done.",
+    "goodbye_unsaid": "The system heard a goodbye in turn 9 that the user did not say.",
+    "name_not_taken": "The system named acorn in turn 7, and the user did not take it.",
+    "name_unheard": "The system named acorn in turn 7, which the user did not hear.",
+    "never_called": "The system heard area south in turn 3; there was no acorn.",
+    "never_searched": "The system knew all that was wanted in turn 3 and never searched.",
+    "refusal_untraceable": "The system refused the first try in turn 7; the user does not record what it heard.",
+    "wish_never_said": "The user never said what it wants of the acorn.",
+    "exchanges_partly_lost": "The conversation was cut off after 2 partly lost exchanges, 1 of them from turn 9 on "
+    "because the user repeated what was heard and answered.",
+    "limit": "The north came before the user got to the area of the acorn; nobody lost an exchange.",
+    "ended": "The acorn ended the conversation (north).",
+}
+
+
+def test_every_reason_of_a_broken_link_has_words_and_is_given() -> None:
+    folder = Path(broken_links.__file__).parent
+    code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "broken_links.py")
+    for reason in broken_links.LINK_WORDS:
+        assert f'"{reason}"' in code, reason
+        link = BrokenLink(
+            cause="never_said", reason=reason, slot="area", turn=9, said_turn=1, heard_turn=3, acted_turn=5,
+            answered_turn=7, given=("north",), wanted="south", entity="acorn", times=1, of=2,
+        )  # fmt: skip
+        assert link.sentence == SELDOM.get(reason, link.sentence)
+        assert link.sentence.endswith(".") and "{" not in link.sentence and "None" not in link.sentence
+    assert BrokenLink(cause="unclear", reason="of another version").sentence == "of another version"
+
+
+def test_a_domain_whose_links_held_says_why_it_failed() -> None:
+    link = BrokenLink(cause="unclear", reason="all_held", turn=9)
+    row = {**msgspec.structs.asdict(link), "dialogue": "a", "domain": "taxi"}
+    reasons = reasons_table([("a", "taxi", "strict", TaskFault(reason="no_taxi"))]).frame().to_dicts()
+    [told] = blame_rows([row], reasons)
+    assert told["sentence"] == "Every link that the record shows held (no taxi was sent)."

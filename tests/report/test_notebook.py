@@ -95,14 +95,14 @@ def test_scores_and_comparisons_have_intervals(systems: int) -> None:
     assert re.search(r"<small>\[\d+\.\d\d, \d+\.\d\d\]</small>", shown(results))
     assert "<caption>tracking b</caption>" in shown(results["b"])
     assert "<caption>tracking b</caption>" in shown(results["b"])
-    html = shown(dialgauge.compare_runs(results.runs, measures=["JGA"], resamples=100))
+    html = shown(dialgauge.compare(results.runs, measures=["JGA"], resamples=100))
     assert re.search(r"<small>\[\+\d+\.\d\d, \+\d+\.\d\d\]</small>|<small>\[-\d+\.\d\d, [-+]\d", html)
     assert "--" not in re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL), (
         "options of commands do not belong here"
     )
     assert html.count("<details>") == html.count("<table>") - 2
     assert "<caption>Differences, first minus second</caption>" in html
-    folded = shown(dialgauge.compare_runs(results.runs, resamples=100))
+    folded = shown(dialgauge.compare(results.runs, resamples=100))
     assert ("<summary>Differences, first minus second</summary>" in folded) == (systems == 3), "27 rows"
 
 
@@ -110,7 +110,7 @@ def test_nothing_from_data_is_markup() -> None:
     one = dialogue(ODD, {ODD: {ODD: (ODD,)}}, ODD)
     corpus = Corpus(source=ODD, format=ODD, kind="dialogues", dialogues=[one])
     results = scored(ODD, "b")
-    comparison = dialgauge.compare_runs(results.runs, measures=["JGA"], resamples=100)
+    comparison = dialgauge.compare(results.runs, measures=["JGA"], resamples=100)
     for thing in (one, corpus, results, results[0], results.table(), comparison):
         html = shown(thing)
         assert "<img" not in html

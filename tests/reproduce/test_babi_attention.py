@@ -215,6 +215,6 @@ def test_fresh_needs_data_and_a_paper_with_models(capsys: pytest.CaptureFixture[
     lost = dialgauge(capsys, "reproduce", "babi", "--fresh", "--data", tmp_path)
     assert (lost.code, "give --data FOLDER with the released bAbI files in FOLDER/babi" in lost.err) == (2, True)
     idle = dialgauge(capsys, "reproduce", "babi", "--seeds", 2, "--data", tmp_path)
-    assert (idle.code, "only apply to training; add --fresh" in idle.err) == (2, True)
+    assert (idle.code, "--seeds needs --fresh" in idle.err) == (2, True)
     other = dialgauge(capsys, "reproduce", "gcdf1", "--fresh", "--data", tmp_path)
     assert (other.code, "nothing of the paper 'gcdf1' is trained" in other.err) == (2, True)

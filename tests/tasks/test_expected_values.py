@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from dialgauge.dialogue import Goal
+from dialgauge.runs import Run
 from dialgauge.tasks import (
     RULES,
     DomainGoal,
     GoldTask,
     TaskEvaluation,
     TaskPredictions,
-    TaskScores,
     TaskTurn,
     active_domains,
     cleaned,
@@ -38,11 +38,11 @@ RICHNESS = {
 GROUNDED = "(rules=grounded)"
 
 
-def flags(scores: TaskScores, rules: str) -> dict[str, str]:
+def flags(scores: Run, rules: str) -> dict[str, str]:
     """Each dialogue's flags, as the expected file writes them, from the run's table."""
     written: dict[str, list[str]] = {}
     total: dict[str, list[bool]] = {}
-    rows = scores.run.table("task_verdicts").select("dialogue", "rules", "domain", "inform", "success").iter_rows()
+    rows = scores.table("task_verdicts").select("dialogue", "rules", "domain", "inform", "success").iter_rows()
     for dialogue, judged, domain, inform, success in rows:
         if judged == rules:
             key = dialogue.lower().removesuffix(".json")
@@ -68,7 +68,7 @@ def predictions(system: str, shared_data: Path) -> TaskPredictions:
 
 
 @pytest.fixture(scope="module")
-def scores(predictions: TaskPredictions, evaluation: TaskEvaluation) -> TaskScores:
+def scores(predictions: TaskPredictions, evaluation: TaskEvaluation) -> Run:
     return evaluation.score(predictions)
 
 
@@ -80,13 +80,13 @@ def test_what_the_file_brings(system: str, e2e: Any, predictions: TaskPrediction
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_every_dialogues_flags(system: str, e2e: Any, scores: TaskScores, rules: str) -> None:
+def test_every_dialogues_flags(system: str, e2e: Any, scores: Run, rules: str) -> None:
     expected = {key: ordered(text) for key, text in e2e["systems"][system][rules]["per_dialogue"].items()}
     assert flags(scores, rules) == expected
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_rates_of_all_and_of_each_domain(system: str, e2e: Any, scores: TaskScores, rules: str) -> None:
+def test_rates_of_all_and_of_each_domain(system: str, e2e: Any, scores: Run, rules: str) -> None:
     expected = e2e["systems"][system][rules]
     ending = "" if rules == "mwzeval" else GROUNDED
     for aspect in ("inform", "success"):
@@ -97,9 +97,9 @@ def test_rates_of_all_and_of_each_domain(system: str, e2e: Any, scores: TaskScor
             assert round(100 * value, 1) == rate, (aspect, domain)
 
 
-def test_counts(system: str, e2e: Any, scores: TaskScores) -> None:
+def test_counts(system: str, e2e: Any, scores: Run) -> None:
     expected = e2e["systems"][system]["mwzeval"]["counts_n_inform_success"]
-    table = scores.run.table("dialogue_scores").select("measure", "num", "den")
+    table = scores.table("dialogue_scores").select("measure", "num", "den")
     by_measure = {measure: (num, den) for measure, num, den in table.group_by("measure").sum().rows()}
     for domain, (count, informed, successful) in expected.items():
         part = "" if domain == "total" else f"[{domain}]"
@@ -107,16 +107,14 @@ def test_counts(system: str, e2e: Any, scores: TaskScores) -> None:
         assert by_measure[f"Success{part}"] == (successful, count)
 
 
-def test_companions(system: str, e2e: Any, scores: TaskScores) -> None:
+def test_companions(system: str, e2e: Any, scores: Run) -> None:
     expected = e2e["systems"][system]["grounded"]["companions"]
     for name in ("OfferP", "ReqP", "ReqR"):
         assert scores[name] == pytest.approx(expected[name], abs=1e-12)
-    assert scores.run.details["stuffed_responses"] == expected["stuffed"]
+    assert scores.details["stuffed_responses"] == expected["stuffed"]
 
 
-def test_texts_richness_bleu_and_combined(
-    system: str, e2e: Any, predictions: TaskPredictions, scores: TaskScores
-) -> None:
+def test_texts_richness_bleu_and_combined(system: str, e2e: Any, predictions: TaskPredictions, scores: Run) -> None:
     expected = e2e["systems"][system]
     texts = [cleaned(turn.response) for turns in predictions.dialogues.values() for turn in turns]
     assert hashlib.sha256("\n".join(texts).encode()).hexdigest() == expected["cleaned_texts_sha256"]
@@ -141,7 +139,7 @@ def test_every_mode_of_active_domains(
         assert len([key for key in found if found[key] != default[key]]) == values["dialogues_that_differ_from_default"]
         informed, successful = (sum(text.endswith(end) for text in found.values()) for end in (("10", "11"), "11"))
         assert [len(found), informed, successful] == values["counts"], mode
-        assert scores.run.details["domains"] == mode
+        assert scores.details["domains"] == mode
 
 
 def test_loopholes_are_as_wide_as_measured(
@@ -161,7 +159,7 @@ def test_loopholes_are_as_wide_as_measured(
     }
     for dialogues, name in ((claimed, "all_five_domains_active"), (stuffed, "six_classes_appended")):
         scores = evaluation.score(TaskPredictions(system, dialogues), human=False)
-        assert [round(100 * (scores[aspect] or 0), 1) for aspect in ("Inform", "Success")] == probes[name], name
+        assert [round(100 * float(scores[aspect]), 1) for aspect in ("Inform", "Success")] == probes[name], name
     assert scores["Inform(rules=grounded)"] == 0.0
 
 
@@ -180,20 +178,20 @@ def test_controls(name: str, e2e: Any, evaluation: TaskEvaluation) -> None:
     for aspect in ("inform", "success"):
         for domain, rate in expected["mwzeval"][aspect].items():
             value = scores[f"{aspect.capitalize()}{'' if domain == 'total' else f'[{domain}]'}"]
-            assert round(100 * (value or 0), 1) == rate
-        assert round(100 * (scores[f"{aspect.capitalize()}{GROUNDED}"] or 0), 1) == expected["grounded"][aspect]
+            assert round(100 * float(value), 1) == rate
+        assert round(100 * float(scores[f"{aspect.capitalize()}{GROUNDED}"]), 1) == expected["grounded"][aspect]
     companions = expected["grounded"]["companions"]
     for companion in ("OfferP", "ReqP", "ReqR"):
         value = companions[companion]
         assert scores[companion] == (None if value is None else pytest.approx(value, abs=1e-12))
-    assert scores.run.details["stuffed_responses"] == companions["stuffed"]
+    assert scores.details["stuffed_responses"] == companions["stuffed"]
     for measure, theirs in RICHNESS.items() if "richness" in expected else ():
         assert scores[measure] == pytest.approx(expected["richness"][theirs], abs=1e-9)
 
 
-def test_human_values_stand_beside_every_system(e2e: Any, scores: TaskScores) -> None:
+def test_human_values_stand_beside_every_system(e2e: Any, scores: Run) -> None:
     expected = e2e["controls"]["human_responses"]
-    human = scores.run.details["human"]
+    human = scores.details["human"]
     assert round(100 * human["Success"], 1) == expected["mwzeval"]["success"]["total"]
     assert round(100 * human[f"Success{GROUNDED}"], 1) == expected["grounded"]["success"]
     assert human["ReqP"] == pytest.approx(expected["grounded"]["companions"]["ReqP"], abs=1e-12)

@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Run:
         turn["state"] = {**turn["state"], "hotel": {"area": "centre"}}
     dialogues["sng0002"][0]["response"] = "it is nice ."
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(measures=("all",), resamples=0))
-    return Store(tmp_path / "runs").add(evaluation.score(predictions_from("mine", dialogues)).run)
+    return Store(tmp_path / "runs").add(evaluation.score(predictions_from("mine", dialogues)))
 
 
 def library_of(run: Run) -> Library:
@@ -85,7 +85,7 @@ def test_what_was_told_in_vain_is_not_called_untold(tmp_path: Path) -> None:
     dialogues["mul0001"][1]["active_domains"] = ["train"]
     dialogues["mul0001"][1]["response"] = "booked . the phone is [hotel_phone] ."
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(resamples=0))
-    run = Store(tmp_path / "runs").add(evaluation.score(predictions_from("mine", dialogues)).run)
+    run = Store(tmp_path / "runs").add(evaluation.score(predictions_from("mine", dialogues)))
     library = library_of(run)
     rows = PAGES.dialogue(library, run, library.dialogue(run, "mul0001")).overview.domains["hotel"]
     assert rows[0].reason.startswith("never told: reference; given in the wrong place: phone (")
@@ -253,7 +253,7 @@ def test_links_and_elements_are_plain(run: Run) -> None:
 @pytest.mark.soak
 def test_pages_of_a_real_system_agree_with_its_scores(shared_data: Path, tmp_path: Path) -> None:
     evaluation = TaskEvaluation(shared_data / "multiwoz21" / "test.json.gz", options=TaskOptions(resamples=0))
-    real = evaluation.score(read_predictions(shared_data / "dst_predictions" / "augpt.json.gz")).run
+    real = evaluation.score(read_predictions(shared_data / "dst_predictions" / "augpt.json.gz"))
     stored = Store(tmp_path / "runs").add(real)
     library = library_of(stored)
     scores = {(name, measure): num / den for name, measure, num, den in stored.table("dialogue_scores").rows() if den}

@@ -19,7 +19,7 @@ from dialgauge.tasks import (
     GoldTasks,
     TaskEvaluation,
     TaskOptions,
-    TaskScores,
+    TaskRuns,
     as_system,
     explanation,
     predictions_from,
@@ -42,7 +42,7 @@ def faulty() -> dict[str, list[dict[str, Any]]]:
     return dialogues
 
 
-def scored(small: GoldTasks, dialogues: dict[str, Any], name: str = "mine", **options: Any) -> TaskScores:
+def scored(small: GoldTasks, dialogues: dict[str, Any], name: str = "mine", **options: Any) -> Run:
     chosen = TaskOptions(**{"measures": ("all",), "resamples": 20, **options})
     return TaskEvaluation(small, town(), options=chosen).score(predictions_from(name, dialogues))
 
@@ -51,7 +51,7 @@ def scored(small: GoldTasks, dialogues: dict[str, Any], name: str = "mine", **op
 def test_every_tasks_run_keeps_the_contract(small: GoldTasks, tmp_path: Path, missing: str) -> None:
     dialogues = faulty()
     del dialogues["sng0002"]
-    run = scored(small, dialogues, missing=missing).run
+    run = scored(small, dialogues, missing=missing)
     assert_run_contract(run)
     stored = Store(tmp_path / "runs").add(run)
     assert_run_contract(stored)
@@ -62,7 +62,7 @@ def test_every_tasks_run_keeps_the_contract(small: GoldTasks, tmp_path: Path, mi
 
 @pytest.mark.soak
 def test_the_contract_holds_for_a_real_system(evaluation: TaskEvaluation, shared_data: Path, tmp_path: Path) -> None:
-    run = evaluation.score(read_predictions(shared_data / "dst_predictions" / "mintl.json.gz")).run
+    run = evaluation.score(read_predictions(shared_data / "dst_predictions" / "mintl.json.gz"))
     assert_run_contract(run)
     assert_run_contract(Store(tmp_path / "runs").add(run))
 
@@ -75,7 +75,7 @@ def everything(run: Run) -> list[Any]:
 
 
 def test_fresh_and_stored_runs_show_the_same(small: GoldTasks, tmp_path: Path) -> None:
-    run = scored(small, faulty(), name="lava").run
+    run = scored(small, faulty(), name="lava")
     stored = Store(tmp_path / "runs").add(run)
     assert everything(Store(tmp_path / "runs").open(stored.id)) == everything(run)
 
@@ -83,23 +83,23 @@ def test_fresh_and_stored_runs_show_the_same(small: GoldTasks, tmp_path: Path) -
 def test_from_python(tmp_path: Path) -> None:
     gold = write_town(tmp_path)
     (tmp_path / "mine.json").write_text(json.dumps(responses()))
-    [scores] = dialgauge.score_tasks(gold, tmp_path / "mine.json", resamples=10)
-    assert (scores.name, scores["Success"]) == ("mine", 1.0)
+    results = dialgauge.score_tasks(gold, tmp_path / "mine.json", resamples=10)
+    assert (list(results), float(results["mine"]["Success"])) == (["mine"], 1.0)
     named = dialgauge.score_tasks(
         gold, {"a": tmp_path / "mine.json", "b": predictions_from("c", faulty())}, human=False
     )
-    assert [each.name for each in named] == ["a", "c"]
-    assert named[0].run.details["human"] == {}
-    assert "MUL0001" in scores.explain("mul0001")
-    assert "Success" in str(scores)
-    assert "<table" in scores._repr_html_()
-    assert "TaskScores" in repr(scores)
+    assert [each.name for each in named.runs] == ["a", "c"]
+    assert named[0].details["human"] == {}
+    assert "MUL0001" in str(results.explain("mul0001"))
+    assert "Success" in str(results)
+    assert "<table" in results._repr_html_()
+    assert repr(results).startswith("<RunSet tasks: mine; Inform, Success, ")
     with pytest.raises(DialgaugeError, match="Did you mean 'Success'"):
-        scores["Sucess"]
+        results["mine"]["Sucess"]
     with pytest.raises(DialgaugeError, match="nothing to score"):
         dialgauge.score_tasks(gold, [])
     with pytest.raises(DialgaugeError, match="is not a run of 'dialgauge tasks score'"):
-        TaskScores(new_run(kind="users", name="x"))
+        TaskRuns([new_run(kind="users", name="x")])
     with pytest.raises(DialgaugeError, match="there is no measure"):
         dialgauge.score_tasks(gold, tmp_path / "mine.json", measures=["Sucess"])
 
@@ -133,16 +133,17 @@ def test_every_measure_has_a_card(small: GoldTasks) -> None:
 
 
 def test_why_something_failed(small: GoldTasks) -> None:
-    text = scored(small, faulty()).explain("MUL0001")
+    results = TaskRuns([scored(small, faulty())])
+    text = str(results.explain("MUL0001"))
     assert "area=north, parking=yes" in text
     assert "in turn 5 the state led to 1 row" not in text
     assert (
         "in turn 1 the state led to 1 row, 1 of which does not fit the goal, such as cityroomz: area is centre" in text
     )
     assert "under mwzeval a domain cannot succeed while another fails (hotel)" in text
-    assert "never told: address" in scored(small, faulty()).explain("SNG0002.json")
+    assert "never told: address" in str(results.explain("SNG0002.json"))
     with pytest.raises(DialgaugeError, match=r"Did you mean 'MUL0001\.json'"):
-        scored(small, faulty()).explain("MUL0002")
+        results.explain("MUL0002")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_why_something_failed(small: GoldTasks) -> None:
 def test_reasons_of_a_failed_offer(small: GoldTasks, turn: dict[str, Any], reason: str) -> None:
     dialogues = responses()
     dialogues["mul0001"] = [{**turn, "active_domains": ["hotel"]}] * 3
-    texts = reason_texts(scored(small, dialogues).run.table("reasons").iter_rows(named=True))
+    texts = reason_texts(scored(small, dialogues).table("reasons").iter_rows(named=True))
     mwzeval, _ = [text for (_, domain, _), text in texts.items() if domain == "hotel"]
     assert reason in mwzeval
 
@@ -164,8 +165,7 @@ def test_reasons_of_a_failed_offer(small: GoldTasks, turn: dict[str, Any], reaso
 def test_missing_dialogues_say_so(small: GoldTasks) -> None:
     dialogues = responses()
     del dialogues["sng0002"]
-    run = scored(small, dialogues).run
-    rows = run.table("reasons").filter(pl.col("dialogue") == "SNG0002.json")
+    rows = scored(small, dialogues).table("reasons").filter(pl.col("dialogue") == "SNG0002.json")
     assert rows.select("rule", "reason").rows() == [("grounded", "no_responses")]
 
 
@@ -173,30 +173,30 @@ def test_the_worst_come_first(small: GoldTasks) -> None:
     worse = faulty()
     worse["mul0001"][2]["response"] = "no idea ."  # the train fails too: two domains
     for dialogues in (worse, dict(reversed(worse.items()))):
-        table = worst_dialogues(scored(small, dialogues).run, 1)
+        table = worst_dialogues(scored(small, dialogues), 1)
         assert [(row["dialogue"], row["domain"]) for row in table.records()] == [
             ("MUL0001.json", "hotel"), ("MUL0001.json", "train"),
         ]  # fmt: skip
-    assert len(worst_dialogues(scored(small, responses()).run, 5)) == 0
+    assert len(worst_dialogues(scored(small, responses()), 5)) == 0
 
 
 def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
-    assert warnings(scored(small, responses()).run) == []
+    assert warnings(scored(small, responses())) == []
     stuffed = {
         key: [{**turn, "response": "[name] [trainid] [phone] [address] [postcode] [reference]"} for turn in turns]
         for key, turns in responses().items()
     }
-    told = warnings(scored(small, stuffed).run)
+    told = warnings(scored(small, stuffed))
     assert any("4 of 4 responses are stuffed" in each for each in told)
     assert any("of what it tells was asked for (human responses: 100%)" in each for each in told)
     five = ["hotel", "train", "taxi", "restaurant", "attraction"]
     claimed = {key: [{**turn, "active_domains": five} for turn in turns] for key, turns in responses().items()}
-    assert "claims 5.0 active domains per turn" in warnings(scored(small, claimed).run)[0]
+    assert "claims 5.0 active domains per turn" in warnings(scored(small, claimed))[0]
     plain = {
         key: [{**turn, "response": "[value_name] [value_phone]"} for turn in turns]
         for key, turns in responses().items()
     }
-    assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders").run)[-1]
+    assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders"))[-1]
 
 
 @pytest.mark.parametrize("measures", ["Inform", "BLEU", "all"])
@@ -207,21 +207,21 @@ def test_warnings_do_not_depend_on_what_is_shown(small: GoldTasks, measures: str
         for key, turns in responses().items()
     }
     evaluation = TaskEvaluation(small, town(), options=TaskOptions(measures=(measures,), resamples=0))
-    run = evaluation.score(predictions_from("mine", telling), human=human).run
+    run = evaluation.score(predictions_from("mine", telling), human=human)
     assert any("of what it tells was asked for (human responses: 100%)" in each for each in warnings(run))
 
 
 def test_a_mode_that_is_not_the_published_one_is_told(small: GoldTasks) -> None:
-    told = warnings(scored(small, responses(), name="DoTS").run)
+    told = warnings(scored(small, responses(), name="DoTS"))
     assert "made with active domains from 'state', this one with 'file'" in told[0]
-    assert warnings(scored(small, responses(), name="DoTS", mode="state").run) == []
-    assert warnings(scored(small, responses(), name="augpt").run) == []
+    assert warnings(scored(small, responses(), name="DoTS", mode="state")) == []
+    assert warnings(scored(small, responses(), name="augpt")) == []
 
 
 def test_policies_and_systems_are_never_ranked_together(small: GoldTasks) -> None:
     policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
     runs = [
-        scored(small, dialogues, name=name).run
+        scored(small, dialogues, name=name)
         for name, dialogues in (("whole", faulty()), ("policy", policy), ("better", responses()))
     ]
     table = score_tables(runs)[0]
@@ -235,7 +235,7 @@ def test_policies_and_systems_are_never_ranked_together(small: GoldTasks) -> Non
 def test_tables_are_readable_at_80_columns(small: GoldTasks) -> None:
     from rich.console import Console
 
-    run = scored(small, faulty(), name="a-system").run
+    run = scored(small, faulty(), name="a-system")
     console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
     for table in [*score_tables([run]), *explanation(run, "MUL0001"), worst_dialogues(run, 3)]:
         console.print(table.render("terminal"))
@@ -247,7 +247,7 @@ def test_tables_are_readable_at_80_columns(small: GoldTasks) -> None:
 
 
 def test_a_damaged_run_is_a_sentence(small: GoldTasks, tmp_path: Path) -> None:
-    stored = Store(tmp_path / "runs").add(scored(small, faulty()).run)
+    stored = Store(tmp_path / "runs").add(scored(small, faulty()))
     path = stored.files["task_verdicts"]
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(DialgaugeError, match="damaged"):
@@ -255,8 +255,8 @@ def test_a_damaged_run_is_a_sentence(small: GoldTasks, tmp_path: Path) -> None:
 
 
 def test_runs_are_compared(small: GoldTasks) -> None:
-    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", faulty()))]
-    comparison = dialgauge.compare_runs(runs, resamples=50)
+    runs = [scored(small, dialogues, name=name) for name, dialogues in (("good", responses()), ("bad", faulty()))]
+    comparison = dialgauge.compare(runs, resamples=50)
     assert comparison.difference("good", "bad", "Success").difference == 1.0
     assert {"Inform", "Success(rules=grounded)", "ReqP", "Success[hotel]"} <= set(comparison.measures)
     assert any("tokens, " in note and "cannot be compared dialogue by dialogue" in note for note in comparison.notes)
@@ -271,8 +271,8 @@ def test_runs_are_compared(small: GoldTasks) -> None:
 def test_the_same_words_with_other_states_diverge_in_their_verdicts(small: GoldTasks) -> None:
     wrong = responses()
     wrong["mul0001"][0]["state"] = wrong["mul0001"][1]["state"] = {"hotel": {"area": "centre"}}
-    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", wrong))]
-    comparison = dialgauge.compare_runs(runs, resamples=10)
+    runs = [scored(small, dialogues, name=name) for name, dialogues in (("good", responses()), ("bad", wrong))]
+    comparison = dialgauge.compare(runs, resamples=10)
     divergence = comparison.divergence("good", "bad", "MUL0001.json")
     assert divergence is not None
     assert (divergence.turn, divergence.turns) == (5, 0)
@@ -282,16 +282,16 @@ def test_the_same_words_with_other_states_diverge_in_their_verdicts(small: GoldT
 
 def test_comparing_a_policy_with_a_system_is_told(small: GoldTasks) -> None:
     policy = {key: [{"response": turn["response"]} for turn in turns] for key, turns in responses().items()}
-    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", responses()), ("policy", policy))]
-    assert any("different settings (states)" in note for note in dialgauge.compare_runs(runs, resamples=10).notes)
+    runs = [scored(small, dialogues, name=name) for name, dialogues in (("whole", responses()), ("policy", policy))]
+    assert any("different settings (states)" in note for note in dialgauge.compare(runs, resamples=10).notes)
 
 
 def test_bleu_and_combined_are_compared(small: GoldTasks, tmp_path: Path) -> None:
     """They have no row in ``dialogue_scores``; their sums are in a table of their own, in memory and in the store."""
     store = Store(tmp_path / "runs")
-    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("good", responses()), ("bad", faulty()))]
+    runs = [scored(small, dialogues, name=name) for name, dialogues in (("good", responses()), ("bad", faulty()))]
     for compared in (runs, [store.add(run) for run in runs]):
-        comparison = dialgauge.compare_runs(compared, resamples=50)
+        comparison = dialgauge.compare(compared, resamples=50)
         for measure in ("BLEU", "Combined"):
             difference = comparison.difference("good", "bad", measure)
             values = [run.scores[measure].value for run in runs]
@@ -304,10 +304,10 @@ def test_bleu_and_combined_are_compared(small: GoldTasks, tmp_path: Path) -> Non
         shown = divergences(comparison, "good", "bad", "Combined", 5)
         assert {part.dialogue for part in shown} == {"MUL0001.json", "SNG0002.json"}
     alone = [
-        scored(small, dialogues, name=name, measures=("BLEU",)).run
+        scored(small, dialogues, name=name, measures=("BLEU",))
         for name, dialogues in (("good", responses()), ("bad", faulty()))
     ]
-    assert dialgauge.compare_runs(alone, resamples=10).measures == ("BLEU",)
+    assert dialgauge.compare(alone, resamples=10).measures == ("BLEU",)
 
 
 def test_a_dialogue_that_one_system_lacks_counts_for_no_system_under_mwzeval(small: GoldTasks) -> None:
@@ -315,25 +315,25 @@ def test_a_dialogue_that_one_system_lacks_counts_for_no_system_under_mwzeval(sma
     part = faulty()
     del part["sng0002"]
     better = {**part, "sng0002": responses()["sng0002"]}
-    runs = [scored(small, dialogues, name=name).run for name, dialogues in (("whole", better), ("part", part))]
+    runs = [scored(small, dialogues, name=name) for name, dialogues in (("whole", better), ("part", part))]
     assert (runs[0].scores["Success"].value, runs[1].scores["Success"].value) == (0.5, 0.0)
-    comparison = dialgauge.compare_runs(runs, resamples=20)
+    comparison = dialgauge.compare(runs, resamples=20)
     for measure in ("Inform", "Success", "BLEU", "Combined", "Success[hotel]"):
         assert comparison.difference("whole", "part", measure).difference == 0.0, measure
     assert comparison.difference("whole", "part", "Success(rules=grounded)").difference == 0.5
     assert any(note.startswith("Inform, ") and "without the 1 dialogue" in note for note in comparison.notes)
-    failing = [scored(small, each, name=name, missing="fail").run for name, each in (("whole", better), ("part", part))]
-    assert dialgauge.compare_runs(failing, resamples=20).difference("whole", "part", "Success").difference == 0.5
+    failing = [scored(small, each, name=name, missing="fail") for name, each in (("whole", better), ("part", part))]
+    assert dialgauge.compare(failing, resamples=20).difference("whole", "part", "Success").difference == 0.5
 
 
 def test_each_score_says_how_its_interval_was_made(small: GoldTasks) -> None:
-    run = scored(small, faulty(), resamples=30).run
+    run = scored(small, faulty(), resamples=30)
     assert Signature.parse(run.scores["BLEU"].signature)["interval"] == "0.95-percentile-30-0"
     assert Signature.parse(run.signature)["interval"] == "0.95-studentised-30-0"
     assert "BLEU and Combined: interval:0.95-percentile-30-0" in score_tables([run])[-1].notes
-    texts = scored(small, faulty(), resamples=30, measures=("BLEU", "Combined")).run
+    texts = scored(small, faulty(), resamples=30, measures=("BLEU", "Combined"))
     assert Signature.parse(texts.signature)["interval"] == "0.95-percentile-30-0"
-    without = scored(small, faulty(), resamples=0).run
+    without = scored(small, faulty(), resamples=0)
     assert "interval" not in Signature.parse(without.scores["BLEU"].signature)
 
 
@@ -351,14 +351,14 @@ def test_what_has_no_domains_is_refused_by_domain(small: GoldTasks) -> None:
 
 def test_lengths_that_differ_from_gold_are_told(small: GoldTasks) -> None:
     empty = {**responses(), "sng0002": []}
-    run = scored(small, empty).run
+    run = scored(small, empty)
     assert any("fewer responses than gold turns in 1 dialogue (SNG0002.json 0 of 1)" in note for note in run.notes)
     assert run.details["missing_dialogues"] == []
     assert (run.coverage["dialogues"].scored, run.coverage.complete) == (2, False)
     assert run.table("dialogue_scores").filter(pl.col("measure") == "Inform")["den"].sum() == 2  # it is in the file
     extra = responses()
     extra["sng0002"].append({"response": "[name] [trainid]", "state": {}, "active_domains": []})
-    run = scored(small, extra).run
+    run = scored(small, extra)
     assert any("more responses than gold turns in 1 dialogue (SNG0002.json 2 of 1)" in note for note in run.notes)
     assert Signature.parse(run.signature)["turns"] == "4"
     assert run.coverage.complete

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import dialgauge
+from dialgauge import compare
 from dialgauge.comparison import (
     Comparison,
     ComparisonOptions,
@@ -21,7 +22,7 @@ from dialgauge.comparison import (
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
-from dialgauge.tracking import TrackingRuns, compare, sweep_counts
+from dialgauge.tracking import TrackingRuns, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]

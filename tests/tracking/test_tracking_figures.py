@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from dialgauge import compare
 from dialgauge.comparison import Comparison, ComparisonOptions, comparison_figures, turn_correlations
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.measures import Resampling, intervals, parse_measure
-from dialgauge.tracking import LAMBDAS, compare, compared_counts, read_counts, score, scored_figures, sweep_intervals
+from dialgauge.tracking import LAMBDAS, compared_counts, read_counts, score, scored_figures, sweep_intervals
 from support.drawn_charts import datasets, heading, marks
 from support.trackers import gold_dialogues, tracker
 

@@ -14,6 +14,7 @@ from dialgauge.users import (
     Query,
     ScoredConversations,
     Scorer,
+    UserRuns,
     VenueDatabase,
     derived_goal,
     derived_map,
@@ -85,22 +86,22 @@ def test_without_states_there_is_no_goal() -> None:
 
 def test_what_a_derived_goal_cannot_measure_is_left_out(tmp_path: Path) -> None:
     """It is made of what was said, so recall of it would be 1 whatever the user wanted."""
-    users = dialgauge.score_users([DINNER], profile="sgd", resamples=0)
+    users = dialgauge.score_users([DINNER], profile="sgd", resamples=0)[0]
     assert {name.partition("[")[0] for name in users.scores} == {"I-GCDF1 precision", "R-GCDF1 precision"}
-    left_out = users.run.details["left_out"]
+    left_out = users.details["left_out"]
     assert left_out.keys() >= {"I-GCDF1", "I-GCDF1 recall", "R-GCDF1", "R-GCDF1 recall"}
     assert "left unsaid" in left_out["I-GCDF1 recall"]
-    assert "goals:derived" in users.run.signature
-    shown = str(users)
+    assert "goals:derived" in users.signature
+    shown = str(UserRuns([users]))
     assert "(derived goals)" in shown
     assert "left out: I-GCDF1, I-GCDF1 recall, R-GCDF1, R-GCDF1 recall" in shown
-    assert users.tables["domain_scores"]["recall"].to_list() == [None] * 4
+    assert users.table("domain_scores")["recall"].to_list() == [None] * 4
     with pytest.raises(DialgaugeError, match="I-GCDF1 recall cannot be computed: the goals are derived"):
-        dialgauge.score_users([DINNER], profile="sgd", measures=["I-GCDF1 recall"])
+        dialgauge.score_users([DINNER], profile="sgd", measures=["I-GCDF1 recall"])[0]
     with pytest.raises(DialgaugeError, match="no I-GCDF1: the goals are derived"):
-        find(users.run, Query(max_score=0.5))
+        find(users, Query(max_score=0.5))
     with pytest.raises(DialgaugeError, match="reference evaluator's file holds I-GCDF1"):
-        reference_report(users.run)
+        reference_report(users)
 
 
 WANTED = Goal(tasks={SERVICE: Task(info={"time": "11:30", "cuisine": "thai"}, requests=("phone", "address"))})
@@ -113,9 +114,9 @@ def test_a_recorded_goal_wins_over_one_that_could_be_derived() -> None:
     found = score.scores["I-GCDF1"][SERVICE]
     assert (found.tp, found.fn) == (1, 1)  # "half past 11" is 11:30 by the states; the cuisine was never said
     assert score.scores["R-GCDF1"][SERVICE].recall == 0.5
-    users = dialgauge.score_users([recorded], profile="sgd", resamples=0)
+    users = dialgauge.score_users([recorded], profile="sgd", resamples=0)[0]
     assert users["I-GCDF1 recall"] == 0.5
-    assert "goals:" not in users.run.signature
+    assert "goals:" not in users.signature
 
 
 def test_a_goal_that_is_never_expressed_scores_0() -> None:
@@ -125,18 +126,18 @@ def test_a_goal_that_is_never_expressed_scores_0() -> None:
 
 def test_recorded_and_derived_goals_together_give_recall_of_the_recorded_ones() -> None:
     recorded = msgspec.structs.replace(DINNER, id="2", goal=WANTED)
-    users = dialgauge.score_users([DINNER, recorded], profile="sgd", resamples=0)
+    users = dialgauge.score_users([DINNER, recorded], profile="sgd", resamples=0)[0]
     assert users["I-GCDF1 recall"] == 0.5
-    assert users.run.details["scored_dialogues"]["I-GCDF1"]["combined"] == 2
-    assert "goals:recorded+derived" in users.run.signature
-    assert "F1 and recall cover only the dialogues with recorded goals" in str(users)
+    assert users.details["scored_dialogues"]["I-GCDF1"]["combined"] == 2
+    assert "goals:recorded+derived" in users.signature
+    assert "F1 and recall cover only the dialogues with recorded goals" in str(UserRuns([users]))
 
 
 def test_a_canonical_map_does_not_apply_to_derived_goals(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_text('{"time": {"11:30": ["11:30"], "special_keys": {"not_in_goal": {}}}}')
-    users = dialgauge.score_users([DINNER], profile="sgd", canonical_map=path, resamples=0)
-    assert "leave it out" in users.tables["failures"]["reason"][0]
+    users = dialgauge.score_users([DINNER], profile="sgd", canonical_map=path, resamples=0)[0]
+    assert "leave it out" in users.table("failures")["reason"][0]
 
 
 @pytest.fixture(scope="module")

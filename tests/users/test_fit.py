@@ -10,7 +10,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import Failure, GcdfConfig, Scorer, load_profile, load_schema
+from dialgauge.users import Failure, GcdfConfig, Scorer, UserRuns, load_profile, load_schema
 from support.talks import talk
 
 GOAL = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
@@ -23,9 +23,9 @@ def without_acts(acts: tuple[Act, ...] | None) -> Dialogue:
 
 
 def test_every_result_says_what_was_recognised() -> None:
-    users = dialgauge.score_users([GOOD], resamples=0)
-    assert "100.0% of 3 acts recognised by the profile multiwoz21; 100.0% of 2 slots" in str(users)
-    assert users.run.details["fit"]["acts_known"] == users.as_dict()["fit"]["acts_known"] == 3
+    users = dialgauge.score_users([GOOD], resamples=0)[0]
+    assert "100.0% of 3 acts recognised by the profile multiwoz21; 100.0% of 2 slots" in str(UserRuns([users]))
+    assert users.details["fit"]["acts_known"] == UserRuns([users]).document()["systems"][0]["fit"]["acts_known"] == 3
 
 
 def test_conversations_without_any_act_are_refused() -> None:
@@ -52,7 +52,7 @@ def test_a_profile_that_knows_no_domain_of_the_goals_is_refused() -> None:
     dialogue = Dialogue(id="1", turns=turns, goal=Goal(tasks=goal))
     with pytest.raises(DialgaugeError, match=r"multiwoz21 knows none of the domains.*Restaurants_1.*sgd would fit"):
         dialgauge.score_users([dialogue], resamples=0)
-    assert dialgauge.score_users([dialogue], profile="sgd", resamples=0)["I-GCDF1"] == 1.0
+    assert dialgauge.score_users([dialogue], profile="sgd", resamples=0)[0]["I-GCDF1"] == 1.0
 
 
 def test_the_fitting_profile_is_named_where_every_dialogue_fails() -> None:
@@ -73,16 +73,16 @@ def test_misspelt_slots_of_goals_are_named_with_the_slot_that_is_meant() -> None
         return talk({"hotel": Task(info=info)}, ("hotel inform stars=4", "hotel inform area=north"), (), id=id)
 
     good, bad = wanting("good", area="north", stars="4"), wanting("bad", area="north", stras="4")
-    users = dialgauge.score_users([good, bad], resamples=0)
-    (note,) = users.run.notes
+    users = dialgauge.score_users([good, bad], resamples=0)[0]
+    (note,) = users.notes
     assert note == (
         "slots of the goals that nobody ever uttered, maybe misspelt: 'stras' of 'hotel' in 1 goal. "
         "Did you mean 'stars'?"
     )
     other = wanting("other", area="north", stars="4", parking="yes")
-    assert dialgauge.score_users([good, other], resamples=0).run.notes == []
+    assert dialgauge.score_users([good, other], resamples=0)[0].notes == []
     beside = wanting("beside", stars="4", star="4")
-    assert dialgauge.score_users([beside], resamples=0).run.notes == []
+    assert dialgauge.score_users([beside], resamples=0)[0].notes == []
 
 
 def test_requests_written_in_another_way_than_the_profile_expects_are_refused() -> None:
@@ -90,8 +90,8 @@ def test_requests_written_in_another_way_than_the_profile_expects_are_refused() 
     dialogue = msgspec.structs.replace(GOOD, turns=(bare, GOOD.turns[1]))
     with pytest.raises(DialgaugeError, match="requested slots written as 'service-slot', and none of the 1 is"):
         dialgauge.score_users([dialogue], resamples=0)
-    both = dialgauge.score_users([dialogue, msgspec.structs.replace(GOOD, id="other")], resamples=0)
-    assert any("1 of 2 requested slots are not written as 'service-slot'" in note for note in both.run.notes)
+    both = dialgauge.score_users([dialogue, msgspec.structs.replace(GOOD, id="other")], resamples=0)[0]
+    assert any("1 of 2 requested slots are not written as 'service-slot'" in note for note in both.notes)
 
 
 def test_odd_things_are_said() -> None:
@@ -100,14 +100,14 @@ def test_odd_things_are_said() -> None:
     first = msgspec.structs.replace(GOOD.turns[0], acts=(*(GOOD.turns[0].acts or ()), *strange))
     users = dialgauge.score_users(
         [msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1]))], resamples=0
-    )
-    notes = "\n".join(users.run.notes)
+    )[0]
+    notes = "\n".join(users.notes)
     assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in notes
     assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
     silent = dialgauge.score_users(
         [talk({"hotel": Task(info={"stars": "4"})}, ("hotel inform area=x",), ())], resamples=0
-    )
-    assert "only 0 of 1 slot of the goals was ever uttered" in silent.run.notes[0]
+    )[0]
+    assert "only 0 of 1 slot of the goals was ever uttered" in silent.notes[0]
 
 
 def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_a_misspelt_part_of_a_goal_is_a_sentence(tmp_path: Path) -> None:
     content = path.read_bytes()
     at = content.index(b'"dialogue_id":"bad"')
     path.write_bytes(content[:at] + content[at:].replace(b'"info"', b'"infos"', 1))
-    users = dialgauge.score_users(path, resamples=0)
-    (failure,) = users.tables["failures"].to_dicts()
+    users = dialgauge.score_users(path, resamples=0)[0]
+    (failure,) = users.table("failures").to_dicts()
     assert failure["dialogue"] == "bad"
     assert (
         failure["reason"]
@@ -164,14 +164,14 @@ def test_a_schema_describes_domains_and_checks_goals(tmp_path: Path) -> None:
     good = Dialogue(id="1", turns=turns, goal=Goal(tasks={"Restaurants_1": Task(info={"cuisine": "thai"})}))
     misspelt = Dialogue(id="2", turns=turns, goal=Goal(tasks={"Restaurants_1": Task(info={"cuisin": "thai"})}))
     elsewhere = Dialogue(id="3", turns=turns, goal=Goal(tasks={"Restaurants_2": Task(info={"cuisine": "thai"})}))
-    users = dialgauge.score_users([good, misspelt, elsewhere], profile="sgd", schema=path, resamples=0)
-    reasons = users.tables["failures"]["reason"].to_list()
+    users = dialgauge.score_users([good, misspelt, elsewhere], profile="sgd", schema=path, resamples=0)[0]
+    reasons = users.table("failures")["reason"].to_list()
     assert (
         "wants the slot 'cuisin' of 'Restaurants_1', which the schema does not have. Did you mean 'cuisine'?"
         in reasons[0]
     )
     assert "has the domain 'Restaurants_2', which the schema does not have. Did you mean 'Restaurants_1'?" in reasons[1]
-    assert "|schema:" in users.run.signature
+    assert "|schema:" in users.signature
     with pytest.raises(DialgaugeError, match="expected shape"):
         (tmp_path / "no.json").write_text('[{"slots": []}]')
         load_schema(tmp_path / "no.json")
@@ -182,11 +182,11 @@ def test_the_schemas_of_both_datasets_fit_their_goals(shared_data: Path) -> None
         shared_data / "sgd" / "dev_dialogues_00*.json.gz",
         schema=shared_data / "sgd" / "dev_schema.json.gz",
         resamples=0,
-    )
-    assert sgd.tables["failures"].is_empty()
+    )[0]
+    assert sgd.table("failures").is_empty()
     convlab = dialgauge.score_users(
         shared_data / "gcdf1" / "conversations" / "dialogues_00[1-4].json.gz",
         schema=shared_data / "gcdf1" / "schema.json.gz",
         resamples=0,
-    )
-    assert convlab.tables["failures"].is_empty()
+    )[0]
+    assert convlab.table("failures").is_empty()

@@ -11,7 +11,7 @@ import dialgauge
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import card_named, cards, parse_measure
-from dialgauge.users import score_name
+from dialgauge.users import UserRuns, score_name
 from runs.contract import assert_run_contract
 from support.packages import install, on_the_path, run
 from support.talks import talk
@@ -75,9 +75,9 @@ def test_names_are_those_of_the_paper() -> None:
 
 
 def test_measures_can_be_chosen() -> None:
-    users = dialgauge.score_users([GOOD, LOOP], measures=["R-GCDF1", "I-GCDF1[hotel]"], resamples=0)
+    users = dialgauge.score_users([GOOD, LOOP], measures=["R-GCDF1", "I-GCDF1[hotel]"], resamples=0)[0]
     assert list(users.scores) == ["I-GCDF1[hotel]", "R-GCDF1", "R-GCDF1[hotel]"]
-    assert_run_contract(users.run)
+    assert_run_contract(users)
     with pytest.raises(DialgaugeError, match="no conversation has a score in the domain 'train'"):
         dialgauge.score_users([GOOD], measures=["I-GCDF1[train]"])
     with pytest.raises(DialgaugeError, match="Did you mean 'I-GCDF1'"):
@@ -85,16 +85,16 @@ def test_measures_can_be_chosen() -> None:
 
 
 def test_a_measure_of_another_package_is_scored_like_ours(site: Path) -> None:
-    plain = dialgauge.score_users([GOOD, LOOP], resamples=100)
+    plain = dialgauge.score_users([GOOD, LOOP], resamples=100)[0]
     with on_the_path(site):
-        users = dialgauge.score_users([GOOD, LOOP], measures=["default", "Loops"], resamples=100)
-        everything = dialgauge.score_users([GOOD, LOOP], measures=["all"], resamples=0)
+        users = dialgauge.score_users([GOOD, LOOP], measures=["default", "Loops"], resamples=100)[0]
+        everything = dialgauge.score_users([GOOD, LOOP], measures=["all"], resamples=0)[0]
     loops = users.scores["Loops"]
     assert (loops.value, loops.unit, loops.higher_is_better, loops.upper) == (0.5, "loops", False, None)
     assert "measure:Loops|mode:reference" in loops.signature
     assert {name: score for name, score in users.scores.items() if name != "Loops"} == plain.scores
-    assert_run_contract(users.run)
-    assert "Loops" in str(users)
+    assert_run_contract(users)
+    assert "Loops" in str(UserRuns([users]))
     lost = {name for name in everything.scores if " lost to " in name}
     assert len(lost) == 6
     assert set(everything.scores) - lost == set(users.scores)
@@ -113,6 +113,6 @@ def test_it_appears_in_users_score(site: Path, tmp_path: Path) -> None:
 
 
 def test_all_measures_stand_in_one_order_ours_first_and_the_others_by_name() -> None:
-    scores = dialgauge.score_users([LOOP, GOOD], measures=["all"], resamples=0).scores
+    scores = dialgauge.score_users([LOOP, GOOD], measures=["all"], resamples=0)[0].scores
     others = sorted(cards("users").keys() - {*DEFAULT_MEASURES})
     assert [name for name in scores if "[" not in name] == [*DEFAULT_MEASURES, *others]

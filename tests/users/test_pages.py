@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, run_charts
-from dialgauge.presentation import pages_of
+from dialgauge.explorer import DialogueList, DialogueQuery, Library
+from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import stacked_bars
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
@@ -58,7 +58,7 @@ def happy() -> Dialogue:
 
 @cache
 def run() -> Run:
-    return users_scored([looping(), happy()], UserOptions(), resamples=0, name="two talks", workers=1).run
+    return users_scored([looping(), happy()], UserOptions(), resamples=0, name="two talks", workers=1)
 
 
 def cell(place: int, dialogue: str = "loops") -> TalkCell:
@@ -76,7 +76,7 @@ def overview(dialogue: str = "loops", of: Run | None = None) -> Overview:
 def heard(*acts: str) -> list[ActRow]:
     """What becomes of two acts of the system that are heard as these."""
     said = talk(GOAL, (), ("hotel inform area=north", "hotel inform stars=4"))
-    scored = users_scored([mishear(said, 1, *acts)], UserOptions(), resamples=0, workers=1).run
+    scored = users_scored([mishear(said, 1, *acts)], UserOptions(), resamples=0, workers=1)
     shown = view_of_dialogue(scored, "d1").turns[1].cell
     assert isinstance(shown, TalkCell)
     return list(shown.acts)
@@ -103,7 +103,7 @@ def test_what_was_not_recorded_is_told_from_what_was_not_understood() -> None:
     deaf = msgspec.structs.replace(
         happy(), turns=tuple(msgspec.structs.replace(turn, heard=None) for turn in happy().turns)
     )
-    scored = users_scored([deaf], UserOptions(), resamples=0, workers=1).run
+    scored = users_scored([deaf], UserOptions(), resamples=0, workers=1)
     first = view_of_dialogue(scored, "happy").turns[0]
     assert isinstance(first.cell, TalkCell)
     assert not first.cell.recorded
@@ -232,7 +232,7 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
         msgspec.structs.replace(act, name=HOSTILE, slot=HOSTILE, values=(HOSTILE,)) for act in bad.turns[0].acts or ()
     )
     turns = (msgspec.structs.replace(bad.turns[0], acts=acts, heard=acts[:1]), *bad.turns[1:])
-    scored = users_scored([msgspec.structs.replace(bad, turns=turns)], UserOptions(), resamples=0, workers=1).run
+    scored = users_scored([msgspec.structs.replace(bad, turns=turns)], UserOptions(), resamples=0, workers=1)
     for page in (dialogue_html(scored, "loops"), dialogue_html(hostile(run()), "loops"), run_html(hostile(run()))):
         assert "&lt;script&gt;" in page
         assert_harmless(page)
@@ -256,7 +256,7 @@ def test_a_dialogue_that_failed_says_why() -> None:
 def test_the_paper_s_conversations(shared_data: Path) -> None:
     folder = shared_data / "gcdf1"
     options = UserOptions(canonical_map=folder / "multiwoz21_canonical_map.json.gz")
-    scored = users_scored(folder / "conversations", options, resamples=0, workers=1).run
+    scored = users_scored(folder / "conversations", options, resamples=0, workers=1)
     library = Library(runs=[scored])
     listed = DialogueList(library, scored)
     assert listed.page(DialogueQuery(facets={"end": "loop"})).found == int(

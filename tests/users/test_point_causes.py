@@ -96,9 +96,9 @@ def test_faults_and_f1_sum_to_1(convlab: ScoredConversations, convlab_run: Run) 
 def test_losses_are_measures_that_can_be_asked_for() -> None:
     talks = [talk(HOTEL, (NORTH,), (), id="a"), talk(HOTEL, (NORTH, PHONE), (), id="b")]
     names = [f"R-GCDF1 lost to {fault}" for fault in FAULTS]
-    users = dialgauge.score_users(talks, measures=["R-GCDF1", *names], resamples=10)
-    assert users["R-GCDF1"] == users["R-GCDF1 lost to user policy"] == 0.5
-    assert users["R-GCDF1 lost to user NLU"] == users["R-GCDF1 lost to system"] == 0.0
+    users = dialgauge.score_users(talks, measures=["R-GCDF1", *names], resamples=10)[0]
+    assert float(users["R-GCDF1"]) == users["R-GCDF1 lost to user policy"] == 0.5
+    assert float(users["R-GCDF1 lost to user NLU"]) == users["R-GCDF1 lost to system"] == 0.0
     assert users.scores["R-GCDF1 lost to system"].higher_is_better is False
 
 
@@ -234,7 +234,7 @@ def test_explanations_say_why_in_words_and_for_programs() -> None:
     dialogue = talk(HOTEL, *([(NORTH,), (ANSWER,)] * 4), id="loop")
     for position in (1, 3, 5):
         dialogue = mishear(dialogue, position, "train inform phone=1")
-    run = dialgauge.score_users([dialogue], resamples=0).run
+    run = dialgauge.score_users([dialogue], resamples=0)[0]
     shown = "".join(table.render("markdown") for table in explanation(run, "loop"))
     assert "said again in a loop (turns 0–6): the user did not understand the system's answers" in shown
     assert "no reason" not in shown
@@ -249,7 +249,7 @@ def test_explanations_say_why_in_words_and_for_programs() -> None:
 def test_an_excuse_that_counts_no_more_is_named_as_such() -> None:
     said = [(NORTH, f"hotel inform stars={number}") for number in range(8)]
     turns = [turn for each in said for turn in (each, ("hotel nooffer area=north",))]
-    run = dialgauge.score_users([talk(HOTEL, *turns, id="often")], resamples=0).run
+    run = dialgauge.score_users([talk(HOTEL, *turns, id="often")], resamples=0)[0]
     shown = "".join(table.render("markdown") for table in explanation(run, "often"))
     assert "more often than excuses are accepted (the excuse was: the system had found nothing" in shown
 

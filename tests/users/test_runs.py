@@ -20,7 +20,7 @@ from dialgauge.users import (
     Query,
     ScoredConversations,
     UserOptions,
-    UserScores,
+    UserRuns,
     as_system,
     draw,
     explanation,
@@ -53,7 +53,7 @@ def stored_real(convlab_run: Run, tmp_path_factory: pytest.TempPathFactory) -> R
 
 
 def test_every_users_run_keeps_the_contract(tmp_path: Path) -> None:
-    run = dialgauge.score_users(TALKS, resamples=20).run
+    run = dialgauge.score_users(TALKS, resamples=20)[0]
     assert_run_contract(run)
     stored = Store(tmp_path / "runs").add(run)
     assert_run_contract(stored)
@@ -67,7 +67,7 @@ def test_every_users_run_keeps_the_contract(tmp_path: Path) -> None:
 def test_the_contract_holds_for_real_conversations(stored_real: Run, convlab_run: Run, shared_data: Path) -> None:
     assert_run_contract(stored_real)
     assert_run_contract(convlab_run)
-    assert_run_contract(dialgauge.score_users(shared_data / "sgd" / "dev_dialogues_001.json.gz", resamples=10).run)
+    assert_run_contract(dialgauge.score_users(shared_data / "sgd" / "dev_dialogues_001.json.gz", resamples=10)[0])
 
 
 def everything(run: Run) -> Iterator[tuple[str, Any]]:
@@ -96,52 +96,52 @@ def test_fresh_and_stored_runs_show_the_same(convlab_run: Run, stored_real: Run)
 
 def test_a_stored_run_can_be_opened_from_python(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
-    fresh = dialgauge.score_users(TALKS, resamples=0)
-    opened = UserScores(store.open(store.add(fresh.run).id))
-    assert opened["I-GCDF1"] == fresh["I-GCDF1"]
-    assert opened.explain("loop") == fresh.explain("loop")
+    fresh = dialgauge.score_users(TALKS, resamples=0)[0]
+    opened = UserRuns([store.open(store.add(fresh).id)])
+    assert opened[0]["I-GCDF1"] == fresh["I-GCDF1"]
+    assert str(opened.explain("loop")) == str(UserRuns([fresh]).explain("loop"))
     with pytest.raises(DialgaugeError, match="no goal"):
         opened.explain("broken")
     with pytest.raises(DialgaugeError, match="is not a run of"):
-        UserScores(store.add(dialgauge.runs.new_run(kind="tracking", name="x")))
+        UserRuns([store.add(dialgauge.runs.new_run(kind="tracking", name="x"))])
 
 
 def test_files_a_corpus_a_run_a_list_and_a_stream_score_alike(tmp_path: Path) -> None:
     path = tmp_path / "talks.jsonl"
     dialgauge.write(TALKS, path, format="native")
-    from_files = dialgauge.score_users(path, resamples=50)
-    for source in (dialgauge.read(path), TALKS, tuple(TALKS), (each for each in TALKS), from_files.run):
-        users = dialgauge.score_users(source, resamples=50)
+    from_files = dialgauge.score_users(path, resamples=50)[0]
+    for source in (dialgauge.read(path), TALKS, tuple(TALKS), (each for each in TALKS), from_files):
+        users = dialgauge.score_users(source, resamples=50)[0]
         assert users.scores == from_files.scores
-        assert users.run.coverage == from_files.run.coverage
-        assert users.tables["verdicts"].equals(from_files.tables["verdicts"])
-        assert list(users.run.dialogues()) == TALKS
+        assert users.coverage == from_files.coverage
+        assert users.table("verdicts").equals(from_files.table("verdicts"))
+        assert list(users.dialogues()) == TALKS
 
 
 def test_the_profile_follows_the_format_of_a_corpus(shared_data: Path) -> None:
     path = shared_data / "sgd" / "dev_dialogues_001.json.gz"
-    users = dialgauge.score_users(dialgauge.read(path), resamples=0)
-    assert users.run.details["profile"] == "sgd"
-    assert users.scores == dialgauge.score_users(path, resamples=0).scores
+    users = dialgauge.score_users(dialgauge.read(path), resamples=0)[0]
+    assert users.details["profile"] == "sgd"
+    assert users.scores == dialgauge.score_users(path, resamples=0)[0].scores
 
 
 def test_an_id_used_twice_in_memory_is_a_failure_and_no_conversation(tmp_path: Path) -> None:
     again = msgspec.structs.replace(LOOP, id="GOOD.json")
-    users = dialgauge.score_users([GOOD, *(msgspec.structs.replace(GOOD, id=str(n)) for n in range(40)), again])
-    assert "already used by an earlier dialogue" in users.tables["failures"]["reason"][0]
-    assert len(list(users.run.dialogues())) == 41
-    Store(tmp_path / "runs").add(users.run)
+    users = dialgauge.score_users([GOOD, *(msgspec.structs.replace(GOOD, id=str(n)) for n in range(40)), again])[0]
+    assert "already used by an earlier dialogue" in users.table("failures")["reason"][0]
+    assert len(list(users.dialogues())) == 41
+    Store(tmp_path / "runs").add(users)
 
 
 def test_a_dialogue_that_failed_gives_way_to_a_later_one_of_its_id(tmp_path: Path) -> None:
     """As ever, files are scored one by one: an id counts as used when a dialogue of it was scored."""
     for name, dialogue in (("a", BROKEN), ("b", msgspec.structs.replace(GOOD, id="broken"))):
         dialgauge.write([dialogue], tmp_path / f"{name}.jsonl", format="native")
-    users = dialgauge.score_users(tmp_path, resamples=0)
-    assert users.tables["conversation_facts"]["dialogue"].to_list() == ["broken"]
-    (kept,) = users.run.dialogues()
+    users = dialgauge.score_users(tmp_path, resamples=0)[0]
+    assert users.table("conversation_facts")["dialogue"].to_list() == ["broken"]
+    (kept,) = users.dialogues()
     assert kept.goal is not None
-    assert_run_contract(users.run)
+    assert_run_contract(users)
 
 
 def summary(scored: ScoredConversations) -> bytes:
@@ -209,16 +209,16 @@ def test_the_order_of_files_changes_no_number(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         for number, each in enumerate(order):
             dialgauge.write([each], tmp_path / name / f"{number:02}.jsonl", format="native")
-    one, other = (dialgauge.score_users(tmp_path / name, resamples=200) for name in ("one", "other"))
+    one, other = (dialgauge.score_users(tmp_path / name, resamples=200)[0] for name in ("one", "other"))
     first, second = (users.scores["I-GCDF1"] for users in (one, other))
     assert first.low != first.high
     assert (first.low, first.high) == (second.low, second.high)
     assert first.value == pytest.approx(second.value, abs=1e-15)
     by_id = [
-        dict(zip(t["dialogue"], t["num"], strict=True)) for t in (u.tables["dialogue_scores"] for u in (one, other))
+        dict(zip(t["dialogue"], t["num"], strict=True)) for t in (u.table("dialogue_scores") for u in (one, other))
     ]
     assert by_id[0] == by_id[1]
-    facts = one.tables["conversation_facts"]["dialogue"].to_list()
+    facts = one.table("conversation_facts")["dialogue"].to_list()
     assert facts == [each.id for each in talks]
 
 
@@ -228,21 +228,21 @@ def test_the_folder_into_which_the_reference_wrote_its_results_is_read(tmp_path:
     folder.mkdir()
     dialgauge.write([GOOD], folder / "dialogues_001.json", format="gcdf1")
     dialgauge.write([LOOP], folder / "dialogues_002.json", format="gcdf1")
-    alone = dialgauge.score_users(folder, resamples=0)
-    (folder / "baseline.json").write_bytes(msgspec.json.encode(reference_report(alone.run)))
+    alone = dialgauge.score_users(folder, resamples=0)[0]
+    (folder / "baseline.json").write_bytes(msgspec.json.encode(reference_report(alone)))
     again = {}
     for number in (1, 2):
         for record in msgspec.json.decode((folder / f"dialogues_00{number}.json").read_bytes()):
             again[record["dialogue_id"]] = record | {"metrics": {"igcd_f1": {"hotel": [1.0]}}}
     (folder / "metrics_per_dialogue.json").write_bytes(msgspec.json.encode(again))
-    beside = dialgauge.score_users(folder, resamples=0)
+    beside = dialgauge.score_users(folder, resamples=0)[0]
     assert beside.scores == alone.scores
-    assert beside.tables["failures"].is_empty()
-    assert [note.partition(":")[0] for note in beside.run.notes] == [
+    assert beside.table("failures").is_empty()
+    assert [note.partition(":")[0] for note in beside.notes] == [
         "baseline.json skipped",
         "metrics_per_dialogue.json skipped",
     ]
-    assert dialgauge.score_users(folder / "metrics_per_dialogue.json", resamples=0).scores == alone.scores
+    assert dialgauge.score_users(folder / "metrics_per_dialogue.json", resamples=0)[0].scores == alone.scores
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -257,7 +257,7 @@ def test_what_ends_the_work_is_one_sentence(folder: Path, workers: int) -> None:
 
 
 def test_the_signature_says_what_could_change_the_score(tmp_path: Path) -> None:
-    users = dialgauge.score_users(TALKS, mode="recommended", resamples=0)
+    users = dialgauge.score_users(TALKS, mode="recommended", resamples=0)[0]
     signature = Signature.parse(users.scores["I-GCDF1 precision[hotel]"].signature)
     parts = ["measure", "mode", "profile", "map", "failures", "config", "dialogues", "turns", "version"]
     assert list(signature) == parts

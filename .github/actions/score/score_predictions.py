@@ -23,7 +23,7 @@ from dialgauge.comparison import Difference
 from dialgauge.formats import system_names
 from dialgauge.report import Cell, Column, Table, markdown, score_column
 from dialgauge.runs import Run
-from dialgauge.tracking import Results
+from dialgauge.tracking import TrackingRuns
 
 BASELINE = "baseline"
 #: One number for scores and comparisons, so that a score has one interval.
@@ -85,14 +85,14 @@ def judge(settings: Settings) -> Verdict:
     """Score the predictions, and compare each with the baseline."""
     names = system_names(list(settings.predictions))
     results = _scored(settings, dict(zip(names, settings.predictions, strict=True)))
-    incomplete = tuple(f"{one.name}: {one.coverage.sentence()}" for one in results if not one.coverage.complete)
+    incomplete = tuple(f"{one.name}: {one.coverage.sentence()}" for one in results.systems if not one.coverage.complete)
     if settings.coverage == "empty":  # then what is missing was scored, as wrong
         incomplete = ()
     tables, drops, notes = [results.table(compact=True)], [], []
     if settings.baseline:
         base = _baseline(settings)
         for run in results.runs:
-            comparison = dialgauge.compare_runs([base, run], measures=settings.measures, resamples=_RESAMPLES)
+            comparison = dialgauge.compare([base, run], measures=settings.measures, resamples=_RESAMPLES)
             old, new = comparison.systems
             found = [comparison.difference(new, old, measure) for measure in comparison.measures]
             tables.append(_drop_table(run, comparison, found))
@@ -101,7 +101,7 @@ def judge(settings: Settings) -> Verdict:
     return Verdict(_report(settings, tables, drops, incomplete, notes), tuple(drops), incomplete)
 
 
-def _scored(settings: Settings, predictions: Mapping[str, str]) -> Results:
+def _scored(settings: Settings, predictions: Mapping[str, str]) -> TrackingRuns:
     return dialgauge.score(
         settings.gold or None,
         dict(predictions),

@@ -34,7 +34,14 @@ if TYPE_CHECKING:
         OutputFolder,
         application,
     )
-    from dialgauge.cli.parse import CommandParameter, command_parameters, given_values, keyword_arguments, read_words
+    from dialgauge.cli.parse import (
+        CommandParameter,
+        check_together,
+        command_parameters,
+        given_values,
+        keyword_arguments,
+        read_words,
+    )
     from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
     from dialgauge.cli.screen import confirm
     from dialgauge.cli.sql import frame_csv, frame_json
@@ -53,6 +60,7 @@ __all__ = [
     "OutputFolder",
     "Threshold",
     "application",
+    "check_together",
     "command_page",
     "command_parameters",
     "completions",

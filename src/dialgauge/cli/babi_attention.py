@@ -6,16 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from dialgauge.cli.babi_options import (
-    CandidatesOption,
-    DeviceOption,
-    FactsOption,
-    LogsOption,
-    MaybeDataOption,
-    data_or_logs,
-    settings,
-    tell,
-)
+from dialgauge.cli.babi_options import DeviceOption, Replies, tell
 from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.errors import DialgaugeError
@@ -32,10 +23,6 @@ def register(app: CommandGroup) -> None:
 
 def attention(
     folder: Annotated[Path, Option("--load", metavar="FOLDER", help="Folder of the trained memory network.")],
-    data: MaybeDataOption = None,
-    logs: LogsOption = None,
-    candidates: CandidatesOption = None,
-    facts: FactsOption = None,
     dialogue: Annotated[
         int, Option("--dialogue", min=1, help="Dialogue to show: its number within the split, from 1.")
     ] = 1,
@@ -48,6 +35,7 @@ def attention(
     run: RunOption = False,
     store: StoreOption = None,
     *,
+    replies: Replies,
     output: DrawnOutput,
 ) -> None:
     """Show the memories of a dialog with their weights in every hop, and the model's reply. Figures are heat maps."""
@@ -57,10 +45,8 @@ def attention(
     from dialgauge.responses import attention_figure, attention_of, attention_run, attention_table, run_record
     from dialgauge.runs import Store
 
-    task = data_or_logs(
-        data, logs, None, seed_of(folder), candidates=candidates, facts=facts, folder=folder, splits=(split,)
-    )
-    ranker = load_ranker(folder, task=task, options=settings(None, None, device))
+    task = replies.task(None, seed_of(folder), folder=folder, splits=(split,))
+    ranker = load_ranker(folder, task=task, options={} if device is None else {"device": device})
     chosen = _dialog(task, split, dialogue)
     made = attention_run(ranker, task, split, chosen, _replies(chosen, turn))
     if run:

@@ -7,12 +7,10 @@ from typing import Annotated
 from dialgauge.cli.babi_interact import system_named
 from dialgauge.cli.babi_options import (
     DataOption,
-    DeviceOption,
     LoadOption,
     ModelOption,
-    SetOption,
+    ModelSettings,
     UrlOption,
-    settings,
     task_of,
     tell,
 )
@@ -37,12 +35,12 @@ def chat(
     ] = None,
     folder: LoadOption = None,
     url: UrlOption = None,
-    given: SetOption = None,
-    device: DeviceOption = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed for the model. Default: 0.")] = None,
     raw: Annotated[
         bool, Option("--raw", help="Pass your input unchanged instead of lower-cased without punctuation.")
     ] = False,
+    *,
+    settings: ModelSettings,
 ) -> None:
     """Talk to a model or an agent in the terminal.
 
@@ -65,7 +63,7 @@ def chat(
     from dialgauge.worlds.restaurant import FactDatabase
 
     loaded = load_task(data, task_of(folder, task, 5), ("trn", "dev"))
-    chosen = system_named(model, url, folder, seed, settings(given, None, device), lambda: loaded)
+    chosen = system_named(model, url, folder, seed, settings.options(), lambda: loaded)
     system = ModelBot(chosen, asks_back=True) if isinstance(chosen, ReplyModel) else chosen
     if isinstance(system, RuleAgent):
         system.asks_back = True

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
-    DeviceOption,
     LoadOption,
     MaybeDataOption,
     ModelOption,
-    SetOption,
+    ModelSettings,
     UrlOption,
     fitted_ranker,
     loaded_ranker,
-    settings,
     task_of,
     tell,
 )
@@ -57,9 +55,8 @@ def interact(
     min_results: MinResultsOption = 3,
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
     model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
-    given: SetOption = None,
-    device: DeviceOption = None,
     *,
+    settings: ModelSettings,
     output: DrawnOutput,
     stored: AlwaysStored,
 ) -> int:
@@ -77,9 +74,7 @@ def interact(
     number = _task(folder, task)
     if folder is None:
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
-    system = system_named(
-        model, url, folder, model_seed, settings(given, None, device), lambda: _training_data(data, number)
-    )
+    system = system_named(model, url, folder, model_seed, settings.options(), lambda: _training_data(data, number))
     place = load_world(world)
     parameters = Parameters(seed=seed, accept=accept, min_results=min_results)
     if isinstance(system, ReplyModel):
@@ -146,8 +141,6 @@ def system_named(
     from dialgauge.agents import HttpBot, Rules, make_agent
 
     if url is not None:
-        if model or folder or options:
-            raise DialgaugeError("--url names the bot; drop --model, --load, --set and --device")
         return HttpBot(url)
     if folder is not None:
         loaded = loaded_ranker(folder, model, seed, options, task())

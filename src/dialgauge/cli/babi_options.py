@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,32 +26,48 @@ ModelOption = Annotated[
     str | None,
     Option(
         "--model",
+        not_with=("--url",),
         metavar="NAME",
         known=MODELS,
         help=f"Model name (see 'dialgauge babi models'). Default: {DEFAULT_MODEL}.",
     ),
 ]
-LoadOption = Annotated[Path | None, Option("--load", metavar="FOLDER", help="Load the trained model in this folder.")]
+LoadOption = Annotated[
+    Path | None,
+    Option(
+        "--load",
+        metavar="FOLDER",
+        not_with=("--url",),
+        alone="a loaded model is finished",
+        help="Load the trained model in this folder.",
+    ),
+]
 SetOption = Annotated[
     list[str] | None,
-    Option("--set", metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable."),
+    Option("--set", metavar="NAME=VALUE", not_with=("--url",), help="Model setting, for example dim=64; repeatable."),
 ]
 PresetOption = Annotated[
     Literal["default", "paper", "margin"] | None,
     Option(
-        metavar="NAME", help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss)."
+        metavar="NAME",
+        not_with=("--url",),
+        help="Settings preset for learned models: default, paper (slow), or margin (the paper's loss).",
     ),
 ]
 DeviceOption = Annotated[
     str | None,
     Option(
         metavar="NAME",
+        not_with=("--url",),
         known=words("cpu cuda auto", closed=False),
         help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
     ),
 ]
 UrlOption = Annotated[
-    str | None, Option("--url", metavar="URL", help="Use the bot at this HTTP address instead of a model.")
+    str | None,
+    Option(
+        "--url", metavar="URL", alone="--url names the bot", help="Use the bot at this HTTP address instead of a model."
+    ),
 ]
 LogsOption = Annotated[
     str | None,
@@ -62,12 +79,67 @@ LogsOption = Annotated[
 ]
 CandidatesOption = Annotated[
     Path | None,
-    Option("--candidates", metavar="FILE", help="With --logs: candidate replies, one per line."),
+    Option("--candidates", metavar="FILE", needs="--logs", help="With --logs: candidate replies, one per line."),
 ]
 FactsOption = Annotated[
     Path | None,
-    Option("--facts", metavar="FILE", help="With --logs: knowledge base with tab-separated entity, relation, value."),
+    Option(
+        "--facts",
+        metavar="FILE",
+        needs="--logs",
+        help="With --logs: knowledge base with tab-separated entity, relation, value.",
+    ),
 ]
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
+
+    data: MaybeDataOption = None
+    logs: LogsOption = None
+    candidates: CandidatesOption = None
+    facts: FactsOption = None
+
+    def task(
+        self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
+    ) -> RankingTask:
+        """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of logs."""
+        from dialgauge.rankers import SPLITS, load_task, log_task
+
+        if (self.data is None) == (self.logs is None):
+            raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
+        if self.data is not None:
+            return load_task(self.data, task_of(folder, task, 1), splits or SPLITS)
+        if task is not None:
+            raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
+        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed)
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """The settings of a model."""
+
+    given: SetOption = None
+    device: DeviceOption = None
+
+    def options(self) -> dict[str, str]:
+        """By their names in the model."""
+        named: dict[str, str] = {}
+        for item in self.given or ():
+            name, equals, value = item.partition("=")
+            if not equals or not name.strip():
+                raise DialgaugeError(f"--set expects NAME=VALUE, for example dim=64 (got '{item}')")
+            named[name.strip()] = value.strip()
+        by_option = {"preset": getattr(self, "preset", None), "device": self.device}
+        return named | {name: value for name, value in by_option.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class TrainingSettings(ModelSettings):
+    """The settings of a model that is yet to be trained."""
+
+    preset: PresetOption = None
 
 
 def task_numbers(text: str, *, most: int) -> list[int]:
@@ -86,18 +158,6 @@ def task_numbers(text: str, *, most: int) -> list[int]:
 def tell(line: str) -> None:
     """A line about the work."""
     err.print(line, style="dim")
-
-
-def settings(given: Sequence[str] | None, preset: str | None, device: str | None) -> dict[str, str]:
-    """The settings a command line names, as options of a model."""
-    named: dict[str, str] = {}
-    for item in given or ():
-        name, equals, value = item.partition("=")
-        if not equals or not name.strip():
-            raise DialgaugeError(f"--set expects NAME=VALUE, for example dim=64 (got '{item}')")
-        named[name.strip()] = value.strip()
-    by_option = {"preset": preset, "device": device}
-    return named | {name: value for name, value in by_option.items() if value is not None}
 
 
 def keep_inputs(outputs: Mapping[str, Path | None], inputs: Iterable[str | Path]) -> None:
@@ -173,28 +233,3 @@ def task_of(folder: Path | None, given: int | None, default: int) -> int:
     if (fitted := fitted_on(folder)) == LOGS:
         raise DialgaugeError("the model was trained on chat logs; give them with --logs FILE", file=str(folder))
     return fitted
-
-
-def data_or_logs(
-    data: Path | None,
-    logs: str | None,
-    task: int | None,
-    seed: int,
-    *,
-    candidates: Path | None = None,
-    facts: Path | None = None,
-    folder: Path | None = None,
-    splits: tuple[str, ...] | None = None,
-) -> RankingTask:
-    """A task of the bAbI files (the one asked for, else that of the model in the folder, else 1), or of chat logs."""
-    from dialgauge.rankers import SPLITS, load_task, log_task
-
-    if (data is None) == (logs is None):
-        raise DialgaugeError("give either --data FOLDER (the bAbI files) or --logs FILE (chat logs)")
-    if data is not None:
-        if candidates is not None or facts is not None:
-            raise DialgaugeError("--candidates and --facts only apply to --logs; --data has its own")
-        return load_task(data, task_of(folder, task, 1), splits or SPLITS)
-    if task is not None:
-        raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
-    return log_task(str(logs), candidates=candidates, facts=facts, seed=seed)

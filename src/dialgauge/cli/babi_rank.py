@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from dialgauge.cli.babi_options import (
     DEFAULT_MODEL,
-    CandidatesOption,
     DataOption,
-    DeviceOption,
-    FactsOption,
     LoadOption,
-    LogsOption,
-    MaybeDataOption,
     ModelOption,
-    PresetOption,
-    SetOption,
+    Replies,
+    TrainingSettings,
     UrlOption,
-    data_or_logs,
     fresh_ranker,
     loaded_ranker,
-    settings,
     task_numbers,
     task_of,
     tell,
@@ -35,7 +28,7 @@ from dialgauge.cli.common import (
     TableOutput,
     tables_document,
 )
-from dialgauge.cli.gates import BuildGate, FailOnDropOption, FailUnderOption
+from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
@@ -76,10 +69,6 @@ def models(output: TableOutput) -> None:
 
 
 def evaluate(
-    data: MaybeDataOption = None,
-    logs: LogsOption = None,
-    candidates: CandidatesOption = None,
-    facts: FactsOption = None,
     model: ModelOption = None,
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: the loaded model's, or 1.")] = None,
     split: Annotated[
@@ -90,25 +79,36 @@ def evaluate(
     folder: LoadOption = None,
     transfer: Annotated[
         bool,
-        Option("--transfer", help="Evaluate the loaded model on candidates, facts or tasks it was not trained on."),
+        Option(
+            "--transfer",
+            needs="--load",
+            help="Evaluate the loaded model on candidates, facts or tasks it was not trained on.",
+        ),
     ] = False,
     world: Annotated[
         str | None,
-        Option(known=WORLDS, help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML)."),
+        Option(
+            known=WORLDS,
+            not_with=("--data", "--logs"),
+            alone="--world simulates the dialogues",
+            help="Instead of --data, simulate dialogues: restaurant, bakery, or a world file (YAML).",
+        ),
     ] = None,
     dialogs: Annotated[
         int, WholeNumber("--dialogues", of="dialogues", min=1, help="With --world: dialogues per split.")
     ] = 200,
     world_seed: Annotated[int, Option(min=0, help="With --world: random seed.")] = 0,
-    save: Annotated[Path | None, OutputFolder(metavar="FOLDER", help="Save the trained model in this folder.")] = None,
-    given: SetOption = None,
-    preset: PresetOption = None,
-    device: DeviceOption = None,
+    save: Annotated[
+        Path | None,
+        OutputFolder(metavar="FOLDER", not_with=("--url", "--load"), help="Save the trained model in this folder."),
+    ] = None,
     seed: Annotated[
         int | None,
         Option(min=0, help="Random seed for the model and, with --logs, for the train/test split. Default: 0."),
     ] = None,
-    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Number of seeds, starting at --seed.")] = 1,
+    seeds: Annotated[
+        int, WholeNumber(of="seeds", min=1, not_with=("--url", "--load"), help="Number of seeds, starting at --seed.")
+    ] = 1,
     measures: Annotated[
         list[str] | None,
         Option(
@@ -122,10 +122,11 @@ def evaluate(
         int,
         WholeNumber(of="dialogues", min=0, help="Also store a memory network's attention for the first N dialogues."),
     ] = 0,
-    fail_under: FailUnderOption = None,
-    fail_on_drop: FailOnDropOption = None,
     *,
+    replies: Replies,
+    training: TrainingSettings,
     output: DrawnOutput,
+    gates: Gates,
     stored: AlwaysStored,
 ) -> int:
     """Evaluate a model or an agent: per-response, per-dialog, hits@10, MRR, by class of reply. Runs are always stored.
@@ -140,23 +141,15 @@ def evaluate(
     from dialgauge.responses import class_table, reply_measures, results_table, run_record
     from dialgauge.runs import Store
 
-    gate = BuildGate.of(fail_under, fail_on_drop, stored.store, kinds=("responses",), family="responses")
-    options = settings(given, preset, device)
-    if url is not None and (folder or save or options or model or seeds > 1):
-        raise DialgaugeError("--url names the bot; drop --model, --load, --save, --seeds, --set, --preset and --device")
-    if folder is not None and seeds > 1:
-        raise DialgaugeError("a loaded model has one seed; drop --seeds")
+    gate = gates.gate(stored.store, kinds=("responses",), family="responses")
+    options = training.options()
     first = seed if seed is not None else seed_of(folder) if folder is not None else 0
     chosen = reply_measures(measures) if measures else None
     gate.require(chosen or reply_measures())
-    if transfer and folder is None:
-        raise DialgaugeError("--transfer needs a trained model; give its folder with --load")
     if world is not None:
-        if data is not None or logs is not None:
-            raise DialgaugeError("give either --world, or --data or --logs")
         loaded = _world_task(world, task_of(folder, task, 1), dialogs, world_seed)
     else:
-        loaded = data_or_logs(data, logs, task, first, candidates=candidates, facts=facts, folder=folder)
+        loaded = replies.task(task, first, folder=folder)
     measuring = _Measuring(loaded, _splits(split, loaded.splits), Store(stored.store), chosen, attention)
     if url is not None:
         from dialgauge.agents import HttpBot
@@ -168,8 +161,6 @@ def evaluate(
         if elsewhere:
             ready.move(loaded.candidates, loaded.facts)
             tell(f"{ready.name} was trained on {place_of(fitted_on(folder))} elsewhere and is not retrained here")
-        if save is not None:
-            raise DialgaugeError("a loaded model is already saved; drop --save, or copy the folder")
         runs = measuring.runs(ready)
     elif model is not None and _is_agent(model):
         from dialgauge.agents import make_agent
@@ -184,9 +175,8 @@ def evaluate(
         runs = []
         for number in range(first, first + seeds):
             fresh = fresh_ranker(model or DEFAULT_MODEL, number, options)
-            if logs is not None and number > first:
-                dealt = data_or_logs(None, logs, None, number, candidates=candidates, facts=facts)
-                measuring = measuring._replace(task=dealt)
+            if replies.logs is not None and number > first:
+                measuring = measuring._replace(task=replies.task(None, number))
             runs += measuring.runs_of_new(fresh, save and (save if seeds == 1 else save / f"seed{number}"))
             if not fresh.seeded:
                 break
@@ -275,12 +265,10 @@ def table(
         str, Option(known=words("dev tst tst-OOV", several=True), help="Splits, comma-separated.")
     ] = "dev,tst,tst-OOV",
     seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per model that uses random numbers.")] = 1,
-    given: SetOption = None,
-    preset: PresetOption = None,
-    device: DeviceOption = None,
     fresh: Annotated[bool, Option("--fresh", help="Recompute everything, including stored results.")] = False,
     no_statistics: Annotated[bool, Option("--no-statistics", help="Leave out the paper's Table 1.")] = False,
     *,
+    training: TrainingSettings,
     output: DrawnOutput,
     stored: AlwaysStored,
     placement: Placement,
@@ -291,7 +279,7 @@ def table(
 
     wanted = task_numbers(tasks, most=6)
     names = _splits(_items(splits), None)
-    options = settings(given, preset, device)
+    options = training.options()
     jobs = jobs_of(data, _items(models), wanted, names, seeds, stored.store, options=options, fresh=fresh)
     runs: list[Run] = []
     with progress_bar("models on tasks", len(jobs)) as advance:

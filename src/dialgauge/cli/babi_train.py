@@ -5,19 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli.babi_options import (
-    CandidatesOption,
-    DeviceOption,
-    FactsOption,
-    LogsOption,
-    MaybeDataOption,
-    PresetOption,
-    SetOption,
-    data_or_logs,
-    fresh_ranker,
-    settings,
-    tell,
-)
+from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
 from dialgauge.cli.options import CommandGroup, Option, OutputFolder
@@ -30,20 +18,15 @@ def register(app: CommandGroup) -> None:
 
 def train(
     folder: Annotated[Path, OutputFolder("--out", metavar="FOLDER", help="Folder for the model and its checkpoint.")],
-    data: MaybeDataOption = None,
-    logs: LogsOption = None,
-    candidates: CandidatesOption = None,
-    facts: FactsOption = None,
     model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
     task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
     seed: Annotated[
         int, Option(min=0, help="Random seed for the model and, with --logs, for the train/test split.")
     ] = 0,
-    given: SetOption = None,
-    preset: PresetOption = None,
-    device: DeviceOption = None,
     force: Annotated[bool, Option("--force", help="Replace the finished model in the folder.")] = False,
     *,
+    replies: Replies,
+    training: TrainingSettings,
     output: TableOutput,
     stored: AlwaysStored,
 ) -> None:
@@ -56,8 +39,8 @@ def train(
     from dialgauge.responses import log_table, run_record, training_run
     from dialgauge.runs import Store
 
-    loaded = data_or_logs(data, logs, task, seed, candidates=candidates, facts=facts, splits=("trn", "dev"))
-    ranker = fresh_ranker(model, seed, settings(given, preset, device))
+    loaded = replies.task(task, seed, splits=("trn", "dev"))
+    ranker = fresh_ranker(model, seed, training.options())
     ranker.checkpoint = claim_folder(folder, ranker, loaded, force=force)
     runs = Store(stored.store)
     runs.check_writable()

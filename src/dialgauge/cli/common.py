@@ -78,11 +78,21 @@ def kept_for_good() -> Iterator[None]:
 
 # Options that several commands take, each worded once.
 
+#: What shows results that exist already, where options of scoring have no use.
+SCORED = ("--from", "--systems")
+_STORED = "--from shows a run that is already scored"
+
 ViewOption = Annotated[
-    bool, Option("--view", help="Store the results and open them in the explorer (Ctrl-C stops it).")
+    bool,
+    Option(
+        "--view", not_with=("--systems",), help="Store the results and open them in the explorer (Ctrl-C stops it)."
+    ),
 ]
 RunOption = Annotated[
-    bool, Option("--run", help="Store the results in the run store, one run per system. --store implies it.")
+    bool,
+    Option(
+        "--run", not_with=SCORED, help="Store the results in the run store, one run per system. --store implies it."
+    ),
 ]
 AlwaysRunOption = Annotated[
     bool, AlwaysOn("--run", help="Store the results in the run store. This command always does, with or without --run.")
@@ -92,11 +102,17 @@ StoreOption = Annotated[
 ]
 WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
-    str | None, Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix).")
+    str | None,
+    Option("--from", metavar="RUN", alone=_STORED, help="Show a stored run instead of scoring (id or unique prefix)."),
 ]
 FromRunsOption = Annotated[
     list[str] | None,
-    Option("--from", metavar="RUN", help="Show a stored run instead of scoring (id or unique prefix); repeatable."),
+    Option(
+        "--from",
+        metavar="RUN",
+        alone=_STORED,
+        help="Show a stored run instead of scoring (id or unique prefix); repeatable.",
+    ),
 ]
 RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id or unique prefix.")]
 JsonOption = Annotated[
@@ -116,7 +132,14 @@ FigureFormatOption = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    str | None, Option("--format", metavar="NAME", known=FORMATS, help="Input format; overrides format detection.")
+    str | None,
+    Option(
+        "--format",
+        metavar="NAME",
+        known=FORMATS,
+        not_with=("--from",),
+        help="Input format; overrides format detection.",
+    ),
 ]
 _LIMIT = Option("--limit", metavar="N", min=0, help="Rows to show of each list; 0 for all. Files have all.")
 LimitOption = Annotated[int, _LIMIT]
@@ -124,12 +147,18 @@ LimitOption = Annotated[int, _LIMIT]
 GivenLimitOption = Annotated[int | None, _LIMIT]
 ResamplesOption = Annotated[
     int,
-    WholeNumber("--resamples", of="resamples", min=0, help="Bootstrap resamples for the 95% intervals; 0 for none."),
+    WholeNumber(
+        "--resamples",
+        of="resamples",
+        min=0,
+        not_with=SCORED,
+        help="Bootstrap resamples for the 95% intervals; 0 for none.",
+    ),
 ]
 WorstOption = Annotated[
     int, Option("--worst", metavar="N", min=0, help="Show the N worst dialogues, and what is wrong in each.")
 ]
-SeedOption = Annotated[int, Option(min=0, help="Random seed for resampling.")]
+SeedOption = Annotated[int, Option(min=0, not_with=("--from",), help="Random seed for resampling.")]
 
 # Where the work runs.
 EngineOption = Annotated[
@@ -157,15 +186,6 @@ WorkersOption = Annotated[int | None, _WORKERS]
 ProcessesOption = Annotated[int, _WORKERS]
 
 
-def place_from(engine: str | None, workers: int | None, address: str | None) -> WorkPlace:
-    """Where the work runs, checked before anything is read."""
-    from dialgauge.engine import WorkPlace, checked_place
-
-    given = WorkPlace(engine, workers, address)
-    checked_place(given)
-    return given
-
-
 def working_store(store: Path | None) -> Store:
     """Where half-done work is kept that no run was asked for: the store that was named, or the user's cache."""
     import platformdirs
@@ -179,18 +199,24 @@ def working_store(store: Path | None) -> Store:
 CoverageOption = Annotated[
     Literal["intersection", "empty"],
     Option(
-        metavar="HOW", help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states."
+        metavar="HOW",
+        not_with=("--from",),
+        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
     ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    Option(metavar="ID", help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."),
+    Option(
+        metavar="ID", not_with=SCORED, help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455."
+    ),
 ]
 GoldFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of GOLD; overrides format detection.")
+    str | None,
+    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of GOLD; overrides format detection."),
 ]
 PredFormatOption = Annotated[
-    str | None, Option(metavar="NAME", known=FORMATS, help="Format of PRED; overrides format detection.")
+    str | None,
+    Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
 ]
 
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
@@ -206,18 +232,21 @@ class TableOutput:
 
     def __post_init__(self) -> None:
         out.wide = self.wide
-        check_table(self.table)
+        if self.table is not None:
+            from dialgauge.report import format_of
+
+            format_of(self.table)  # an ending that says no format is refused
 
     @property
     def on_screen(self) -> bool:
         """Whether tables are printed: not when JSON takes standard output."""
-        return str(self.json) != "-"
+        return on_screen(self.json)
 
     def show(self, tables: Sequence[Table], *, in_file: Sequence[Table] | None = None) -> None:
         """Tables on the screen, unless JSON takes it, and into a file, if one was named; files may have longer ones."""
-        present_tables(tables, self.table if in_file is None else None, self.json)
-        if in_file is not None:
-            write_table_file(in_file, self.table)
+        if self.on_screen:
+            print_tables(tables)
+        write_table_file(tables if in_file is None else in_file, self.table)
 
     def document(self, schema: str, value: Mapping[str, Any]) -> None:
         """Write what ``--json`` asks for, if it does."""
@@ -233,15 +262,48 @@ class DrawnOutput(TableOutput):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        figure_kinds(self.figure_format, self.figures)
+        self._endings()
+
+    def _endings(self) -> list[str]:
+        """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
+        from dialgauge.errors import DialgaugeError, nearest
+        from dialgauge.report import ENDINGS, check_ending
+
+        endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
+        for ending in endings:
+            if ending not in ENDINGS:
+                known = [one.removeprefix(".") for one in ENDINGS]
+                raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
+            if self.figures is not None:
+                check_ending(self.figures / f"figure{ending}")
+        return endings
 
     def draw(self, figures: Mapping[str, Callable[[], Any]]) -> None:
-        """Draw figures, if a folder was named for them."""
-        draw_figures(figures, self.figures, self.figure_format)
+        """Draw figures, if a folder was named for them, and say which."""
+        if self.figures is None:
+            return
+        from dialgauge.report import save_all
 
-    def draw_scores(self, runs: Sequence[Run] | Mapping[str, Run], **how: Any) -> None:
+        files = {self.figures / f"{name}{ending}": draw for name, draw in figures.items() for ending in self._endings()}
+        for path in save_all(files):
+            err.print(f"drew {path}")
+
+    def draw_scores(self, runs: Sequence[Run]) -> None:
         """Draw the scores of runs, if a folder was named for them."""
-        draw_scores(runs, self.figures, self.figure_format, **how)
+        if self.figures is not None:
+            from dialgauge.report import run_figures
+
+            self.draw(run_figures(runs))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How gold files and predictions are read, and which of their turns count."""
+
+    coverage: CoverageOption = "intersection"
+    exclude: ExcludeOption = None
+    gold_format: GoldFormatOption = None
+    pred_format: PredFormatOption = None
 
 
 @dataclass(frozen=True)
@@ -304,63 +366,6 @@ def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
         from dialgauge.report import write_tables
 
         write_tables(tables, path)
-
-
-def present_tables(tables: Sequence[Table], path: Path | None, json: Path | None) -> None:
-    """Tables on the screen, unless JSON takes it, and into a file, if one was named."""
-    if on_screen(json):
-        print_tables(tables)
-    write_table_file(tables, path)
-
-
-def check_table(path: Path | None) -> None:
-    """Refuse a file of tables whose ending says no format, before any work is done."""
-    if path is not None:
-        from dialgauge.report import format_of
-
-        format_of(path)
-
-
-def figure_kinds(text: str, folder: Path | None = None) -> list[str]:
-    """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
-    from dialgauge.errors import DialgaugeError, nearest
-    from dialgauge.report import ENDINGS, check_ending
-
-    known = [ending.removeprefix(".") for ending in ENDINGS]
-    kinds = list(dict.fromkeys(kind.strip() for kind in text.split(",")))
-    for kind in kinds:
-        if kind not in known:
-            raise DialgaugeError(f"unknown --figure-format '{kind}'.{nearest(kind, known)}")
-        if folder is not None:
-            check_ending(folder / f"figure.{kind}")
-    return kinds
-
-
-def draw_figures(figures: Mapping[str, Callable[[], Any]], folder: Path | None, figure_format: str) -> None:
-    """Draw figures into a folder, if one was named, and say which."""
-    if folder is None:
-        return
-    from dialgauge.report import save_all
-
-    kinds = figure_kinds(figure_format)
-    files = {folder / f"{name}.{kind}": draw for name, draw in figures.items() for kind in kinds}
-    for path in save_all(files):
-        err.print(f"drew {path}")
-
-
-def draw_scores(
-    runs: Sequence[Run] | Mapping[str, Run],
-    folder: Path | None,
-    figure_format: str,
-    *,
-    more: Callable[[], Mapping[str, Callable[[], Any]]] | None = None,
-    **how: Any,
-) -> None:
-    """Draw the scores of runs into a folder, if one was named, and what else the family has to show."""
-    if folder is not None:
-        from dialgauge.report import run_figures
-
-        draw_figures({**run_figures(runs, **how), **(more() if more else {})}, folder, figure_format)
 
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:

@@ -9,26 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import (
-    CoverageOption,
-    ExcludeOption,
-    FigureFormatOption,
-    FiguresOption,
-    GoldFormatOption,
-    JsonOption,
-    PredFormatOption,
-    RunOption,
-    SeedOption,
-    StoreOption,
-    TableOption,
-    ViewOption,
-    WideOption,
-    check_table,
-    draw_figures,
-    figure_kinds,
-    on_screen,
-    write_document,
-)
+from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
@@ -48,6 +29,7 @@ MeasuresOption = Annotated[
         "-m",
         metavar="NAMES",
         known=measures_of("tracking"),
+        not_with=("--systems",),
         help="Measures, comma-separated: JGA, FGA@0.5, ...",
     ),
 ]
@@ -74,7 +56,11 @@ ConfidenceOption = Annotated[
 ]
 CorrelationOption = Annotated[
     Literal["pearson", "spearman", "kendall", "all"] | None,
-    Option(metavar="KIND", help="Show correlations between measures: pearson, spearman, kendall or all."),
+    Option(
+        metavar="KIND",
+        not_with=("--systems",),
+        help="Show correlations between measures: pearson, spearman, kendall or all.",
+    ),
 ]
 MissingOption = Annotated[
     Literal["shared", "empty", "without", "refuse"],
@@ -85,11 +71,14 @@ MissingOption = Annotated[
     ),
 ]
 PairsOption = Annotated[bool, Option("--pairs", help="Print every pair of systems; files always list them.")]
-SweepOption = Annotated[bool, Option("--sweep", help="Show FGA over λ, and where the ranking changes.")]
+SweepOption = Annotated[
+    bool, Option("--sweep", not_with=("--systems",), help="Show FGA over λ, and where the ranking changes.")
+]
 ShowOption = Annotated[
     int,
     Option(
         metavar="N",
+        not_with=("--systems",),
         min=0,
         help="Show the N dialogues where the first system differs most from each other one, and the turn.",
     ),
@@ -98,16 +87,22 @@ ShowByOption = Annotated[
     str | None,
     Option(
         metavar="MEASURE",
+        needs="--show",
         known=measures_of("tracking", several=False),
         help="Measure that ranks dialogues for --show. Default: the first.",
     ),
 ]
 RatingsOption = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Correlate with human ratings: CSV with columns dialogue, rater, rating."),
+    Option(
+        metavar="FILE",
+        not_with=("--systems",),
+        help="Correlate with human ratings: CSV with columns dialogue, rater, rating.",
+    ),
 ]
 RatedOption = Annotated[
-    str | None, Option(metavar="SYSTEM", help="Which system was rated, if the ratings file does not say.")
+    str | None,
+    Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
 ToOption = Annotated[
     str,
@@ -124,21 +119,105 @@ ToOption = Annotated[
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 
 
+@dataclass(frozen=True)
+class Testing:
+    """What is compared, and how differences are tested."""
+
+    measures: MeasuresOption = None
+    resamples: ResamplesOption = 10_000
+    seed: SeedOption = 0
+    confidence: ConfidenceOption = 0.95
+    missing: MissingOption = "shared"
+
+    @property
+    def names(self) -> list[str]:
+        """Measures by the names that runs have them under; commas inside parentheses belong to a name."""
+        return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
+
+
+@dataclass(frozen=True)
+class ComparisonOutput(DrawnOutput):
+    """Where a comparison goes. What cannot be written is refused before the work begins."""
+
+    to: ToOption = "terminal"
+    view: ViewOption = False
+    store: StoreOption = None
+
+    def __post_init__(self) -> None:
+        from dialgauge.errors import DialgaugeError, nearest
+        from dialgauge.report import FORMATS
+
+        super().__post_init__()
+        if self.view:
+            from dialgauge.cli.explore import require_explorer
+
+            require_explorer()
+        if self.to not in FORMATS:
+            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
+
+
+@dataclass(frozen=True)
+class StoredComparisonOutput(ComparisonOutput):
+    """The same where the runs that are compared can be stored."""
+
+    run: RunOption = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.run:
+            from dialgauge.runs import Store
+
+            Store(self.store).check_writable()
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to show beyond scores and tests, as the options say it."""
+
+    pairs: PairsOption = False
+    correlation: CorrelationOption = None
+    sweep: SweepOption = False
+    show: ShowOption = 0
+    show_by: ShowByOption = None
+    ratings: RatingsOption = None
+    rated: RatedOption = None
+
+    def correlations(self) -> tuple[str, ...]:
+        """The names of the correlations."""
+        from dialgauge.stats import CORRELATIONS
+
+        if self.correlation is None or self.correlation == "all":
+            return tuple(CORRELATIONS) if self.correlation else ()
+        return (self.correlation,)
+
+    def options(self, systems: tuple[str, ...]) -> ComparisonOptions:
+        """The same, checked against the systems."""
+        from dialgauge.comparison import ComparisonOptions, assigned, read_ratings
+
+        ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
+        extras = ("sweep",) if self.sweep else ()
+        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
+
+
 @app.command()
 def main(
     files: Annotated[
         list[str] | None,
         Argument(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
+            not_with=("--systems",),
             help="The gold file, then two or more prediction files ('self' in place of GOLD uses the gold inside "
             "PRED); or agent results (tau-bench, tau2-bench); or stored runs of any kind (ids or unique prefixes).",
         ),
     ] = None,
     systems: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Instead of files: a CSV table of systems and scores, as printed in papers."),
+        Option(
+            metavar="FILE",
+            alone="--systems compares only a table of scores",
+            help="Instead of files: a CSV table of systems and scores, as printed in papers.",
+        ),
     ] = None,
-    measures: MeasuresOption = None,
     profile: Annotated[
         str | None,
         Option(
@@ -146,51 +225,21 @@ def main(
             "-p",
             metavar="NAME|FILE",
             known=PROFILES,
+            not_with=("--systems",),
             help="Value-matching rules: a profile name or a YAML file.",
         ),
     ] = None,
-    coverage: CoverageOption = "intersection",
-    missing: MissingOption = "shared",
-    exclude: ExcludeOption = None,
-    gold_format: GoldFormatOption = None,
-    pred_format: PredFormatOption = None,
-    resamples: ResamplesOption = 10_000,
-    seed: SeedOption = 0,
-    level: ConfidenceOption = 0.95,
-    pairs: PairsOption = False,
-    correlation: CorrelationOption = None,
-    sweep: SweepOption = False,
-    show: ShowOption = 0,
-    show_by: ShowByOption = None,
-    ratings: RatingsOption = None,
-    rated: RatedOption = None,
-    to: ToOption = "terminal",
-    table: TableOption = None,
-    json: JsonOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    run: RunOption = False,
-    view: ViewOption = False,
-    store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    inputs: Inputs,
+    testing: Testing,
+    request: Request,
+    output: StoredComparisonOutput,
 ) -> int:
     """Compare systems: scores with letters and ranks, paired tests, what the test set can resolve.
 
     Exit code: 0 done, 1 a system lacks dialogues or turns that were to be compared, 2 nothing could be compared.
     """
-    out.wide = wide
-    output = ComparisonOutput(to, table, json, figures, figure_format, view, store, run)
-    request = Request(pairs, correlation, sweep, show, show_by, ratings, rated)
-    scoring = {
-        "--profile": profile,
-        "--exclude": exclude,
-        "--gold-format": gold_format,
-        "--pred-format": pred_format,
-    }
     if systems is not None:
-        needs_dialogues = {"--correlation": correlation, "--sweep": sweep, "--show": show, "--ratings": ratings}
-        arguments = {"GOLD PRED PRED": files, "--measures": measures, "--run": run, "--view": view}
-        _refuse("--systems compares only a table of scores", {**arguments, **scoring, **needs_dialogues})
         _present_systems(systems, output)
         return 0
     from dialgauge.errors import DialgaugeError
@@ -200,59 +249,53 @@ def main(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
             "or stored runs (dialgauge compare RUN RUN)"
         )
-    if _are_runs(files, store):
-        own_coverage = coverage if coverage != "intersection" else None
-        _refuse("stored runs are already scored", {**scoring, "--coverage": own_coverage, "--run": run})
-        return compare_stored(files, store, measures, resamples, seed, level, missing, request, output)
+    scored = {
+        "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
+        "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",
+    }  # fmt: skip
+    if _are_runs(files, output.store):
+        _refuse("stored runs are already scored", {**scored, "--run": output.run})
+        return compare_stored(files, testing, request, output)
     if len(files) < 3:  # before it is said that they are too few: a missing file is
         _require_files(files)
     if _are_results(files):
-        own_coverage = coverage if coverage != "intersection" else None
-        _refuse("agent results are already scored", {**scoring, "--coverage": own_coverage})
-        from dialgauge.tasks import score_results
-
-        scored = score_results(files, resamples=0)
-        return compare_stored(scored, store, measures, resamples, seed, level, missing, request, output)
-    from dialgauge.tracking import compare
+        _refuse("agent results are already scored", scored)
+        return compare_stored(files, testing, request, output)
+    from dialgauge import compare
     from dialgauge.values import DEFAULT_PROFILE
 
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
             files[1:],
-            measures=measures or None,
+            measures=testing.measures or None,
             profile=profile or DEFAULT_PROFILE,
-            coverage=coverage,
-            missing=missing,
-            exclude=exclude or (),
-            resamples=resamples,
-            seed=seed,
-            level=level,
-            gold_format=gold_format,
-            pred_format=pred_format,
+            coverage=inputs.coverage,
+            missing=testing.missing,
+            exclude=inputs.exclude or (),
+            resamples=testing.resamples,
+            seed=testing.seed,
+            level=testing.confidence,
+            gold_format=inputs.gold_format,
+            pred_format=inputs.pred_format,
         )
     for name, each in comparison.runs.items():
         err.print(f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}")
     return present(comparison, request.options(comparison.systems), output)
 
 
-def compare_stored(
-    runs: Sequence[Run | str],
-    store: Path | None,
-    measures: Sequence[str] | None,
-    resamples: int,
-    seed: int,
-    level: float,
-    missing: str,
-    request: Request,
-    output: ComparisonOutput,
-) -> int:
-    """Compare runs, stored ones or such as were just scored, without their inputs."""
-    from dialgauge.comparison import compare_runs
+def compare_stored(runs: Sequence[Run | str], testing: Testing, request: Request, output: ComparisonOutput) -> int:
+    """Compare runs, stored ones or results of agents, without their inputs."""
+    from dialgauge import compare
 
-    names = _names(measures or ())
-    comparison = compare_runs(
-        runs, store=store, measures=names or None, resamples=resamples, seed=seed, level=level, missing=missing
+    comparison = compare(
+        list(runs),
+        store=output.store,
+        measures=testing.names or None,
+        resamples=testing.resamples,
+        seed=testing.seed,
+        level=testing.confidence,
+        missing=testing.missing,
     )
     return present(comparison, request.options(comparison.systems), output)
 
@@ -281,11 +324,6 @@ def _are_results(files: Sequence[str]) -> bool:
     return are_results(files)
 
 
-def _names(measures: Sequence[str]) -> list[str]:
-    """Measures by the names that runs have them under; commas inside parentheses belong to a name."""
-    return [name.strip() for text in measures for name in split_at_commas(text) if name.strip()]
-
-
 def _refuse(why: str, options: Mapping[str, object]) -> None:
     from dialgauge.errors import DialgaugeError
 
@@ -303,76 +341,6 @@ def _present_systems(path: Path, output: ComparisonOutput) -> None:
     _write(lambda: tables, lambda: tables, lambda: system_table_json(read), lambda: figures, output, "compare-systems")
 
 
-@dataclass(frozen=True)
-class ComparisonOutput:
-    """Where a comparison goes. What cannot be written is refused before the work begins."""
-
-    to: str
-    table: Path | None
-    json: Path | None
-    figures: Path | None
-    figure_format: str
-    view: bool = False
-    store: Path | None = None
-    run: bool = False
-
-    def __post_init__(self) -> None:
-        from dialgauge.errors import DialgaugeError, nearest
-        from dialgauge.report import FORMATS
-
-        if self.view:
-            from dialgauge.cli.explore import require_explorer
-
-            require_explorer()
-        if self.run:
-            from dialgauge.runs import Store
-
-            Store(self.store).check_writable()
-        if self.to not in FORMATS:
-            raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
-        check_table(self.table)
-        figure_kinds(self.figure_format, self.figures)
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to show beyond scores and tests, as the options say it."""
-
-    pairs: bool
-    correlation: str | None
-    sweep: bool
-    show: int
-    show_by: str | None
-    ratings: Path | None
-    rated: str | None
-
-    def __post_init__(self) -> None:
-        from dialgauge.errors import DialgaugeError
-
-        if self.show_by is not None and not self.show:
-            raise DialgaugeError("--show-by needs --show N, the number of dialogues to show")
-        if self.rated is not None and self.ratings is None:
-            raise DialgaugeError("--rated needs --ratings FILE, the file of ratings")
-        self.correlations()
-
-    def correlations(self) -> tuple[str, ...]:
-        """The names of the correlations."""
-        from dialgauge.stats import CORRELATIONS, correlation
-
-        if self.correlation is None or self.correlation == "all":
-            return tuple(CORRELATIONS) if self.correlation else ()
-        correlation(self.correlation)
-        return (self.correlation,)
-
-    def options(self, systems: tuple[str, ...]) -> ComparisonOptions:
-        """The same, checked against the systems."""
-        from dialgauge.comparison import ComparisonOptions, assigned, read_ratings
-
-        ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
-        extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
-
-
 def present(comparison: Comparison, options: ComparisonOptions, output: ComparisonOutput) -> int:
     """Print, write and draw a comparison; the exit code says whether it is complete."""
     from dialgauge.comparison import (
@@ -383,10 +351,11 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         screen_tables,
     )
 
-    screen = out if on_screen(output.json) and output.to == "terminal" else err
+    screen = out if output.on_screen and output.to == "terminal" else err
     told = missing_sentences(comparison)
     if told:
         screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
+    screen.print(f"{comparison.verdict}.\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
@@ -396,7 +365,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         "compare",
     )
     runs = list(comparison.runs.values())
-    if output.run:
+    if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store
 
         place = Store(output.store)
@@ -424,10 +393,10 @@ def _write(
     if output.table is not None:
         write_tables(tables(), output.table)
     if output.json is not None:
-        write_document(output.json, schema, content())
+        output.document(schema, content())
     if output.figures is not None:
-        draw_figures(figures(), output.figures, output.figure_format)
-    if not on_screen(output.json):
+        output.draw(figures())
+    if not output.on_screen:
         return
     if output.to != "terminal":
         out.write(render_tables(tables(), output.to))

@@ -14,6 +14,7 @@ from dialgauge.cli.options import HELP_OPTIONS, AlwaysOn, CommandGroup
 from dialgauge.cli.parse import (
     Words,
     check_outputs,
+    check_together,
     command_name,
     command_parameters,
     given_values,
@@ -108,6 +109,7 @@ def _run_command(group: CommandGroup, name: str, inner: str, words: list[str], *
     if added:
         before = read_words(called, command, added)
         given = given._replace(options=[*before.options, *given.options])
+    check_together(command, given)
     values = given_values(called, command, given)
     check_outputs(command, values)
     arguments = keyword_arguments(command, values)

@@ -40,6 +40,23 @@ FailOnDropOption = Annotated[
     Option("--fail-on-drop", metavar="RUN", help="Exit with code 3 if significantly worse than this stored run."),
 ]
 
+
+@dataclass(frozen=True)
+class Gates:
+    """The checks that a build fails on, as options."""
+
+    fail_under: FailUnderOption = None
+    fail_on_drop: FailOnDropOption = None
+
+    def gate(
+        self, store: Path | None, *, kinds: Sequence[str], family: str | None = None, check_names: bool = True
+    ) -> BuildGate:
+        """The checks, of a command that makes runs of these kinds; see :meth:`BuildGate.of`."""
+        return BuildGate.of(
+            self.fail_under, self.fail_on_drop, store, kinds=kinds, family=family, check_names=check_names
+        )
+
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 #: Chance of failing a build although nothing got worse.
 _ALPHA = 0.05

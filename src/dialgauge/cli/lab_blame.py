@@ -25,10 +25,11 @@ def blame(
     output: TableOutput,
 ) -> None:
     """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
-    from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
+    from dialgauge.lab import blame_document, blame_explanation, blame_list, blame_tables, require_blame
     from dialgauge.runs import Store
 
-    blamed = blamed_run(Store(store).open(run))
+    blamed = Store(store).open(run)
+    require_blame(blamed)
     if dialogue is not None:
         output.show(blame_explanation(blamed, dialogue))
     elif tables := blame_tables(blamed):

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from dialgauge.cli.common import (
     WideOption,
 )
-from dialgauge.cli.lab_options import (
-    ChannelOption,
-    DatabaseOption,
-    GoalsOption,
-    LabSeedOption,
-    SystemOption,
-    SystemSetting,
-    TownSeedOption,
-    UserOption,
-    UserSetting,
-    agent_spec,
-    opened_town,
-)
+from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.screen import line_reader, out
 
@@ -39,17 +27,13 @@ def chat(
     me: Annotated[
         Literal["user", "system"], Option("--as", metavar="user|system", help="Which side you play.")
     ] = "user",
-    system: SystemOption = "rule-system",
-    user: UserOption = "agenda",
-    goals: GoalsOption = "town",
     goal: Annotated[str | None, Option("--goal", metavar="ID", help="The goal. Default: the first.")] = None,
-    database: DatabaseOption = None,
     channel: ChannelOption = "clean",
-    user_set: UserSetting = None,
-    system_set: SystemSetting = None,
     seed: LabSeedOption = 0,
-    town_seed: TownSeedOption = 0,
     wide: WideOption = False,
+    *,
+    agents: Agents,
+    town: Town,
 ) -> None:
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
 
@@ -62,11 +46,11 @@ def chat(
     from dialgauge.lab import Sitting, goal_named, one_goal_table, town_scenario
     from dialgauge.worlds.town import ontology_of
 
-    loaded = opened_town(goals, database, None, town_seed, "live")
+    loaded = town.open()
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
     sitting = Sitting(
-        user=agent_spec(user, user_set, "user", channel, render=False),
-        system=agent_spec(system, system_set, "system", channel, render=False),
+        user=agent_spec(*agents.given("user"), "user", channel, render=False),
+        system=agent_spec(*agents.given("system"), "system", channel, render=False),
         level="text",
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
@@ -87,18 +88,39 @@ ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximu
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
 TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Random seed for the synthetic town and its goals.")]
 
-_LEVELS = ("act", "text")
 _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
 _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
-def opened_town(goals: str, database: Path | None, count: int | None, seed: int, failures: Failures) -> LoadedTown:
+@dataclass(frozen=True)
+class Town:
     """The town and its goals."""
-    from dialgauge.lab import open_town
 
-    return open_town(goals, database=database, count=count, seed=seed, failures=failures)
+    goals: GoalsOption = "town"
+    database: DatabaseOption = None
+    town_seed: TownSeedOption = 0
+
+    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedTown:
+        """Read it, or make it."""
+        from dialgauge.lab import open_town
+
+        return open_town(self.goals, database=self.database, count=count, seed=self.town_seed, failures=failures)
+
+
+@dataclass(frozen=True)
+class Agents:
+    """Who talks to whom, each with settings."""
+
+    system: SystemOption = "rule-system"
+    user: UserOption = "agenda"
+    user_set: UserSetting = None
+    system_set: SystemSetting = None
+
+    def given(self, side: str) -> tuple[str, Sequence[str] | None]:
+        """The agent of a side, by name, and its settings."""
+        return (self.user, self.user_set) if side == "user" else (self.system, self.system_set)
 
 
 def sitting_from(
@@ -109,16 +131,10 @@ def sitting_from(
     level: Literal["act", "text"],
     render: bool,
     asked: Mapping[str, str] | None = None,
-    trials: int,
-    seed: int,
-    mask: bool,
-    exchanges: int,
-    seconds: float,
-    loop: int,
+    **how: Any,
 ) -> Sitting:
-    """Who talks to whom, and how; both agents are made once, so that a mistake is told before the work."""
-    from dialgauge.agents import Limits
-    from dialgauge.lab import LAB_LIMITS, Sitting
+    """Who talks to whom, and how, as the options say it."""
+    from dialgauge.lab import make_sitting
 
     sides = {"user": user, "system": system}
     specs = {
@@ -126,30 +142,10 @@ def sitting_from(
         for side, (name, given) in sides.items()
     }
     _refuse_unused(asked, specs)
-    for side, spec in specs.items():
-        agent = spec.make()
-        takes = getattr(agent, "side", side)
-        if takes != side:
-            raise DialgaugeError(f"{spec.name} is a {takes} agent; it cannot be the {side}")
-        if level not in getattr(agent, "levels", _LEVELS):
-            raise DialgaugeError(f"{spec.name} speaks text, not dialogue acts; add --level text")
+    for spec in specs.values():
         if channel != _CLEAN and "channel" not in spec.options:
             err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
-    return Sitting(
-        user=specs["user"],
-        system=specs["system"],
-        level=level,
-        seed=seed,
-        trials=trials,
-        mask=mask,
-        limits=Limits(
-            exchanges=exchanges,
-            characters=LAB_LIMITS.characters,
-            acts=LAB_LIMITS.acts,
-            seconds=seconds,
-            loop=loop,
-        ),
-    )
+    return make_sitting(specs["user"], specs["system"], level=level, **how)
 
 
 def _refuse_unused(asked: Mapping[str, str] | None, specs: Mapping[str, AgentSpec]) -> None:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
-from dialgauge.cli.lab_options import (
-    DatabaseOption,
-    ExchangesOption,
-    GoalsOption,
-    LabSeedOption,
-    LevelOption,
-    SystemSetting,
-    TownSeedOption,
-    UserOption,
-    UserSetting,
-    opened_town,
-    sitting_from,
-)
+from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, sitting_from
 from dialgauge.cli.options import CommandGroup, Option, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
 
@@ -28,13 +17,16 @@ def register(app: CommandGroup) -> None:
     app.command("study")(study)
 
 
-def study(
+@dataclass(frozen=True)
+class StudiedAgents(Agents):
+    """The agents, of which the system is made to misunderstand."""
+
     system: Annotated[
         str, Option("--system", metavar="AGENT", known=AGENTS, help="System whose understanding is degraded.")
-    ] = "rule-system",
-    user: UserOption = "agenda",
-    goals: GoalsOption = "town",
-    database: DatabaseOption = None,
+    ] = "rule-system"
+
+
+def study(
     count: Annotated[
         int | None,
         WholeNumber(
@@ -56,11 +48,8 @@ def study(
     ] = "drop,value,relabel,insert",
     rates: Annotated[str, Option(metavar="SHARES", help="Error rates, comma-separated.")] = "0.02,0.05,0.1,0.2,0.4",
     level: LevelOption = "act",
-    user_set: UserSetting = None,
-    system_set: SystemSetting = None,
     exchanges: ExchangesOption = 20,
     seed: LabSeedOption = 0,
-    town_seed: TownSeedOption = 0,
     resamples: Annotated[
         int,
         WholeNumber(
@@ -72,6 +61,8 @@ def study(
     ] = 1000,
     workers: ProcessesOption = 1,
     *,
+    agents: StudiedAgents,
+    town: Town,
     output: DrawnOutput,
     stored: AlwaysStored,
 ) -> None:
@@ -85,9 +76,9 @@ def study(
 
     place = Store(stored.store)
     place.check_writable()
-    loaded = opened_town(goals, database, count, town_seed, "live")
+    loaded = town.open(count)
     sitting = sitting_from(
-        user=(user, user_set), system=(system, system_set), channel="clean", level=level, render=False, trials=1,
+        user=agents.given("user"), system=agents.given("system"), channel="clean", level=level, render=False, trials=1,
         seed=seed, mask=False, exchanges=exchanges, seconds=300.0, loop=0,
     )  # fmt: skip
     conditions = channel_conditions(sitting.system, _kinds(errors), _shares(rates))

@@ -21,7 +21,8 @@ app = application("All runs of a store as one static page; only runs measured th
 @app.command()
 def leaderboard(
     folder: Annotated[
-        Path | None, Argument(metavar="[FOLDER]", help="Run store folder; the same as --store FOLDER.")
+        Path | None,
+        Argument(metavar="[FOLDER]", not_with=("--store",), help="Run store folder; the same as --store FOLDER."),
     ] = None,
     html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "leaderboard.html"
@@ -36,8 +37,6 @@ def leaderboard(
     """
     from dialgauge.explorer import write_leaderboard
 
-    if folder is not None and store is not None:
-        raise DialgaugeError("FOLDER and --store both name the run store; leave one out")
     place = Store(folder or store)
     if not place.folder.is_dir():
         raise DialgaugeError("this run store does not exist; name it with --store", file=str(place.folder))

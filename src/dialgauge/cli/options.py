@@ -44,6 +44,12 @@ class Settings(TypedDict, total=False):
     why: str
     #: The names that it may be.
     known: KnownNames
+    #: Options that it cannot be given together with; those that the command does not have do not matter.
+    not_with: tuple[str, ...]
+    #: Why others have no use beside it: the beginning of the sentence that says which to leave out.
+    alone: str
+    #: The option that it has no meaning without.
+    needs: str
 
 
 class Declaration:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli.common import (
-    check_table,
-    draw_figures,
-    figure_kinds,
+    AlwaysRunOption,
+    DrawnOutput,
+    RunOption,
+    StoreOption,
+    ViewOption,
     kept_for_good,
-    on_screen,
     write_document,
     write_table_file,
 )
@@ -43,28 +43,23 @@ class OnScreen(Progress):
 
 
 @dataclass(frozen=True)
-class Output:
+class Output(DrawnOutput):
     """Where results go. What cannot be written is refused before the work begins."""
 
-    json: Path | None = None
-    table: Path | None = None
-    figures: Path | None = None
-    figure_format: str = "svg"
-    run: bool = False
-    view: bool = False
-    store: Path | None = None
+    run: RunOption = False
+    store: StoreOption = None
 
     def __post_init__(self) -> None:
-        check_table(self.table)
-        figure_kinds(self.figure_format, self.figures)
-        if self.view:
-            from dialgauge.cli.explore import require_explorer
-
-            require_explorer()
-        if self.run or self.view:
+        super().__post_init__()
+        if self.run or self.always:
             from dialgauge.runs import Store
 
             Store(self.store).check_writable()
+
+    @property
+    def always(self) -> bool:
+        """Whether runs are stored without being asked for."""
+        return False
 
     def present(
         self,
@@ -80,7 +75,7 @@ class Output:
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen.
         """
-        if on_screen(self.json):
+        if self.on_screen:
             for place, part in enumerate((*tables, *texts)):
                 if place:
                     out.print()
@@ -89,14 +84,10 @@ class Output:
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
             write_document(self.json, schema, (document or results.document)())
-        if (self.run or self.view) and not all(run.stored for run in results.runs):
+        if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
-            draw_figures(results.figures(), self.figures, self.figure_format)
-        if self.view:
-            from dialgauge.cli.explore import view_runs
-
-            view_runs(results.runs, self.store)
+            self.draw(results.figures())
         return results.runs
 
     def save(self, results: RunSet) -> RunSet:
@@ -108,6 +99,44 @@ class Output:
         for run in stored.runs:
             err.print(f"stored as run {run.id} in {place.folder}")
         return stored
+
+
+@dataclass(frozen=True)
+class AlwaysStoredOutput(Output):
+    """The same for a command that always stores its runs."""
+
+    run: AlwaysRunOption = False
+
+    @property
+    def always(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class ViewedOutput(Output):
+    """The same for a command that also opens its runs in the explorer, which must be stored for that."""
+
+    view: ViewOption = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.view:
+            from dialgauge.cli.explore import require_explorer
+
+            require_explorer()
+
+    @property
+    def always(self) -> bool:
+        return self.view
+
+    def present(self, results: RunSet, schema: str, **how: Any) -> list[Run]:
+        """The same, and then the explorer."""
+        runs = super().present(results, schema, **how)
+        if self.view:
+            from dialgauge.cli.explore import view_runs
+
+            view_runs(runs, self.store)
+        return runs
 
 
 def refuse(why: str, options: Mapping[str, object]) -> None:

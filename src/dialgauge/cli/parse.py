@@ -225,6 +225,31 @@ def keyword_arguments(command: Callable[..., object], given: Mapping[str, Any]) 
     return made
 
 
+def check_together(command: Callable[..., object], words: Words) -> None:
+    """An error for options that exclude each other, and for one without the option that it needs."""
+    known = {name: one for one in command_parameters(command) if one.is_option for name in one.options}
+    typed = words.named
+    arguments = [one for one in command_parameters(command) if not one.is_option][: len(words.places)]
+    given = {re.sub(r"[][]|\.\.\.", "", one.value_name).split(" |")[0]: one for one in arguments}
+    given |= {one.long_name: one for one in known.values() if one.long_name in typed}
+    unfit: dict[str, list[str]] = {}
+    for name, one in given.items():
+        for other in (other for other in one.declaration.settings.get("not_with", ()) if other in typed):
+            if why := known[other].declaration.settings.get("alone"):
+                unfit.setdefault(why, []).append(name)
+            elif why := one.declaration.settings.get("alone"):
+                unfit.setdefault(why, []).append(other)
+            else:
+                raise DialgaugeError(f"{name} and {other} exclude each other; leave one out")
+    for why, names in unfit.items():
+        raise DialgaugeError(f"{why}; leave out {', '.join(names)}")
+    for name, one in given.items():
+        needed = one.declaration.settings.get("needs")
+        if needed is not None and needed not in typed:
+            value = "" if known[needed].type is bool else f" {known[needed].value_name}"
+            raise DialgaugeError(f"{name} needs {needed}{value}")
+
+
 def _take(given: dict[str, Any], one: CommandParameter, value: Any) -> None:
     if one.many:
         given.setdefault(one.name, []).append(value)
@@ -270,7 +295,7 @@ def unfit_value(value: object, option: CommandParameter) -> str | None:
 
 
 def _no_choice(value: object, known: Sequence[str]) -> str:
-    hint = nearest(str(value), known)
+    hint = nearest(str(value), known, likeness=_ALIKE)
     near = f".{hint}" if "Did you mean" in hint else ""
     return f"must be {'one of ' if len(known) > 1 else ''}{', '.join(known)} (got {value!r}){near}"
 

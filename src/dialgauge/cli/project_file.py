@@ -13,7 +13,7 @@ sends: those are typed, or not given at all. docs/decisions/command-line.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,6 @@ TYPED_ONLY = frozenset({
     "accept-change", "address", "allow-remote", "cassette", "endpoint", "engine", "force", "host", "judge", "judge-set",
     "key-env", "load", "port", "run", "set", "system-set", "url", "user-set", "view", "yes",
 })  # fmt: skip
-#: What also holds for results that exist already; how to score does not.
-_SHOWING = ("figure-format", "store", "wide")
 _LARGEST = 100_000
 
 
@@ -120,13 +118,20 @@ def project_words(path: Path, group: CommandGroup, command: str, subcommand: str
             called = command if len(group.commands) == 1 else f"{command} {subcommand}"
             raise DialgaugeError(unknown_key(key, called, options), file=str(path))
     words: list[str] = []
-    stored = "--from" in typed or "--systems" in typed
     for key, value in {**taken, **section}.items():
         if problem := unsafe(key, options[key]) or unfit(value, options[key]):
             raise DialgaugeError(f"'{key}' {problem}", file=str(path))
-        if f"--{key}" not in typed and not (stored and key not in _SHOWING):
+        if f"--{key}" not in typed and _has_use(options[key], options.values(), typed):
             words += _words(path, key, value, options[key])
     return words
+
+
+def _has_use(option: CommandParameter, others: Iterable[CommandParameter], typed: Collection[str]) -> bool:
+    """Whether a default can stand beside what was typed."""
+    settings = option.declaration.settings
+    refused = [*settings.get("not_with", ())]
+    refused += [one.long_name for one in others if option.long_name in one.declaration.settings.get("not_with", ())]
+    return not any(name in typed for name in refused) and settings.get("needs") in {None, *typed}
 
 
 def _section(

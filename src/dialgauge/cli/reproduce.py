@@ -29,11 +29,14 @@ def main(
         bool, Option("--fresh", help="Retrain the learned models (babi only; takes over an hour).")
     ] = False,
     seeds: Annotated[
-        int | None, WholeNumber(of="seeds", min=1, help="With --fresh: seeds per learned model. Default: 3.")
+        int | None,
+        WholeNumber(of="seeds", min=1, needs="--fresh", help="With --fresh: seeds per learned model. Default: 3."),
     ] = None,
     workers: Annotated[
         int | None,
-        WholeNumber(of="workers", min=0, help="With --fresh: worker processes; 0 for one per core. Default: 1."),
+        WholeNumber(
+            of="workers", min=0, needs="--fresh", help="With --fresh: worker processes; 0 for one per core. Default: 1."
+        ),
     ] = None,
     store: StoreOption = None,
     markdown: Annotated[
@@ -50,8 +53,6 @@ def main(
     """
     from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
 
-    if not fresh and (seeds, workers) != (None, None):
-        raise DialgaugeError("--seeds and --workers only apply to training; add --fresh")
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         reproduction = reproduce(paper, data, fresh=training)

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dialgauge.cli import compare as comparing
 from dialgauge.cli.choices import KINDS
 from dialgauge.cli.common import (
-    DrawnOutput,
     RunArgument,
-    SeedOption,
     StoreOption,
     TableOutput,
-    ViewOption,
     frame_table,
     print_tables,
     row_limit,
@@ -77,14 +74,18 @@ def show(
     output: TableOutput,
 ) -> None:
     """Show one run: provenance, scores and the first rows of its tables, after verifying checksums."""
+    from dialgauge.presentation import run_verdict
+
     place = Store(store)
     stored = place.open(run)
     stored.verify()
     annotated = _Annotated(place)
     written = annotated[stored.id]
-    output.document("runs-show", {**as_json(stored.manifest), "annotations": as_json(written)})
+    verdict = run_verdict(stored)
+    output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)
+    facts.add("verdict", verdict)
     heads = _heads(stored, row_limit(limit))
     if output.on_screen:
         shown = tables if out.wide else {name: table for name, table in tables.items() if name != "settings"}
@@ -101,12 +102,15 @@ def show(
 @app.command()
 def annotate(
     run: RunArgument,
-    tag: Annotated[list[str] | None, Option("--tag", metavar="TAG", help="Tag for the run; repeatable.")] = None,
+    tag: Annotated[
+        list[str] | None, Option("--tag", metavar="TAG", not_with=("--dialogue",), help="Tag for the run; repeatable.")
+    ] = None,
     dialogue: Annotated[
         str | None, Option("--dialogue", metavar="ID", help="Annotate this dialogue instead of the run.")
     ] = None,
     label: Annotated[
-        list[str] | None, Option("--label", metavar="LABEL", help="Label for the dialogue; repeatable.")
+        list[str] | None,
+        Option("--label", metavar="LABEL", needs="--dialogue", help="Label for the dialogue; repeatable."),
     ] = None,
     note: Annotated[str | None, Option("--note", metavar="TEXT", help="Note on the run or the dialogue.")] = None,
     store: StoreOption = None,
@@ -124,40 +128,20 @@ def annotate(
         raise DialgaugeError("nothing to annotate: give --tag, --label or --note")
     place = Store(store)
     if dialogue is None:
-        if label is not None:
-            raise DialgaugeError("--label is for dialogues: give --dialogue too, or use --tag")
         place.annotate(run, tags=_texts(tag), note=note)
     else:
-        if tag is not None:
-            raise DialgaugeError("--tag is for runs: leave out --dialogue, or use --label")
         place.annotate_dialogue(run, dialogue, labels=_texts(label), note=note)
 
 
 @app.command()
 def compare(
     runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids or unique prefixes).")],
-    measures: comparing.MeasuresOption = None,
-    resamples: comparing.ResamplesOption = 10_000,
-    seed: SeedOption = 0,
-    level: comparing.ConfidenceOption = 0.95,
-    missing: comparing.MissingOption = "shared",
-    pairs: comparing.PairsOption = False,
-    correlation: comparing.CorrelationOption = None,
-    sweep: comparing.SweepOption = False,
-    show: comparing.ShowOption = 0,
-    show_by: comparing.ShowByOption = None,
-    ratings: comparing.RatingsOption = None,
-    rated: comparing.RatedOption = None,
-    to: comparing.ToOption = "terminal",
-    view: ViewOption = False,
-    store: StoreOption = None,
-    *,
-    output: DrawnOutput,
+    testing: comparing.Testing,
+    request: comparing.Request,
+    output: comparing.ComparisonOutput,
 ) -> int:
     """Compare stored runs of one kind over the dialogues they share, as 'dialgauge compare RUN RUN' does."""
-    where = comparing.ComparisonOutput(to, output.table, output.json, output.figures, output.figure_format, view, store)
-    request = comparing.Request(pairs, correlation, sweep, show, show_by, ratings, rated)
-    return comparing.compare_stored(runs, store, measures, resamples, seed, level, missing, request, where)
+    return comparing.compare_stored(runs, testing, request, output)
 
 
 @app.command()

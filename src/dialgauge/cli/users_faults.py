@@ -5,30 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.common import (
-    FigureFormatOption,
-    FiguresOption,
-    FormatOption,
-    JsonOption,
-    LimitOption,
-    ResamplesOption,
-    RunOption,
-    SeedOption,
-    StoreOption,
-    TableOption,
-    WideOption,
-    check_table,
-    draw_scores,
-    figure_kinds,
-    kept_for_good,
-    on_screen,
-    present_tables,
-    row_limit,
-    write_document,
-    write_table_file,
-)
+from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.users_judge import JudgeOption, JudgeSettings
 
@@ -54,15 +34,10 @@ def faults(
     limit: LimitOption = 20,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
-    json: JsonOption = None,
-    table: TableOption = None,
-    figures: FiguresOption = None,
-    figure_format: FigureFormatOption = "svg",
-    run: RunOption = False,
     judge: JudgeOption = "",
     judge_set: JudgeSettings = None,
-    store: StoreOption = None,
-    wide: WideOption = False,
+    *,
+    output: Output,
 ) -> int:
     """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
 
@@ -73,58 +48,27 @@ def faults(
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
     """
-    out.wide = wide
-    from dialgauge.formats import system_names
-    from dialgauge.users.faults import (
-        check_faults,
-        explanation_tables,
-        fault_tables,
-        faults_document,
-        missing_sentence,
-        record_table,
-    )
+    from dialgauge.users.faults import FaultRuns, missing_sentence, record_table, user_faults
 
-    check_table(table)
-    figure_kinds(figure_format, figures)
-    if run:
-        from dialgauge.runs import Store
-
-        Store(store).check_writable()
     agreements: list[Table] = []
     if judge:
         runs, agreements = _judged(conversations, judge, judge_set, format, resamples, seed)
+        results = FaultRuns(runs)
     else:
-        with kept_for_good():
-            runs = [
-                check_faults(source, name=name, format=format, resamples=resamples, seed=seed)
-                for source, name in zip(conversations, system_names(conversations), strict=True)
-            ]
-    screen = out if on_screen(json) else err
-    for each in runs:
+        results = user_faults(conversations, format=format, resamples=resamples, seed=seed, progress=OnScreen())
+    screen = out if output.on_screen else err
+    for each in results.runs:
         if missing := missing_sentence(each):
             screen.print(missing)
-    having = [each for each in runs if dialogue and any(one.id == dialogue for one in each.dialogues())]
 
     def tables(rows: int) -> list[Table]:
         if dialogue is None:
-            found = [one for each in runs for one in fault_tables(each, rows)]
-        else:
-            found = [one for each in having or runs[:1] for one in explanation_tables(each, dialogue)]
-        return [*found, record_table(), *agreements]
+            return [*results.tables(limit=rows), *agreements]
+        explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]
+        return [*explained, record_table(), *agreements]
 
-    present_tables(tables(row_limit(limit)), None, json)
-    if table is not None:
-        write_table_file(tables(row_limit(0)), table)
-    if json is not None:
-        write_document(json, "users-faults", faults_document(runs))
-    if run:
-        from dialgauge.runs import Store
-
-        chosen = Store(store)
-        for each in runs:
-            err.print(f"stored as run {chosen.add(each).id} in {chosen.folder}")
-    draw_scores(runs, figures, figure_format, parts={"UserFault": "kind of fault"})
-    return 0 if all(each.coverage.complete for each in runs) else EXIT_INCOMPLETE
+    output.present(results, "users-faults", tables=tables(row_limit(limit)), in_files=lambda: tables(row_limit(0)))
+    return 0 if results.complete else EXIT_INCOMPLETE
 
 
 def _judged(

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
-from dialgauge.cli.common import FormatOption, FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
+from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
-from dialgauge.cli.users_options import (
-    ConfigFile,
-    DatabaseFolder,
-    DatasetProfile,
-    Map,
-    Mode,
-    Overrides,
-    SchemaFile,
-    Source,
-    finish,
-    fresh_or_stored,
-    options_from,
-)
+from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
 
-def find(
-    conversations: Source = None,
+@dataclass(frozen=True)
+class Search:
+    """What to look for: the fields of the library's ``Query``."""
+
     behaviour: Annotated[
         str | None,
         Option(metavar="NAME", known=BEHAVIOURS, help="With this behaviour (see 'dialgauge explain behaviours')."),
-    ] = None,
+    ] = None
     verdict: Annotated[
         str | None,
         Option(metavar="NAME", known=names_of("users", "VERDICTS"), help="With this verdict, for example missing."),
-    ] = None,
+    ] = None
     fault: Annotated[
         str | None,
         Option(
@@ -42,14 +33,14 @@ def find(
             known=names_of("users", "CAUSES"),
             help="Points lost through this component, for example 'user policy'.",
         ),
-    ] = None,
-    domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None,
-    slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None,
-    from_turn: Annotated[int | None, Option(min=0, help="At this turn or later.")] = None,
-    to_turn: Annotated[int | None, Option(min=0, help="At this turn or earlier.")] = None,
+    ] = None
+    domain: Annotated[str | None, Option(metavar="NAME", help="In this domain.")] = None
+    slot: Annotated[str | None, Option(metavar="NAME", help="About this slot.")] = None
+    first_turn: Annotated[int | None, Option("--from-turn", min=0, help="At this turn or later.")] = None
+    last_turn: Annotated[int | None, Option("--to-turn", min=0, help="At this turn or earlier.")] = None
     min_repeats: Annotated[
         int | None, Option(min=1, help="A constraint or request is repeated at least this often.")
-    ] = None,
+    ] = None
     measure: Annotated[
         str,
         Option(
@@ -57,14 +48,14 @@ def find(
             known=measures_of("users", several=False),
             help="Measure for --min-score and --max-score: 'R-GCDF1 recall', a plugin's, ...",
         ),
-    ] = "I-GCDF1",
-    min_score: Annotated[float | None, Option(help="Score at least this (in --domain, if given).")] = None,
-    max_score: Annotated[float | None, Option(help="Score at most this.")] = None,
-    min_turns: Annotated[int | None, Option(min=0, help="At least this many turns, counting both sides.")] = None,
-    max_turns: Annotated[int | None, Option(min=0, help="At most this many turns.")] = None,
+    ] = "I-GCDF1"
+    min_score: Annotated[float | None, Option(help="Score at least this (in --domain, if given).")] = None
+    max_score: Annotated[float | None, Option(help="Score at most this.")] = None
+    min_turns: Annotated[int | None, Option(min=0, help="At least this many turns, counting both sides.")] = None
+    max_turns: Annotated[int | None, Option(min=0, help="At most this many turns.")] = None
     end: Annotated[
         Literal["loop", "goodbye", "open"] | None, Option(metavar="TEXT", help="How it ends: loop, goodbye or open.")
-    ] = None,
+    ] = None
     cause: Annotated[
         str | None,
         Option(
@@ -72,20 +63,18 @@ def find(
             known=names_of("users", "CAUSES"),
             help="Has a loop with this cause, for example 'user NLU'.",
         ),
-    ] = None,
+    ] = None
+
+
+def find(
+    conversations: Source = None,
     from_run: FromOption = None,
     store: StoreOption = None,
     limit: LimitOption = 20,
-    canonical_map: Map = None,
-    config: ConfigFile = None,
-    override: Overrides = None,
-    mode: Mode = None,
-    profile: DatasetProfile = None,
-    database: DatabaseFolder = None,
-    schema: SchemaFile = None,
-    format: FormatOption = None,
     workers: ProcessesOption = 1,
     *,
+    search: Search,
+    scoring: Scoring,
     output: TableOutput,
 ) -> int:
     """Find conversations by what happened in them, where, how often, how they scored and how they ended.
@@ -95,37 +84,20 @@ def find(
     from dialgauge.cli.common import frame_table
     from dialgauge.cli.sql import frame_json
     from dialgauge.users import MEASURES, Query, several_meanings
-    from dialgauge.users import find as search
+    from dialgauge.users import find as search_run
 
-    query = Query(
-        behaviour=behaviour,
-        verdict=verdict,
-        fault=fault,
-        domain=domain,
-        slot=slot,
-        first_turn=from_turn,
-        last_turn=to_turn,
-        min_repeats=min_repeats,
-        measure=measure,
-        min_score=min_score,
-        max_score=max_score,
-        min_turns=min_turns,
-        max_turns=max_turns,
-        end=end,
-        cause=cause,
-    )
-    options = options_from(canonical_map, config, override, mode, profile, database, schema, format)
-    named = [] if measure in MEASURES else [measure]
-    searched = fresh_or_stored(conversations, from_run, store, options, workers, ["default", *named])
-    rows = search(searched, query)
+    query = Query(**vars(search))
+    named = [] if search.measure in MEASURES else [search.measure]
+    searched = fresh_or_stored(conversations, from_run, store, scoring.options(), workers, ["default", *named])
+    rows = search_run(searched, query)
     if output.json is not None:
         import orjson
 
         output.document("users-find", {"rows": orjson.loads(frame_json(rows))})
     output.show([_shown(frame_table("", rows.head(limit or rows.height)))], in_file=[frame_table("", rows)])
-    meanings = several_meanings(behaviour) if behaviour else []
+    meanings = several_meanings(search.behaviour) if search.behaviour else []
     if meanings:
-        err.print(f"'{behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")
+        err.print(f"'{search.behaviour}' matches {' and '.join(meanings)}; write one in full to select only that")
     shown = f", {limit} shown" if 0 < limit < rows.height else ""
     err.print(f"{counted(rows.height, 'conversation')}{shown}")
     return finish([searched])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.choices import words
+from dialgauge.cli.common import FormatOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
-from dialgauge.cli.screen import err, progress_bar
+from dialgauge.cli.output import OnScreen
+from dialgauge.cli.screen import err
 
 if TYPE_CHECKING:
     from dialgauge.engine import WorkPlace
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Run
     from dialgauge.users import UserOptions
 
 #: How many warnings and failures are printed one by one.
@@ -28,25 +31,35 @@ Source = Annotated[
 ]
 Map = Annotated[
     Path | None,
-    Option("--canonical-map", metavar="FILE", help="Canonical values and their paraphrases (JSON)."),
+    Option(
+        "--canonical-map", not_with=("--from",), metavar="FILE", help="Canonical values and their paraphrases (JSON)."
+    ),
 ]
-ConfigFile = Annotated[Path | None, Option("--config", metavar="FILE", help="Scoring options (YAML).")]
+ConfigFile = Annotated[
+    Path | None, Option("--config", not_with=("--from",), metavar="FILE", help="Scoring options (YAML).")
+]
 Overrides = Annotated[
     list[str] | None,
     Option(
-        "--set", metavar="PATH=VALUE", help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable."
+        "--set",
+        not_with=("--from",),
+        metavar="PATH=VALUE",
+        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
     ),
 ]
 Mode = Annotated[
     Literal["reference", "recommended"] | None,
     Option(
-        metavar="TEXT", help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed."
+        metavar="TEXT",
+        not_with=("--from",),
+        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
     ),
 ]
 DatasetProfile = Annotated[
     str | None,
     Option(
         "--dataset",
+        not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
         help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file.",
@@ -54,68 +67,62 @@ DatasetProfile = Annotated[
 ]
 DatabaseFolder = Annotated[
     Path | None,
-    Option("--database", metavar="FOLDER", help="Folder of DOMAIN_db.json files: shows which goal failures are real."),
+    Option(
+        "--database",
+        not_with=("--from",),
+        metavar="FOLDER",
+        help="Folder of DOMAIN_db.json files: shows which goal failures are real.",
+    ),
 ]
 SchemaFile = Annotated[
     Path | None,
-    Option("--schema", metavar="FILE", help="Services and slots (JSON): describes domains, checks goals."),
+    Option(
+        "--schema",
+        not_with=("--from",),
+        metavar="FILE",
+        help="Services and slots (JSON): describes domains, checks goals.",
+    ),
 ]
 
 
-def options_from(
-    canonical_map: Path | None,
-    config: Path | None,
-    override: list[str] | None,
-    mode: str | None,
-    profile: str | None,
-    database: Path | None,
-    schema: Path | None,
-    format: str | None,
-) -> UserOptions:
-    """The options of a command, put together."""
-    from dialgauge.users import UserOptions
+@dataclass(frozen=True)
+class Scoring:
+    """How conversations are scored."""
 
-    overrides = [*(override or ()), *([f"mode={mode}"] if mode else ())]
-    return UserOptions(
-        canonical_map=canonical_map,
-        config=config,
-        overrides=tuple(overrides),
-        profile=profile,
-        database=database,
-        schema=schema,
-        format=format,
-    )
+    canonical_map: Map = None
+    config: ConfigFile = None
+    override: Overrides = None
+    mode: Mode = None
+    dataset: DatasetProfile = None
+    database: DatabaseFolder = None
+    schema: SchemaFile = None
+    format: FormatOption = None
+
+    def options(self) -> UserOptions:
+        """The same as the library has it."""
+        from dialgauge.users import UserOptions
+
+        return UserOptions(
+            canonical_map=self.canonical_map,
+            config=self.config,
+            overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
+            profile=self.dataset,
+            database=self.database,
+            schema=self.schema,
+            format=self.format,
+        )
 
 
 def scored(
     source: str,
     options: UserOptions,
     workers: WorkPlace | int,
-    *,
     measures: Sequence[str] = ("default",),
-    resamples: int = 0,
-    seed: int = 0,
-    name: str | None = None,
-    keep: Store | None = None,
 ) -> Run:
     """Score a source, with a progress bar, and say what reading left out."""
-    from dialgauge.users import users_scored
+    from dialgauge.users import score_users
 
-    with progress_bar("scoring files") as advance:
-        users = users_scored(
-            source,
-            options,
-            measures=measures,
-            workers=workers,
-            resamples=resamples,
-            seed=seed,
-            name=name,
-            store=keep,
-            on_unit=advance,
-        )
-    for note in users.run.notes:
-        err.print(f"{users.name}: {note}", style="dim")
-    return users.run
+    return score_users(source, options=options, measures=measures, workers=workers, resamples=0, progress=OnScreen())[0]
 
 
 def fresh_or_stored(
@@ -133,15 +140,15 @@ def fresh_or_stored(
         raise DialgaugeError("give either conversations or a stored run (--from RUN)")
     if conversations is None:
         return opened(str(from_run), store)
-    return scored(conversations, options, workers, measures=measures)
+    return scored(conversations, options, workers, measures)
 
 
 def opened(run: str, store: Path | None) -> Run:
     """A stored run of conversations."""
     from dialgauge.runs import Store
-    from dialgauge.users import UserScores
+    from dialgauge.users import UserRuns
 
-    return UserScores(Store(store).open(run)).run
+    return UserRuns([Store(store).open(run)])[0]
 
 
 def finish(runs: Sequence[Run]) -> int:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.comparison.standing import Standing, letters, order, standings
     from dialgauge.comparison.tables import floor_table, pair_table, rank_table, score_table, standing_tables, verdict
+    from dialgauge.comparison.verdict import MeasureVerdict, Verdict
     from dialgauge.comparison.views import (
         ComparisonView,
         ItemDifference,
@@ -57,9 +58,11 @@ __all__ = [
     "Difference",
     "ItemDifference",
     "LackingSystem",
+    "MeasureVerdict",
     "PairedScores",
     "Standing",
     "TurnDivergence",
+    "Verdict",
     "assigned",
     "comparable_signature",
     "compare_runs",

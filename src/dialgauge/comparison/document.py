@@ -126,8 +126,9 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "lacking": [asdict(one) for one in comparison.lacking],
         "notes": [str(note) for note in comparison.notes],
         "note_kinds": [note_kind(note) for note in comparison.notes],
+        "verdict": {"sentence": str(comparison.verdict), "measures": list(map(asdict, comparison.verdict.measures))},
         "systems": _systems(comparison),
-        "differences": [asdict(difference) | {"better": difference.better} for difference in comparison.differences()],
+        "differences": [difference.as_dict() for difference in comparison.differences()],
         "measures": [
             asdict(spread)
             | {

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from dialgauge._version import __version__
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
 from dialgauge.comparison.scores import PairedScores, shared_turns
 from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
-from dialgauge.errors import DialgaugeError
+from dialgauge.dialogue import dialogue_key
+from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import (
     RatioRow,
     Resampling,
+    Score,
     Signature,
     parse_measure,
     ratio_row_intervals,
 )
+from dialgauge.report import Cell, Column, Display, Presented, Table, score_column
 from dialgauge.stats import (
     Floats,
-    PairedBootstrap,
     PairedRandomisation,
     bootstrap_several,
     decide_amounts,
@@ -41,6 +45,7 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.comparison.verdict import Verdict
     from dialgauge.runs import Run
 
 RESAMPLES = 10_000
@@ -66,7 +71,6 @@ class Difference:
     high: float
     error: float
     p: float
-    p_bootstrap: float
     p_randomisation: float
     adjusted: float
     wins: int
@@ -76,6 +80,17 @@ class Difference:
     #: Would the randomisation alone have called it significant, where it is not?
     randomisation_alone: bool = False
     higher_is_better: bool = True
+    _bootstrap: Callable[[], float] = field(default=lambda: math.nan, repr=False, compare=False)
+
+    @property
+    def p_bootstrap(self) -> float:
+        """The p-value of the paired bootstrap, which decides nothing: drawn when it is first asked for."""
+        return self._bootstrap()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        return values | {"p_bootstrap": self.p_bootstrap, "better": self.better}
 
     @property
     def better(self) -> str:
@@ -97,12 +112,11 @@ class Difference:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Presented):
     """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one."""
 
     scores: PairedScores
     intervals: Floats
-    bootstrap: PairedBootstrap
     #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
     tested: PairedRandomisation
     randomisation: PairedRandomisation
@@ -115,6 +129,8 @@ class Comparison:
     #: The measures whose differences have intervals with one more unit; those of amounts are decided by it too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
+    #: The bootstrap's p-values of measures of several sums, by pair.
+    p_several: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -173,6 +189,14 @@ class Comparison:
         """Which differences are significant after correction, (pairs, measures)."""
         found: NDArray[np.bool_] = self.tested.adjusted < self.alpha
         return found
+
+    @cached_property
+    def p_bootstrap(self) -> Floats:
+        """The p-values of the paired bootstrap, (pairs, measures)."""
+        drawn = paired_bootstrap(self.scores.num, self.scores.den, resamples=self.resamples, seed=self.seed)
+        for measure, p in self.p_several.items():
+            drawn.p[:, self.scores.place_of_measure(measure)] = p
+        return drawn.p
 
     @cached_property
     def floor(self) -> Floats:
@@ -269,6 +293,11 @@ class Comparison:
         return view_of_runs(list(self.runs.values()))
 
     @cached_property
+    def verdict(self) -> Verdict:
+        """Who is ahead, by how much, how sure, and by which measures not; as text, one sentence."""
+        return self.view.verdict(self)
+
+    @cached_property
     def turn_scores(self) -> Mapping[str, polars.DataFrame]:
         """The scores of the compared dialogues' turns by system, where every run has them; else nothing."""
         frames = {name: self.view.turn_scores(run) for name, run in self.runs.items()}
@@ -320,7 +349,6 @@ class Comparison:
             high=np.nan if self.too_few else float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
             p=float(tested.p[row, column]),
-            p_bootstrap=float(self.bootstrap.p[row, column]),
             p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(tested.adjusted[row, column]),
             wins=higher if higher_is_better else lower,
@@ -329,11 +357,86 @@ class Comparison:
             significant=bool(self.significant[row, column]),
             randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,
+            _bootstrap=lambda: float(self.p_bootstrap[row, column]),
         )
 
     @cached_property
     def _by_dialogue(self) -> Floats:
         return self.scores.by_dialogue
+
+    def __getitem__(self, system: str) -> dict[str, Score]:
+        """The scores of a system over the compared dialogues, by measure."""
+        row = self.scores.place_of_system(system)
+        return {measure: self._score(row, column) for column, measure in enumerate(self.measures)}
+
+    def _score(self, row: int, column: int) -> Score:
+        system, measure = self.systems[row], self.measures[column]
+        value, (low, high) = self.values[row, column], self.intervals[row, column]
+        known = self.scores.run_score(measure) or Score(value=None)
+        ends = {"value": value, "low": low, "high": high}
+        numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
+        return structs.replace(known, **numbers, signature=self.score_signature(system, measure))
+
+    def items(self) -> list[tuple[str, dict[str, Score]]]:
+        """The scores by system."""
+        return [(system, self[system]) for system in self.systems]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.systems)
+
+    def frame(self) -> polars.DataFrame:
+        """The differences: one row for each pair of systems and measure, with interval, p-values, wins and losses."""
+        import polars
+
+        return polars.DataFrame([asdict(one) | {"better": one.better} for one in self.differences()])
+
+    def tables(self) -> list[Table]:
+        """Scores with letters, ranks, differences with tests, and what the test set can resolve."""
+        from dialgauge.comparison.document import comparison_tables
+
+        return comparison_tables(self)
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The figures by name; each is drawn when it is called."""
+        from dialgauge.comparison.figures import comparison_figures
+
+        return comparison_figures(self)
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain values, as ``dialgauge compare --json`` writes it."""
+        from dialgauge.comparison.document import comparison_json
+
+        return comparison_json(self)
+
+    def worst(self, n: int = 5, by: str | None = None) -> Display:
+        """The dialogues on which the first system differs most from each other one, and on which turn."""
+        from dialgauge.comparison.divergence import divergence_tables
+
+        first, *others = self.systems
+        measure = by or self.measures[0]
+        return Display(table for other in others for table in divergence_tables(self, first, other, measure, n))
+
+    def explain(self, dialogue: str) -> Display:
+        """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
+        keys = {dialogue_key(name): place for place, name in enumerate(self.dialogues)}
+        if dialogue_key(dialogue) not in keys:
+            raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, self.dialogues)}")
+        place = keys[dialogue_key(dialogue)]
+        name = self.dialogues[place]
+        table = Table(name, ["measure", *(Column(system, align="right") for system in self.systems)])
+        for column, measure in enumerate(self.measures):
+            look = score_column(measure, self.scores.run_score(measure))
+            values = self._by_dialogue[:, column, place].tolist()
+            table.add(measure, *(Cell(None if np.isnan(value) else value, like=look) for value in values))
+        shown = Display([table])
+        first, *others = self.systems
+        for other in others:
+            if (parted := self.divergence(first, other, name)) is not None:
+                items = Table(f"{first} and {other} part in turn {parted.turn}", ["what", "gold", first, other])
+                for item in parted.items:
+                    items.add(item.item, item.gold, item.first, item.second)
+                shown.append(items)
+        return shown
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.view.unit)}"
@@ -358,20 +461,20 @@ def compare_scores(
     level: float = 0.95,
     runs: Mapping[str, Run] | None = None,
 ) -> Comparison:
-    """Compare systems: intervals, paired bootstrap and paired randomisation over dialogues."""
+    """Compare systems: intervals and paired randomisation over dialogues; the paired bootstrap when asked for."""
     how = Resampling(resamples, seed, level)
     cells = [(system, measure) for system in scores.systems for measure in scores.measures]
     limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)
     intervals = np.array([limit.ends for limit in limits]).reshape(*scores.num.shape[:2], 2)
     made = {cell: limit.made or str(how) for cell, limit in zip(cells, limits, strict=True)}
-    bootstrap = paired_bootstrap(scores.num, scores.den, resamples=resamples, seed=seed)
     randomisation = paired_randomisation(scores.num, scores.den, resamples=resamples, seed=seed, level=level)
+    p_several: dict[str, Floats] = {}
     for measure, sums in scores.several.items():
         column = [scores.place_of_measure(measure)]
-        intervals[:, column[0]], p = bootstrap_several(sums, resamples=resamples, seed=seed, level=level)
-        difference = randomise_several(sums, resamples=resamples, seed=seed, level=level)
-        bootstrap.difference[:, column], bootstrap.p[:, column[0]] = difference.difference, p
-        randomisation.take(column, difference)
+        intervals[:, column[0]], p_several[measure] = bootstrap_several(
+            sums, resamples=resamples, seed=seed, level=level
+        )
+        randomisation.take(column, randomise_several(sums, resamples=resamples, seed=seed, level=level))
         made |= {(system, measure): str(replace(how, method="percentile")) for system in scores.systems}
     tested = randomisation.copy()
     shares = [measure for measure in scores.measures if _of_trials(scores, measure)]
@@ -383,7 +486,6 @@ def compare_scores(
     return Comparison(
         scores=scores,
         intervals=intervals,
-        bootstrap=bootstrap,
         tested=tested,
         randomisation=randomisation,
         resamples=resamples,
@@ -393,6 +495,7 @@ def compare_scores(
         made=made,
         one_more=tuple(shares),
         amounts=tuple(amounts),
+        p_several=p_several,
     )
 
 

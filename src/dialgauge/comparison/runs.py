@@ -42,7 +42,7 @@ def compare_runs(
     ``missing`` says what is done: ``shared`` compares what all have, ``without`` leaves those runs out, ``refuse`` is
     an error.
 
-    >>> comparison = dialgauge.compare_runs(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
+    >>> comparison = dialgauge.compare(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
     0.0003
     """

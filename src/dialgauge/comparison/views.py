@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.comparison.result import Comparison
+    from dialgauge.comparison.verdict import Verdict
     from dialgauge.measures import Signature
     from dialgauge.report import Table
     from dialgauge.runs import Run
@@ -64,6 +65,9 @@ class ComparisonView:
     cautions: ClassVar[Mapping[str, str]] = {}
     #: What is paired and resampled: mostly a dialogue; a task where runs have several trials of each.
     unit: str = "dialogue"
+    #: What several dialogues of a run may be trials of, such as a task. Trials are not independent: where a run has
+    #: some, these are paired, each with all its trials.
+    trial_unit: str = ""
     #: Those of its tables that are always shown.
     always: tuple[str, ...] = ()
     #: Whether what a file lacks can be scored as if it were there and empty.
@@ -97,18 +101,40 @@ class ComparisonView:
         return [Note("unlike_units", told)]
 
     def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
-        """The view of these very runs: a family may pair by dialogue or by task, as its runs have one trial or more."""
-        return self
+        """The view of these very runs, which pairs trial units where a run has several trials of one.
+
+        What has the same id and is not the same, such as goals of another town, is never paired.
+        """
+        if not self.trial_unit:
+            return self
+        view = copy(self)
+        if any(len(set(units.values())) < len(units) for units in map(self.trials, runs)):
+            view.unit = self.trial_unit
+        return view.of_same_units(runs, by_domain=self.names_domains(runs))
+
+    def trials(self, run: Run) -> Mapping[str, str]:
+        """The trial unit of each dialogue of a run."""
+        return {}
+
+    def names_domains(self, runs: Sequence[Run]) -> bool:
+        """Whether the domains of dialogues are those of their tasks."""
+        return False
 
     def units(self, run: Run) -> Mapping[str, str]:
         """The unit of each dialogue of a run; nothing where dialogues are the units."""
-        return {}
+        return self.trials(run) if self.unit == self.trial_unit else {}
 
     def unit_table(self, run: Run, table: str) -> GivenTable:
         """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
         units = self.units(run)
         given = _summed_by_unit(run.table(table), units) if units else run.given_table(table)
         return _without(as_frame(given), self.unlike) if self.unlike else given
+
+    def verdict(self, comparison: Comparison) -> Verdict:
+        """Who is ahead by the headline measure of the kind, and what the other measures say."""
+        from dialgauge.comparison.verdict import verdict_of
+
+        return verdict_of(comparison)
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""
@@ -136,7 +162,12 @@ class ComparisonView:
         return None if frame is None else frame.select("dialogue", "turn")
 
     def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
-        """Where two runs diverge in a dialogue; None where they do not. Here: the first turn with another text."""
+        """Where two runs diverge in a dialogue; None where they do not. Here: the first turn with another text.
+
+        Trials of one unit are different conversations: there is no turn to show.
+        """
+        if self.unit == self.trial_unit:
+            return None
         mine, theirs = (self._said(run, dialogue) for run in (first, second))
         length = max(len(mine), len(theirs))
         absent = ("", NOTHING)

@@ -6,7 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.explorer.charts import run_charts
     from dialgauge.explorer.comparing import neighbours, ranking, side_by_side, trials_side_by_side
     from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
     from dialgauge.explorer.guard import Guard, local_hosts
@@ -37,7 +36,6 @@ __all__ = [
     "ranking",
     "report_html",
     "report_markdown",
-    "run_charts",
     "run_sentences",
     "serve",
     "served",

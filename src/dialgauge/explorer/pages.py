@@ -13,14 +13,13 @@ from urllib.parse import urlencode
 
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.templating import PageLinks, received, render
 from dialgauge.measures import Coverage, Score, parse_measure
-from dialgauge.presentation import pages_of
+from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import Table, run_tables
 from dialgauge.runs import Annotations, DialogueNote, Run, Store
 

@@ -20,7 +20,6 @@ from dialgauge._version import __version__
 from dialgauge.comparison import compare_runs, divergence_sizes
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.charts import run_charts
 from dialgauge.explorer.comparing import MOST_SIDES, Ranking, SideBySide, ranking, ranking_charts, side_by_side
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.library import Library, stored_as_expected
@@ -29,7 +28,7 @@ from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, templates
 from dialgauge.files import atomic
-from dialgauge.presentation import DialogueView, pages_of
+from dialgauge.presentation import DialogueView, pages_of, run_charts
 from dialgauge.report import drawn, markdown, run_tables
 from dialgauge.text import counted
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dialgauge.comparison import MISSING_OPTIONS, Comparison, Difference, Standing, missing_sentences, standings
 from dialgauge.measures import Count
-from dialgauge.presentation import Glossary, amount, capitalised, first_scores, is_number, listed, pages_of, sentence
+from dialgauge.presentation import Glossary, amount, capitalised, is_number, kind_sentences, listed, sentence
 from dialgauge.report import plain
 from dialgauge.runs import Run
 from dialgauge.text import counted, note_kind
@@ -213,10 +213,8 @@ def run_sentences(run: Run, *, notes: bool = True) -> list[str]:
 
     Of its ``notes`` all but the one that says how much of gold was scored: that is told where it matters.
     """
-    words = Glossary(run.kind)
-    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
     beware = [_noted(note) for note in run.notes if notes and note.strip() and note_kind(note) != "coverage"]
-    return [*_incomplete(run), *map(sentence, told), *beware]
+    return [*_incomplete(run), *kind_sentences(run), *beware]
 
 
 def _incomplete(run: Run) -> list[str]:

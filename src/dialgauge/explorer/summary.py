@@ -32,7 +32,7 @@ _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 def markdown_summary(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     """The sentences, one table, the dialogues that went worst, and the signatures; about 60 lines for three systems."""
     names = _names(runs, comparison)
-    answers = comparison_sentences(comparison) if comparison is not None else []
+    answers = [f"{comparison.verdict}.", *comparison_sentences(comparison)] if comparison is not None else []
     tables = [_compared(comparison)] if comparison is not None else _tables(runs, names)
     parts = [
         _bullets(answers),

@@ -53,7 +53,16 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.remote import is_url, open_url
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
-    from dialgauge.formats.source import Part, expand, parts_of, resolve, system_name, system_names
+    from dialgauge.formats.source import (
+        Part,
+        expand,
+        file_name,
+        named_files,
+        parts_of,
+        resolve,
+        system_name,
+        system_names,
+    )
     from dialgauge.formats.tau import planned_results
 
 __all__ = [
@@ -83,6 +92,7 @@ __all__ = [
     "bulk_load",
     "decode",
     "expand",
+    "file_name",
     "first_object",
     "format_listing",
     "format_named",
@@ -94,6 +104,7 @@ __all__ = [
     "list_shards",
     "load_candidates",
     "load_kb",
+    "named_files",
     "on_this_machine",
     "open_url",
     "parts_of",

@@ -12,7 +12,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
@@ -197,6 +197,24 @@ def system_names(sources: Iterable[str | Path]) -> list[str]:
         name if short.count(name) == 1 else _told_apart(places[number], [*places[:number], *places[number + 1 :]])
         for number, name in enumerate(short)
     ]
+
+
+def named_files(sources: object) -> dict[str, str]:
+    """Systems by name, each of which lies in files: a mapping of names, or one or several files, folders, patterns."""
+    if isinstance(sources, Mapping):
+        named = dict(sources)
+    else:
+        several = sources if isinstance(sources, Iterable) and not isinstance(sources, str) else [sources]
+        files = [file_name(source) for source in several]
+        named = dict(zip(system_names(files), files, strict=True))
+    return {name: file_name(source) for name, source in named.items()}
+
+
+def file_name(source: object) -> str:
+    """The name of a file, folder or pattern; an error where something else was given."""
+    if isinstance(source, str | Path):
+        return str(source)
+    raise DialgaugeError(f"a file, a folder or a pattern is read here, not a {type(source).__name__}")
 
 
 def _told_apart(place: str, others: Sequence[str]) -> str:

@@ -7,17 +7,33 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
-    from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_list, blame_tables, blamed_run
+    from dialgauge.lab.blame.blame_views import (
+        blame_document,
+        blame_explanation,
+        blame_list,
+        blame_rows,
+        blame_tables,
+        require_blame,
+    )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
     from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
-    from dialgauge.lab.lab_run import LAB_KIND, lab_signature, lab_tables, scored_run, town_run, write_conversations
+    from dialgauge.lab.lab_run import (
+        LAB_KIND,
+        LabRuns,
+        converse,
+        lab_signature,
+        lab_tables,
+        scored_run,
+        town_run,
+        write_conversations,
+    )
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.prediction import auc, auc_within, line_error, predictors, rank_agreement
-    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, town_scenario
+    from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, make_sitting, town_scenario
     from dialgauge.lab.study import (
         ERRORS,
         RATES,
@@ -44,6 +60,7 @@ __all__ = [
     "ConversationBlame",
     "Form",
     "InjectedFault",
+    "LabRuns",
     "LoadedTown",
     "Sitting",
     "Tracked",
@@ -54,10 +71,11 @@ __all__ = [
     "blame_document",
     "blame_explanation",
     "blame_list",
+    "blame_rows",
     "blame_tables",
-    "blamed_run",
     "channel_conditions",
     "conversations_with",
+    "converse",
     "dialog_file",
     "failed",
     "failures",
@@ -70,11 +88,13 @@ __all__ = [
     "lab_signature",
     "lab_tables",
     "line_error",
+    "make_sitting",
     "move_to",
     "one_goal_table",
     "open_town",
     "predictors",
     "rank_agreement",
+    "require_blame",
     "restaurant_scenario",
     "score_conversations",
     "scored_run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.comparison import ComparisonView
 from dialgauge.lab.sittings import AgentSpec
 from dialgauge.measures import Signature
 
@@ -32,6 +32,7 @@ class LabView(ComparisonView):
     own_parts = _WHO | {"gold", "turns"}
     # A system is measured before one user, and hears through one channel: before others it is another task.
     ranked_apart = frozenset({"user", "user_code", "user_files"})
+    trial_unit = "goal"
 
     def ranked_parts(self, signature: Signature) -> dict[str, str]:
         """Also the channel through which the system hears, which is written beside its name."""
@@ -42,45 +43,12 @@ class LabView(ComparisonView):
         """Task, tracker and user."""
         return [name for name in _HEADLINES if name in measures] or measures
 
-    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
-        """Trials of one goal are not independent: where a run has some, goals are paired, each with all its trials.
-
-        Goals of another town bear the same ids, and are never paired.
-        """
-        view = GOAL_VIEW if any(_has_trials(run) for run in runs) else self
-        return view.of_same_units(runs)
-
-
-class LabGoalsView(LabView):
-    """Lab runs of several trials: a goal is the unit, as in the runs' own intervals."""
-
-    unit = "goal"
-
-    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
-        """Itself: it was chosen for its runs."""
-        return self
-
-    def units(self, run: Run) -> Mapping[str, str]:
-        """The goal of each trial."""
-        return _goals(run)
-
-    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
-        """Trials of one goal are different conversations: there is no turn to show."""
-        return None
-
-
-def _goals(run: Run) -> dict[str, str]:
-    """The goal of each dialogue; nothing of a run without that table, whose dialogues are goals of their own."""
-    if _CONVERSATIONS not in run.tables:
-        return {}
-    return dict(run.table(_CONVERSATIONS).select("dialogue", "goal").rows())
-
-
-def _has_trials(run: Run) -> bool:
-    goals = _goals(run)
-    return len(set(goals.values())) < len(goals)
+    def trials(self, run: Run) -> Mapping[str, str]:
+        """The goal of each dialogue; none of a run without that table, whose dialogues are goals of their own."""
+        if _CONVERSATIONS not in run.tables:
+            return {}
+        return dict(run.table(_CONVERSATIONS).select("dialogue", "goal").rows())
 
 
 VIEW = InteractionView()
 LAB_VIEW = LabView()
-GOAL_VIEW = LabGoalsView()

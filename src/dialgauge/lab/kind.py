@@ -13,7 +13,7 @@ INTERACTION = Kind(
     "interaction",
     comparison="dialgauge.lab.comparison_view:VIEW",
     # Their conversations are bots' replies to a simulated user, some of them with gold replies.
-    pages="dialgauge.responses.pages:PAGES",
+    pages="dialgauge.responses.pages:CONVERSATION_PAGES",
     headline=("completed",),
 )
 STUDY = Kind("study", pages="dialgauge.lab.pages:STUDY_PAGES")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
-from dialgauge.engine import Workers
+from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.files import atomic, together
 from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
-from dialgauge.lab.blame.blame_views import blame_tables
+from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
-from dialgauge.lab.sittings import AgentSpec, Sitting, checksum_of, hold_conversations
-from dialgauge.lab.town_source import LoadedTown
+from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, checksum_of, hold_conversations, make_sitting
+from dialgauge.lab.town_source import LoadedTown, open_town
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
 from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes, uneven_trials
@@ -42,6 +42,141 @@ _PROFILE = "verbatim"
 #: Slots with a few values each.
 _CATEGORICAL = ("area", "pricerange", "type", "stars", "parking", "internet", "day")
 _TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
+
+
+class LabRuns(RunSet):
+    """Conversations of systems with simulated users, scored in every way."""
+
+    def __init__(self, runs: Iterable[Run], refused: Sequence[tuple[str, str]] = ()) -> None:
+        """``refused`` are goals that could not be pursued, with the reason."""
+        super().__init__(runs)
+        self.refused = list(refused)
+
+    @property
+    def complete(self) -> bool:
+        """Was every conversation held, for every goal?"""
+        return not self.refused and not any(run.notes for run in self.runs)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the scores should know, and which goals were skipped."""
+        if not self.refused:
+            return super().notes
+        (name, why), more = self.refused[0], len(self.refused) - 1
+        rest = f"; {more:,} more, see 'dialgauge lab goals'" if more else ""
+        return [*super().notes, f"skipped goal {name}: {why}{rest}"]
+
+    def tables(self, *, detail: bool = False) -> list[Table]:
+        """Verdicts on task, tracker and user, and whose fault failures were; how conversations went."""
+        return [table for run in self.runs for table in lab_tables(run, detail=detail)]
+
+    def document(self) -> dict[str, Any]:
+        """The JSON that ``dialgauge lab run --json`` writes; of several runs a list of them."""
+        runs = [
+            {
+                "run": run.id,
+                "signature": run.signature,
+                "scores": {name: msgspec.to_builtins(score) for name, score in run.scores.items()},
+                "coverage": msgspec.to_builtins(run.coverage),
+                "config": run.manifest.config,
+                "blame": blame_document(run)["blame"],
+            }
+            for run in self.runs
+        ]
+        return runs[0] if len(runs) == 1 else {"runs": runs}
+
+    def _explained(self, run: Run, dialogue: str) -> list[Table]:
+        return blame_explanation(run, dialogue)
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The scores of task, tracker, user and conversation, and whose fault failures were."""
+        from dialgauge.report import run_figures
+
+        # The sum over all causes is 100% whatever the system does.
+        talkers = dict(zip(numbered([_talkers(run) for run in self.runs]), self.runs, strict=True))
+        return run_figures(talkers, parts=_PARTS, sections=_SECTIONS, names=_NAMES, without=("Blame",))
+
+
+#: What the parts of measures are that have no domains. Failures have a cause and a side at fault: two ways to divide
+#: the same failures, and the last two are both.
+_CAUSE, _SIDE = "cause", "side at fault"
+_PARTS: dict[str, str | tuple[str, ...]] = {
+    "Blame": _CAUSE, "Blame[user]": _SIDE, "Blame[system]": _SIDE, "Blame[world]": _SIDE, "Blame[limit]": _SIDE,
+    "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
+}  # fmt: skip
+_NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
+#: What the families of measures are about.
+_SECTIONS = {
+    "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
+    "lab": "conversation",
+}  # fmt: skip
+
+
+def _talkers(run: Run) -> str:
+    """Who talked to whom, in words: the run's own name joins them with all their settings."""
+    talked = Signature.parse(run.signature)
+    if not {"system", "user"} <= talked.keys():
+        return run.name
+    names = []
+    for agent in (AgentSpec.parse(talked[side]) for side in ("system", "user")):
+        settings = ",".join(f"{name}: {value}" for name, value in agent.options.items()).replace("=", ": ")
+        names.append(f"{agent.name} ({settings})" if settings else agent.name)
+    return " with ".join(names)
+
+
+def converse(
+    system: str | AgentSpec | Sitting = "rule-system",
+    user: str | AgentSpec = "agenda",
+    *,
+    goals: str | LoadedTown = "town",
+    database: str | Path | None = None,
+    count: int | None = None,
+    failures: str = "live",
+    town_seed: int = 0,
+    level: str = "act",
+    trials: int = 1,
+    seed: int = 0,
+    exchanges: int = LAB_LIMITS.exchanges,
+    seconds: float = LAB_LIMITS.seconds,
+    loop: int = 0,
+    resamples: int = 1000,
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> LabRuns:
+    """Put a system in front of a simulated user, once for every goal, and score what they say in every way there is.
+
+    Agents are named as in ``dialgauge lab run``, with settings as ``AgentSpec(name, settings)``. The options are those
+    of that command; a ``Sitting`` in place of the system has all that decide what is said. With a ``store`` the run is
+    stored, and what is finished outlives the process until it is.
+
+    >>> from dialgauge import converse
+    >>> results = converse("rule-system", "agenda", count=2, resamples=0)
+    >>> f"{results[0]['Success(rules=strict)']:.0%}", len(list(results[0].dialogues()))
+    ('100%', 2)
+    """
+    loaded = (
+        goals
+        if isinstance(goals, LoadedTown)
+        else open_town(goals, database=database, count=count, seed=town_seed, failures=failures)
+    )
+    if isinstance(system, Sitting):
+        sitting = system
+    else:
+        specs = [one if isinstance(one, AgentSpec) else AgentSpec(one) for one in (user, system)]
+        sitting = make_sitting(
+            *specs,
+            level=level,
+            trials=trials,
+            seed=seed,
+            mask=loaded.failures == "masked",
+            exchanges=exchanges,
+            seconds=seconds,
+            loop=loop,
+        )
+    with progress.bar("talking", len(loaded.goals) * sitting.trials) as advance:
+        run = town_run(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
+    return LabRuns([run], loaded.refused)
 
 
 def town_run(
@@ -218,7 +353,7 @@ def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
     """How the user expressed its goals; nothing where it has no acts."""
     if not any(turn.acts for one in held for turn in one.turns if turn.speaker == "user"):
         return []
-    return [_scores_of(score_users(held, resamples=resamples, seed=seed).run)]
+    return [_scores_of(score_users(held, resamples=resamples, seed=seed)[0])]
 
 
 def _scores_of(run: Run) -> Scores:

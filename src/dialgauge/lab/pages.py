@@ -171,10 +171,11 @@ class LabPages(RunPages):
         outcomes = library.rows(run, OUTCOMES, dialogue.id)
         conversation = next(iter(library.rows(run, CONVERSATIONS, dialogue.id)), {})
         reader = StateRowReader()
-        blamed = library.rows(run, BLAME, dialogue.id)
+        reasons = library.rows(run, REASONS, dialogue.id)
+        blamed = _blamed(library.rows(run, BLAME, dialogue.id), reasons)
         turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
-            list(_tasks(outcomes, reason_texts(library.rows(run, REASONS, dialogue.id)), dialogue)),
+            list(_tasks(outcomes, reason_texts(reasons), dialogue)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
             list(_blame(blamed)),
@@ -201,9 +202,10 @@ class LabPages(RunPages):
             if row["success"] and sides:
                 found[row["dialogue"]] = (None, f"the {' and the '.join(sides)} erred")
         if BLAME in run.tables:
-            for row in library.table(run, BLAME).to_dicts():
+            reasons = library.table(run, REASONS).to_dicts() if REASONS in run.tables else []
+            for row in _blamed(library.table(run, BLAME).to_dicts(), reasons):
                 if row["first"]:
-                    found[row["dialogue"]] = (row["turn"], f"{_cause(row)}: {row['sentence'] or ''}")
+                    found[row["dialogue"]] = (row["turn"], f"{_cause(row)}: {row['sentence']}")
         return found
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
@@ -264,9 +266,15 @@ def _blame_tables(run: Run) -> list[Table]:
     return blame_tables(run) if {BLAME, SIDES} <= run.tables.keys() and run.tables[SIDES].rows else []
 
 
+def _blamed(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    from dialgauge.lab import blame_rows
+
+    return blame_rows(blame, reasons)
+
+
 def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, str]]:
     for row in rows:
-        yield row["domain"] or "", _cause(row), row["turn"], row["sentence"] or ""
+        yield row["domain"] or "", _cause(row), row["turn"], row["sentence"]
 
 
 def _cause(row: Mapping[str, Any]) -> str:
@@ -275,7 +283,7 @@ def _cause(row: Mapping[str, Any]) -> str:
 
 def _with_blame(turn: TurnView, rows: Iterable[Mapping[str, Any]]) -> TurnView:
     """The turn with a mark where a failure began."""
-    marks = [Badge(f"blame, {_cause(row)}", "bad", row["sentence"] or "") for row in rows if row["turn"] == turn.place]
+    marks = [Badge(f"blame, {_cause(row)}", "bad", row["sentence"]) for row in rows if row["turn"] == turn.place]
     return replace(turn, badges=[*turn.badges, *marks]) if marks else turn
 
 

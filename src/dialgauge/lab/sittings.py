@@ -31,7 +31,7 @@ from dialgauge.agents import (
 from dialgauge.agents.town import Belief
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.text import counted
 from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
 
@@ -39,6 +39,7 @@ from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, s
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
 #: One run is in memory as a whole when it is scored.
 MOST_CONVERSATIONS = 1_000_000
+LEVELS: tuple[Level, ...] = ("act", "text")
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Dialogue)
 #: Conversations of our own agents are so short that units hold many; one that waits for others is a unit by itself.
@@ -82,6 +83,33 @@ class Sitting(Struct, frozen=True, kw_only=True):
     limits: Limits = LAB_LIMITS
     #: Make constraints that are to fail do so, though the database has something.
     mask: bool = False
+
+
+def make_sitting(
+    user: AgentSpec,
+    system: AgentSpec,
+    *,
+    level: str = "act",
+    trials: int = 1,
+    seed: int = 0,
+    mask: bool = False,
+    exchanges: int = LAB_LIMITS.exchanges,
+    seconds: float = LAB_LIMITS.seconds,
+    loop: int = 0,
+) -> Sitting:
+    """Who talks to whom, and how; both agents are made once, so that a mistake is told before the work."""
+    spoken = choice(level, LEVELS, "--level")
+    for side, spec in (("user", user), ("system", system)):
+        agent = spec.make()
+        takes = getattr(agent, "side", side)
+        if takes != side:
+            raise DialgaugeError(f"{spec.name} is a {takes} agent; it cannot be the {side}")
+        if spoken not in getattr(agent, "levels", LEVELS):
+            raise DialgaugeError(f"{spec.name} speaks text, not dialogue acts; add --level text")
+    limits = Limits(
+        exchanges=exchanges, characters=LAB_LIMITS.characters, acts=LAB_LIMITS.acts, seconds=seconds, loop=loop
+    )
+    return Sitting(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
 
 
 class _Planned(NamedTuple):

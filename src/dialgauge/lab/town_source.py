@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, choice, nearest
 from dialgauge.formats import read, resolve
 from dialgauge.report import Table
 from dialgauge.text import counted
@@ -58,13 +58,14 @@ def open_town(
     database: str | Path | None = None,
     count: int | None = None,
     seed: int = 0,
-    failures: Failures = "live",
+    failures: str = "live",
 ) -> LoadedTown:
     """The town that ``goals`` names: ``town`` for the synthetic one, or a file of dialogues with goals.
 
     The database is the folder ``db`` beside that file unless one is named; the synthetic town's is generated from the
     seed, and may be written to a folder first (``dialgauge lab goals --out``).
     """
+    mode: Failures = choice(failures, get_args(Failures), "--failures")
     if goals == SYNTHETIC:
         again = partial(load_town, database) if database else partial(generate_town, seed)
         town = again()
@@ -80,7 +81,7 @@ def open_town(
     ready, refused = [], []
     for name, goal in named:
         try:
-            ready.append(town_goal(name, goal, search, failures))
+            ready.append(town_goal(name, goal, search, mode))
         except DialgaugeError as error:
             refused.append((name, error.message))
     if not ready:
@@ -91,7 +92,7 @@ def open_town(
         search=search,
         goals=tuple(ready),
         again=again,
-        failures=failures,
+        failures=mode,
         files=tuple(files),
         refused=tuple(refused),
     )

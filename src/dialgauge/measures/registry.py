@@ -15,7 +15,7 @@ from typing import Any
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.kinds import BUILT_IN, kind_named
+from dialgauge.kinds import BUILT_IN, Kind, kind_named
 from dialgauge.measures.base import OVER, Card, Measure, Setting, read_part
 from dialgauge.text import split_at_commas
 
@@ -115,14 +115,14 @@ def asked_for(texts: Iterable[str], family: str | None = None, lists: Lists | No
 
 
 @cache
-def _family_cards(family: str) -> tuple[Card[Any], ...]:
-    return kind_named(family).part("cards", tuple) or ()
+def _cards_of(kind: Kind) -> tuple[Card[Any], ...]:
+    return kind.part("cards", tuple) or ()
 
 
 def _own(family: str | None) -> Iterator[Card[Any]]:
     """Our own cards of a family or of all; a family's module is imported when its turn comes."""
-    for name in families() if family is None else (family,):
-        yield from _family_cards(name)
+    for name in BUILT_IN if family is None else (family,):
+        yield from _cards_of(kind_named(name))
 
 
 def _foreign(family: str | None, owned: Container[str]) -> Iterable[plugins.Plugin[Card[Any]]]:

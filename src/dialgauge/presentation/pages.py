@@ -9,18 +9,21 @@ use the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from dialgauge.kinds import kind_named
-from dialgauge.presentation.phrases import first_scores
+from dialgauge.presentation.phrases import Glossary, first_scores, sentence
+from dialgauge.report import SHARE, interval_plot
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.dialogue import Dialogue
-    from dialgauge.presentation.phrases import DialogueRows, Glossary
+    from dialgauge.presentation.phrases import DialogueRows
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
@@ -31,6 +34,8 @@ Tone: TypeAlias = Literal["good", "bad", "warn", "plain"]
 
 #: The filter of conversations that are worth reading first.
 READ_FIRST = "first"
+#: Scores that the chart of a run shows.
+_MOST_SCORES = 12
 #: Measures that head the list of dialogues where the family names none.
 _COLUMNS = 6
 
@@ -155,3 +160,53 @@ class RunPages:
 def pages_of(kind: str) -> RunPages:
     """The pages of a kind of run."""
     return kind_named(kind).part("pages", RunPages) or RunPages()
+
+
+def kind_sentences(run: Run) -> Iterator[str]:
+    """What the kind of a run has to say about it, the verdict first."""
+    words = Glossary(run.kind)
+    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
+    return map(sentence, told)
+
+
+def run_verdict(run: Run) -> str:
+    """What a run says in one sentence."""
+    return next(kind_sentences(run), "")
+
+
+def run_charts(library: RunTables, run: Run) -> dict[str, Callable[[], Any]]:
+    """The charts of a run by name: its scores where they have intervals, and what its kind draws."""
+    pages = pages_of(run.kind)
+    rows = _interval_rows(run, pages.columns(run) if run.scores else [])
+    own: dict[str, Callable[[], Any]] = (
+        {"scores": partial(interval_plot, rows, title="Scores with 95% intervals")} if rows else {}
+    )
+    return {name: partial(_sized, draw, run) for name, draw in {**own, **pages.charts(library, run)}.items()}
+
+
+def _sized(draw: Callable[[], Any], run: Run) -> Any:
+    """The chart with a line that says whose dialogues it shows, and how many."""
+    chart = draw()
+    scored = run.coverage.units.get("dialogues")
+    if scored is None or scored.scored is None:
+        return chart
+    heading = dict(chart.title)
+    told = heading.get("subtitle", [])
+    own = f"{run.name}: {counted(scored.scored, 'dialogue')}"
+    heading["subtitle"] = [own, *([told] if isinstance(told, str) else told)]
+    return chart.properties(title=heading)
+
+
+def _interval_rows(run: Run, measures: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "system": run.name,
+            "measure": name,
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "percent": score.unit == SHARE,
+        }
+        for name, score in run.scores.items()
+        if name in measures[:_MOST_SCORES] and None not in (score.value, score.low, score.high)
+    ]

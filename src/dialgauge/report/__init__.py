@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from dialgauge.report.page import Figure, Section, write_page
     from dialgauge.report.render import csv_text, inert, render_html
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures
-    from dialgauge.report.runs import SHARE, run_html, run_tables, score_column, score_tables, system_labels
+    from dialgauge.report.runs import (
+        SHARE,
+        numbered,
+        run_html,
+        run_tables,
+        score_column,
+        score_tables,
+        system_labels,
+    )
     from dialgauge.report.runset import Display, Presented, RunSet, score_cell
     from dialgauge.report.table import (
         BOLD,
@@ -100,6 +108,7 @@ __all__ = [
     "mean_spread",
     "measure_words",
     "notebook_html",
+    "numbered",
     "plain",
     "render_html",
     "render_tables",

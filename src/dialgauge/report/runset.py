@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 #: Kind of run to the class of its family, ``module:class``. Strings, as those rooms stand above this one.
 _CLASSES = {
     "tracking": "dialgauge.tracking:TrackingRuns",
+    "users": "dialgauge.users:UserRuns",
+    "tasks": "dialgauge.tasks:TaskRuns",
+    "trials": "dialgauge.tasks:TrialRuns",
+    "faults": "dialgauge.users.faults:FaultRuns",
+    "lab": "dialgauge.lab:LabRuns",
+    "responses": "dialgauge.responses:ReplyRuns",
 }
 
 
@@ -89,10 +95,10 @@ class Presented:
         return drawn[name or next(iter(drawn))]()
 
     def __str__(self) -> str:
-        return self.table().render("markdown")
+        return str(Display(self.tables()))
 
     def _repr_html_(self) -> str:
-        return Display(self.tables()[:1])._repr_html_()
+        return Display(self.tables())._repr_html_()
 
 
 class RunSet(Presented, Mapping[str, Run]):
@@ -196,7 +202,8 @@ class RunSet(Presented, Mapping[str, Run]):
     @property
     def signature(self) -> str:
         """What the signatures of all scores share."""
-        return Signature.shared(Signature.parse(run.signature) for run in self.runs).long()
+        written = [Signature.parse(run.signature) for run in self.runs if run.signature]
+        return Signature.shared(written).long() if written else ""
 
     def worst(self, n: int = 5, by: str | None = None) -> Display:
         """The dialogues of each system with the worst value of a measure, by default its first that dialogues have."""

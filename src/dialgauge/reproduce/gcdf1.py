@@ -46,7 +46,7 @@ def reproduce(data: Path | None) -> Reproduction:
             for domain, theirs in paper[key].items():
                 record.impossible(part, domain, theirs, "the conversations are not present")
         return record
-    run = score_users(folder, canonical_map=values, resamples=0).run
+    run = score_users(folder, canonical_map=values, resamples=0)[0]
     figures = {figure.key: figure for figure in paper_figures(run)}
     _tables(record, paper, run)
     for key, bars in paper["figures"].items():

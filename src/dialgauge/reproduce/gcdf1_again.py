@@ -91,7 +91,7 @@ def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: TownS
     return _Experiment(
         name,
         held,
-        score_users(held, canonical_map=values, resamples=0).run,
+        score_users(held, canonical_map=values, resamples=0)[0],
         sum(bool(one.compat.success) for one in judged) / len(judged),
         sum(strict) / len(strict) if strict else None,
     )

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
     from dialgauge.responses.shortlist import candidates_frame, shortlists
     from dialgauge.responses.tables import (
+        ReplyRuns,
         averages,
         class_table,
+        evaluate_models,
         joint_vocabulary,
         results_table,
         run_record,
@@ -56,6 +58,7 @@ __all__ = [
     "CellKey",
     "RankingResult",
     "Replier",
+    "ReplyRuns",
     "agent_replier",
     "attention_figure",
     "attention_frame",
@@ -72,6 +75,7 @@ __all__ = [
     "column_of",
     "corpus_of",
     "evaluate",
+    "evaluate_models",
     "evaluation_run",
     "heat_map",
     "job_cells",

@@ -12,4 +12,4 @@ RESPONSES = Kind(
     headline=("per-response",),
 )
 TRAINING = Kind("training", pages=_PAGES, headline=("per-response",))
-ATTENTION = Kind("attention", pages=_PAGES, headline=("per-response",))
+ATTENTION = Kind("attention", pages="dialgauge.responses.pages:CONVERSATION_PAGES")

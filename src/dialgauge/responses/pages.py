@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
@@ -23,14 +26,23 @@ from dialgauge.presentation import (
     RunPages,
     RunTables,
     TurnView,
+    columns,
+    first_scores,
+    known,
+    listed,
+    percent,
     quoted,
+    value_of,
+    value_with_interval,
 )
-from dialgauge.responses.run_page import class_chart, response_sentences, run_tables, stated_ranks
+from dialgauge.report import INK, Column, Table, altair, data, plain, shades, styled
+from dialgauge.stats import ratio_intervals
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.dialogue import Dialogue, Turn
-    from dialgauge.report import Table
     from dialgauge.runs import Run
 
 Row = Mapping[str, Any]
@@ -40,6 +52,9 @@ _REPLIES, _CANDIDATES, _ATTENTION, _OUTCOMES = "replies", "candidates", "attenti
 _OPEN = 6
 #: Steps of shade.
 _SHADES = 10
+#: Where the bars of ranks begin.
+_STEPS = (1, 2, 3, 6, 11, 21, 51, 101, 501, 1001)
+_UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,7 @@ class RepliesOverview:
 
 
 class ResponsesPages(RunPages):
-    """Responses runs, and runs of systems in front of simulated users."""
+    """Runs whose replies are held against gold replies."""
 
     template = "dialgauge.responses:pages.html"
     facets = (
@@ -128,7 +143,12 @@ class ResponsesPages(RunPages):
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Accuracy by class of reply, and ranks of the gold reply."""
-        return run_tables(library, run)
+        tables = []
+        if "replies" in run.tables and run.tables["replies"].rows:
+            tables += [_class_table(library, run), _rank_table(library, run)]
+        if "outcomes" in run.tables and run.tables["outcomes"].rows:
+            tables.append(_outcome_table(library, run))
+        return tables
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
         """The same as charts."""
@@ -141,7 +161,29 @@ class ResponsesPages(RunPages):
 
     def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
         """How many replies are right, and of which class most wrong ones are."""
-        return response_sentences(run, words)
+        right, whole = known(run, "per-response"), known(run, "per-dialog")
+        if right is None:
+            yield from first_scores(run, words)
+        else:
+            carried = f", and every reply right in {value_of(whole)} of the dialogues" if whole is not None else ""
+            measures = [
+                words.said(name, value_with_interval(run.scores[name]))
+                for name in ("per-response", "per-dialog")
+                if known(run, name)
+            ]
+            yield f"{plain(run.name)} gets {value_of(right)} of the replies right{carried}: {listed(measures)}"
+        frame = columns(run, "replies", text=("class", "chosen"), number=("correct", "tied"))
+        if frame is None or not frame.height:
+            return
+        yield from _reply_classes(frame)
+        ties, unanswered = int((frame["tied"] > 0).sum()), int((frame["chosen"] == "").sum())
+        if ties:
+            yield (
+                f"Several candidates shared the highest score in {counted(ties, 'reply', 'replies')} "
+                f"({percent(ties, frame.height)}): there the order of the candidate file decided"
+            )
+        if unanswered:
+            yield f"{counted(unanswered, 'reply', 'replies')} ({percent(unanswered, frame.height)}) had no answer"
 
     def went_wrong(self, tables: DialogueRows, dialogue: str) -> str:
         """The first wrong reply."""
@@ -253,4 +295,162 @@ def _summary(replies: Iterable[Row]) -> Iterator[Badge]:
         yield Badge(text, "good" if right == len(rows) else "bad")
 
 
+# The page of a run
+
+
+def _classes(library: RunTables, run: Run) -> list[dict[str, Any]]:
+    """What became of the replies of each class, by the name of the class."""
+    import polars as pl
+
+    replies = library.table(run, "replies").with_columns(pl.col("class").fill_null(_UNKNOWN))
+    counts = replies.group_by("class").agg(
+        pl.len().alias("replies"),
+        pl.col("correct").fill_null(False).sum().alias("right"),
+        (pl.col("chosen").fill_null("") == "").sum().alias("unanswered"),
+        pl.col("tied").fill_null(False).sum().alias("tied"),
+        pl.col("rank").median().alias("median rank"),
+    )
+    return counts.sort("class").to_dicts()
+
+
+def _class_table(library: RunTables, run: Run) -> Table:
+    columns = [Column("accuracy %", digits=2, percent=True), Column("median rank of gold", digits=1)]
+    table = Table("Accuracy by class of reply", ["class", "replies", "right", *columns, "no answer", "tied"])
+    for row in library.of_run("classes of replies", run, lambda: _classes(library, run)):
+        share = row["right"] / row["replies"]
+        table.add(row["class"], row["replies"], row["right"], share, row["median rank"], row["unanswered"], row["tied"])
+    return table
+
+
+def class_chart(library: RunTables, run: Run) -> Any:
+    """Accuracy of each class as a point in its interval, with its number of replies; dialogues are resampled."""
+    share = Column("", digits=1, percent=True)
+    rows = [
+        {**row, "text": f"{share.text(row['value'] / 100)}% of {row['replies']:,}"}
+        for row in library.of_run("accuracy of classes", run, lambda: _class_accuracy(library, run))
+    ]
+    alt = altair()
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("class:N", sort=[row["class"] for row in rows], title=None), tooltip=["class:N", "text:N"]
+    )
+    across = {
+        "title": "replies that are right, in percent",
+        "scale": alt.Scale(domain=[0, 100], nice=False),
+        "axis": alt.Axis(grid=True, values=[0, 25, 50, 75, 100]),
+    }
+    rules = base.mark_rule(color=shades(2)[1], strokeWidth=3).encode(x=alt.X("low:Q", **across), x2="high:Q")
+    points = base.mark_circle(color=INK, size=48, opacity=1).encode(x=alt.X("value:Q", **across))
+    numbers = base.mark_text(align="left", fontSize=10).encode(x=alt.value(428), text="text:N")
+    drawn = (rules + points + numbers).properties(width=420, height=alt.Step(20))
+    return styled(drawn, title="Accuracy by class of reply", note="95% intervals")
+
+
+def _class_accuracy(library: RunTables, run: Run) -> list[dict[str, Any]]:
+    """By class its replies, the percentage that is right, and the ends of its interval."""
+    import polars as pl
+
+    replies = library.table(run, "replies").select(
+        "dialogue", pl.col("class").fill_null(_UNKNOWN), pl.col("correct").fill_null(False)
+    )
+    sums = replies.group_by("class", "dialogue").agg(pl.col("correct").sum(), pl.len())
+    classes = sums["class"].unique().sort().to_list()
+    places = {name: place for place, name in enumerate(sums["dialogue"].unique().sort().to_list())}
+    right, whole = (np.zeros((len(classes), len(places))) for _ in range(2))
+    for name, dialogue, correct, size in sums.iter_rows():
+        at = classes.index(name), places[dialogue]
+        right[at], whole[at] = correct, size
+    values = right.sum(axis=1) / whole.sum(axis=1)
+    ends = ratio_intervals(right, whole, bounds=(0.0, 1.0))
+    rows = zip(classes, whole.sum(axis=1).tolist(), values.tolist(), ends.tolist(), strict=True)
+    return [
+        {"class": name, "replies": int(size), "value": 100 * value, **_percent_ends(low, high, value)}
+        for name, size, value, (low, high) in rows
+    ]
+
+
+def _percent_ends(low: float, high: float, value: float) -> dict[str, float]:
+    known = (low, high) if low == low else (value, value)
+    return {"low": 100 * known[0], "high": 100 * known[1]}
+
+
+def _ranks(library: RunTables, run: Run) -> list[tuple[str, int]]:
+    """How many gold replies stand at which ranks."""
+    ranks = library.table(run, "replies")["rank"].drop_nulls()
+    steps = [*_STEPS, max([_STEPS[-1], *ranks.to_list()]) + 1]
+    counted = [
+        (f"{low:,}" if high - low == 1 and low < _STEPS[3] else f"{low:,}–{high - 1:,}", low, high)
+        for low, high in pairwise(steps)
+    ]
+    found = [(name, int(ranks.is_between(low, high, closed="left").sum())) for name, low, high in counted]
+    last = max((place for place, (_, count) in enumerate(found) if count), default=0)
+    return found[: last + 1]
+
+
+def _rank_table(library: RunTables, run: Run) -> Table:
+    table = Table("Rank of the gold reply", ["rank", "replies"])
+    for name, count in _ranks(library, run):
+        table.add(name, count)
+    return table
+
+
+def stated_ranks(library: RunTables, run: Run) -> Any:
+    """The ranks of the gold reply as bars, which grow wider as ranks get worse."""
+    ranks = _ranks(library, run)
+    rows = [{"rank": name, "replies": count, "text": f"{count:,}"} for name, count in ranks]
+    alt = altair()
+    largest = max(count for _, count in ranks) or 1
+    scale = alt.Scale(domain=[0, 1.2 * largest], nice=False)  # room for the number beside the longest bar
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("rank:N", sort=[row["rank"] for row in rows], title="rank of the gold reply"),
+        x=alt.X("replies:Q", title="replies", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1)),
+        tooltip=["rank:N", "replies:Q"],
+    )
+    bars = base.mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
+    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
+    return styled((bars + numbers).properties(width=420, height=alt.Step(20)), title="Rank of the gold reply")
+
+
+def _outcome_table(library: RunTables, run: Run) -> Table:
+    import polars as pl
+
+    ends = library.table(run, "outcomes").select(
+        pl.col("success").cast(pl.String).replace({"true": "done", "false": "not done"}).fill_null("not judged"),
+        pl.col("reason", "ended_by").fill_null(""),
+    )
+    counts = ends.group_by("success", "reason", "ended_by").len()
+    order = ["len", "success", "reason", "ended_by"]
+    table = Table("How the conversations ended", ["task", "reason", "ended by", "conversations"])
+    for row in counts.sort(order, descending=[True, False, False, False]).iter_rows():
+        table.add(*row)
+    return table
+
+
+def _reply_classes(frame: polars.DataFrame) -> Iterator[str]:
+    import polars as pl
+
+    by_class = frame.group_by("class").agg(right=(pl.col("correct") > 0).sum(), every=pl.len()).sort("class")
+    rows = [(plain(name or ""), int(right), int(every)) for name, right, every in by_class.iter_rows()]
+    wrong = sum(every - right for _, right, every in rows)
+    if not wrong:
+        yield "No reply of any class is wrong"
+        return
+    name, right, every = max(rows, key=lambda row: row[2] - row[1])
+    never = [one for one, good, _ in rows if not good and one != name]
+    also = f"; of the class{'es' if len(never) > 1 else ''} {listed(never)} none is right either" if never else ""
+    own = f"{percent(right, every)} of that class are right" if right else "none of that class is right"
+    yield (
+        f"Most wrong replies are of the class {name} ({percent(every - right, wrong)} of "
+        f"{counted(wrong, 'wrong reply', 'wrong replies')}; {own}){also if not right else also.replace(' either', '')}"
+    )
+
+
+class ConversationPages(ResponsesPages):
+    """Runs of systems in front of simulated users, and of attention: not every reply is judged, so scores speak."""
+
+    def sentences(self, run: Run, words: Glossary) -> Iterator[str]:
+        """The first scores."""
+        return first_scores(run, words)
+
+
 PAGES = ResponsesPages()
+CONVERSATION_PAGES = ConversationPages()

@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 import msgspec
 
+from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
-from dialgauge.report import INTERVALS, Column, Table, score_column
+from dialgauge.report import INTERVALS, Column, RunSet, Table, score_column
 from dialgauge.report import Cell as TableCell
-from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey
+from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, jobs_of, run_jobs
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run
+
+
+class ReplyRuns(RunSet):
+    """Bots that choose replies: a run for each model, task, split and seed."""
+
+    def tables(self) -> list[Table]:
+        """Accuracy beside the paper's, and by kind of reply."""
+        return [results_table(self.runs), class_table(self.runs)]
+
+    def document(self) -> dict[str, Any]:
+        """The JSON that ``dialgauge babi evaluate --json`` writes."""
+        return {"systems": [run_record(run) for run in self.runs]}
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """Accuracy by task and model, beside the paper's."""
+        from dialgauge.responses.cell_charts import cell_figures
+
+        return cell_figures(self.runs)
+
+
+def evaluate_models(
+    data: str | Path,
+    models: Sequence[str],
+    *,
+    tasks: Sequence[int] = (1, 2, 3, 4, 5),
+    splits: Sequence[str] = ("tst",),
+    seeds: int = 1,
+    options: Mapping[str, str] | None = None,
+    fresh: bool = False,
+    workers: Workers = 1,
+    store: str | Path | None = None,
+    progress: Progress = SILENT,
+) -> ReplyRuns:
+    """Train models on bAbI tasks and let them answer every reply; runs are stored, and reused unless ``fresh``."""
+    folder = None if store is None else Path(store)
+    jobs = jobs_of(Path(data), models, tasks, splits, seeds, folder, options=options, fresh=fresh)
+    runs: list[Run] = []
+    with progress.bar("models on tasks", len(jobs)) as advance:
+        for cells in run_jobs(jobs, workers=workers, tell=progress.say):
+            runs += cells
+            advance(1)
+    return ReplyRuns(runs)
 
 
 def results_table(runs: Iterable[Run]) -> Table:

@@ -9,7 +9,7 @@ correlation between systems in it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -166,6 +166,11 @@ class PairSwaps(ABC):
         for differences, _ in self.blocks(chosen):
             yield np.abs(differences) / scale[chosen]
 
+    def largest(self, order: NDArray[np.int64], scale: Floats) -> Iterator[Floats]:
+        """At each place the largest statistic of the pairs from there on, a block of resamples at a time."""
+        for sizes in self.sizes(order[::-1], scale):
+            yield np.fmax.accumulate(sizes, axis=1)[:, ::-1]
+
 
 @dataclass(frozen=True)
 class _RatioSwaps(PairSwaps):
@@ -250,10 +255,13 @@ def _step_down(
     order = known[np.argsort(-statistic[known], kind="stable")]
     if not len(order):
         return adjusted, critical, np.nan
-    adjusted[order] = _adjusted(swaps, order, scale, statistic)
+    kept = list(swaps.largest(order, scale)) if swaps.all_differences is not None else None
+    adjusted[order] = _adjusted(kept or swaps.largest(order, scale), statistic[order])
     left, first = order, np.nan
     while True:
-        value = _critical(swaps, left, scale, alpha)
+        # Those that are left are the last of the order.
+        blocks, place = (kept, len(order) - len(left)) if kept else (swaps.largest(left, scale), 0)
+        value = _critical(np.concatenate([largest[:, place] for largest in blocks]), alpha)
         first = value if np.isnan(first) else first
         critical[left] = value
         remaining = left[statistic[left] <= value]
@@ -262,19 +270,17 @@ def _step_down(
         left = remaining
 
 
-def _adjusted(swaps: PairSwaps, order: NDArray[np.int64], scale: Floats, statistic: Floats) -> Floats:
-    extreme, defined = np.zeros(len(order)), 0
-    for sizes in swaps.sizes(order[::-1], scale):
-        largest = np.fmax.accumulate(sizes, axis=1)[:, ::-1]
-        extreme += (largest >= statistic[order]).sum(axis=0)
+def _adjusted(blocks: Iterable[Floats], statistic: Floats) -> Floats:
+    extreme, defined = np.zeros(len(statistic)), 0
+    for largest in blocks:
+        extreme += (largest >= statistic).sum(axis=0)
         defined += int((~np.isnan(largest[:, 0])).sum())
     shares: Floats = np.maximum.accumulate((1.0 + extreme) / (1.0 + defined))
     return shares
 
 
-def _critical(swaps: PairSwaps, chosen: NDArray[np.int64], scale: Floats, alpha: float) -> float:
-    """What a statistic of the chosen pairs must exceed: the smallest largest T* that leaves p below alpha."""
-    largest = np.concatenate([np.fmax.reduce(sizes, axis=1) for sizes in swaps.sizes(chosen, scale)])
+def _critical(largest: Floats, alpha: float) -> float:
+    """What a statistic must exceed, given the largest T* of each resample: the smallest that leaves p below alpha."""
     largest = largest[~np.isnan(largest)]
     allowed = int(np.ceil(alpha * (1 + len(largest)) - 1e-9)) - 2  # how many may be as large: (1 + k) / (1 + n) < alpha
     if allowed < 0:

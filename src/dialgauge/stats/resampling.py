@@ -7,7 +7,6 @@ number of units alone: not on the number of workers, on how many measures or sys
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -21,29 +20,15 @@ Floats: TypeAlias = NDArray[np.float64]
 #: the numbers, so never a setting.
 BLOCK, BLOCK_CELLS = 500, 4_000_000
 
-#: Draws of so many cells are kept for the next who asks for the same: a comparison needs them twice.
-_KEPT_CELLS = 16_000_000
-
 _BOOTSTRAP, _SWAPS = 0, 1
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of a (resamples, units) matrix: how often each unit is drawn when ``units`` are drawn with replacement."""
-    kept = units * resamples <= _KEPT_CELLS and units < 1 << 16
-    for counts in _kept_counts(units, resamples, seed) if kept else _counts(units, resamples, seed):
-        yield counts.astype(np.float64)
-
-
-@lru_cache(maxsize=1)
-def _kept_counts(units: int, resamples: int, seed: int) -> list[NDArray[np.uint16]]:
-    return [counts.astype(np.uint16) for counts in _counts(units, resamples, seed)]
-
-
-def _counts(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
     for rows, generator in _blocks(units, resamples, seed, _BOOTSTRAP):
         drawn = generator.integers(0, units, size=(rows, units), dtype=np.int64)
         drawn += np.arange(rows, dtype=np.int64)[:, None] * units
-        yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
+        yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
 
 
 def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:

@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
-    from dialgauge.tasks.elsewhere import ResponseWork, ResultsWork, TaskSource, TaskWork, score_elsewhere
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
     from dialgauge.tasks.predictions import (
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         reason_counts,
         reason_pairs,
         reason_texts,
-        reasons_frame,
+        reasons_table,
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import Conduct
@@ -44,10 +43,9 @@ if TYPE_CHECKING:
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
     from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
     from dialgauge.tasks.results import (
-        TaskScores,
+        TaskRuns,
         as_system,
         explanation,
-        figure_look,
         score_tables,
         warnings,
         worst_dialogues,
@@ -58,7 +56,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_comparison import Settling, settling
     from dialgauge.tasks.trials.trial_measures import uneven_trials
     from dialgauge.tasks.trials.trial_scores import score_attempts, score_results
-    from dialgauge.tasks.trials.trial_tables import coverage_sentences, results_document, trial_tables
+    from dialgauge.tasks.trials.trial_tables import TrialRuns, coverage_sentences, trial_tables
 
 __all__ = [
     "CLASSES",
@@ -78,8 +76,6 @@ __all__ = [
     "JudgedConversations",
     "PublishedRow",
     "References",
-    "ResponseWork",
-    "ResultsWork",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
@@ -87,11 +83,10 @@ __all__ = [
     "TaskOptions",
     "TaskOutcome",
     "TaskPredictions",
-    "TaskScores",
-    "TaskSource",
+    "TaskRuns",
     "TaskState",
     "TaskTurn",
-    "TaskWork",
+    "TrialRuns",
     "active_domains",
     "are_results",
     "as_system",
@@ -126,12 +121,10 @@ __all__ = [
     "reason_counts",
     "reason_pairs",
     "reason_texts",
-    "reasons_frame",
+    "reasons_table",
     "refuse_unreadable",
-    "results_document",
     "richness",
     "score_attempts",
-    "score_elsewhere",
     "score_outcomes",
     "score_results",
     "score_tables",

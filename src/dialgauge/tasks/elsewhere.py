@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge import engine
-from dialgauge.engine import Unit, Work, Workers
+from dialgauge.engine import SILENT, Progress, Unit, Work, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards
 from dialgauge.runs import Run, Store, packed_run, unpacked_run
@@ -69,7 +69,7 @@ class ResponseWork(TaskWork):
 
     def do(self, state: TaskEvaluation, unit: Unit[TaskSource]) -> bytes:
         system = read_predictions(unit.payload.source, unit.payload.name)
-        return packed_run(state.score(system, human=self._human).run)
+        return packed_run(state.score(system, human=self._human))
 
 
 class ResultsWork(TaskWork):
@@ -97,32 +97,33 @@ class ResultsWork(TaskWork):
 
 def score_elsewhere(
     work: TaskWork,
-    systems: Sequence[TaskSource],
+    systems: Mapping[str, str],
     *,
-    store: Store,
+    store: Store | None = None,
     workers: Workers,
-    on_unit: Callable[[int], None] | None = None,
+    progress: Progress = SILENT,
 ) -> list[Run]:
-    """The runs of the systems in their order. One that fails is an error at the end, and the others' work is kept."""
+    """The runs of systems, files by name. One that fails is an error at the end, and the others' work is kept."""
     runs: list[Run] = []
     failed: list[str] = []
-    units = [Unit(_key(system), system) for system in systems]
+    sources = [TaskSource(source, name) for name, source in systems.items()]
+    units = [Unit(_key(source), source) for source in sources]
     config = {
         "work": type(work).__name__,
         "settings": work.settings,
-        "systems": sorted(one.source for one in systems),
+        "systems": sorted(one.source for one in sources),
         "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
     }
-    with store.kept_units(kind="tasks", name=systems[0].name, config=config) as done:
+    bench = (store or Store()).kept_units(kind="tasks", name=sources[0].name, config=config)
+    with bench as done, progress.bar("scoring", len(sources)) as advance:
         for result in engine.run(work, units, workers=workers, done=done):
-            if on_unit is not None:
-                on_unit(1)
+            advance(1)
             if result.content is None:
                 failed.append(result.failure or "a file could not be scored")
             else:
                 runs.append(unpacked_run(result.content))
         if failed:
-            kept = f". The work on {len(runs):,} of {counted(len(systems), 'file')} is kept" if runs else ""
+            kept = f". The work on {len(runs):,} of {counted(len(sources), 'file')} is kept" if runs else ""
             raise DialgaugeError("; ".join(failed[:5]) + kept)
     return runs
 

@@ -1,8 +1,8 @@
 """Task scores from Python: the responses of systems against the goals of a MultiWOZ file and its database.
 
 tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])
-tasks[0]["Success"], tasks[0]["Success(rules=grounded)"]
-print(tasks[0].explain("mul0003"))
+tasks["augpt"]["Success"], tasks["augpt"]["Success(rules=grounded)"]
+print(tasks.explain("mul0003"))
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from msgspec import Struct
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from dialgauge.columns import ColumnTable
 from dialgauge.dialogue import dialogue_key
+from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import bulk_load
+from dialgauge.formats import bulk_load, file_name, named_files, system_names
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -35,7 +36,7 @@ from dialgauge.measures import (
     score_systems,
     sums_table,
 )
-from dialgauge.runs import new_run
+from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks.delexical import cleaned
 from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
 from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
@@ -50,7 +51,7 @@ from dialgauge.tasks.predictions import (
     read_predictions,
     states_of,
 )
-from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskScores
+from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskRuns
 from dialgauge.tasks.rules import (
     RULES,
     JudgedDialogue,
@@ -104,45 +105,72 @@ def score_tasks(
     *,
     database: str | Path | TownDatabase | None = None,
     references: str | Path | References | None = None,
-    references_are: ReferenceKind | None = None,
-    mode: DomainMode | None = None,
-    missing: Missing = "skip",
+    references_are: str | None = None,
+    mode: str | None = None,
+    missing: str = "skip",
     strict: bool = False,
     measures: str | Iterable[str] = ("default",),
     resamples: int = 1000,
     seed: int = 0,
     human: bool = True,
-) -> list[TaskScores]:
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> TaskRuns:
     """Inform, Success, BLEU, Combined and what they hide, for each system.
 
     ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
     file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
     placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
-    scored too and stand beside every system.
+    scored too and stand beside every system. With ``workers`` every system is a file; ``store`` keeps what is finished.
+
+    >>> tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])     # doctest: +SKIP
+    >>> tasks["augpt"]["Success"], tasks.worst(3), tasks.explain("MUL0003")         # doctest: +SKIP
     """
     options = TaskOptions(
-        mode=mode,
-        missing=missing,
+        mode=cast("DomainMode | None", mode),  # checked there
+        missing=cast("Missing", missing),
         strict=strict,
         measures=(measures,) if isinstance(measures, str) else tuple(measures),
         resamples=resamples,
         seed=seed,
     )
-    evaluation = TaskEvaluation(gold, database, references, references_are, options)
-    return [evaluation.score(each, human=human) for each in _listed(systems)]
+    kind = cast("ReferenceKind | None", references_are)
+    if place_of(workers).asked:
+        from dialgauge.tasks.elsewhere import ResponseWork, score_elsewhere
+
+        given = [None if each is None else file_name(each) for each in (gold, database, references)]
+        work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
+        return TaskRuns(score_elsewhere(work, named_files(systems), store=store, workers=workers, progress=progress))
+    with progress.reading():
+        evaluation = TaskEvaluation(gold, database, references, kind, options)
+    listed = _listed(systems)
+    runs = []
+    with progress.bar("scoring", len(listed)) as advance:
+        for name, system in listed:
+            runs.append(evaluation.score(_read(name, system), human=human))
+            advance(1)
+    return TaskRuns(runs)
 
 
-def _listed(systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions]) -> list[TaskPredictions]:
+def _listed(
+    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
+) -> list[tuple[str | None, Predictions]]:
+    """Systems with their names, where these are known before they are read."""
     if isinstance(systems, str | Path | TaskPredictions):
         systems = [systems]
-    named = systems.items() if isinstance(systems, Mapping) else ((None, each) for each in systems)
-    read = [_one(name, each) for name, each in named]
-    if not read:
+    if isinstance(systems, Mapping):
+        named: list[tuple[str | None, Predictions]] = list(systems.items())
+    elif all(isinstance(each, str | Path) for each in systems):
+        named = list(zip(system_names([str(each) for each in systems]), systems, strict=True))
+    else:
+        named = [(None, each) for each in systems]
+    if not named:
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
-    return read
+    return named
 
 
-def _one(name: str | None, given: Predictions) -> TaskPredictions:
+def _read(name: str | None, given: Predictions) -> TaskPredictions:
     if isinstance(given, TaskPredictions):
         return given
     if isinstance(given, str | Path):
@@ -175,7 +203,7 @@ class TaskEvaluation:
         self._inputs += [("database", file) for file in self.town.files]
         self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
 
-    def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> TaskScores:
+    def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> Run:
         """One system as a run in memory; with ``human``, the human responses' values stand beside its own.
 
         ``mode`` is for this system alone, where the options leave it open.
@@ -190,7 +218,7 @@ class TaskEvaluation:
         evidence = self._evidence(system, judged)
         coverage = _coverage(judged, system, counted=options.missing == "fail")
         scores = self._scores(evidence, signature, coverage, how)
-        run = new_run(
+        return new_run(
             kind=KIND,
             name=system.name,
             scores=scores,
@@ -214,7 +242,6 @@ class TaskEvaluation:
             },
             notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
-        return TaskScores(run)
 
     def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], ColumnTable]]:
         """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""

@@ -38,7 +38,7 @@ from dialgauge.tasks.reasons import (
     reason_counts,
     reason_pairs,
     reason_texts,
-    reasons_frame,
+    reasons_table,
 )
 from dialgauge.tasks.results import warnings
 from dialgauge.text import counted
@@ -317,7 +317,7 @@ def _table(library: RunTables, run: Run) -> polars.DataFrame | None:
 
 def _reasons(library: RunTables, run: Run) -> polars.DataFrame:
     """Why domains failed; of a run that does not say, an empty table."""
-    return library.table(run, REASONS) if REASONS in run.tables else reasons_frame(())
+    return library.table(run, REASONS) if REASONS in run.tables else reasons_table(()).frame()
 
 
 def _shares(verdicts: polars.DataFrame) -> dict[str, dict[tuple[str, str], float | None]]:

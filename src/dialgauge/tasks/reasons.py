@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.presentation import NAMED, columns, tallied
 from dialgauge.report import plain
-from dialgauge.runs import frame_of
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 REASONS = "reasons"
+_KINDS: dict[str, ColumnKind] = {
+    "dialogue": "String", "domain": "String", "rule": "String", "reason": "String", "slot": "String", "turn": "Int64",
+    "given": "List(String)", "wanted": "String", "entity": "String", "elsewhere": "Boolean", "rows": "Int64",
+    "unfit": "Int64",
+}  # fmt: skip
 #: The group of a code that this version does not know.
 OTHER = "another reason"
 
@@ -47,7 +52,7 @@ class TaskFault(Struct, frozen=True, kw_only=True, gc=False):
     unfit: int | None = None
 
 
-class Wording(NamedTuple):
+class FaultWords(NamedTuple):
     """How a reason is said: the group that it counts for, and its sentence.
 
     Where ``each`` is given, one sentence joins all such reasons of a task, or of a slot if ``by_slot``.
@@ -60,91 +65,91 @@ class Wording(NamedTuple):
     by_slot: bool = False
 
 
-def _in_vain(why: str) -> Wording:
+def _in_vain(why: str) -> FaultWords:
     group = "given in the wrong place"
-    return Wording(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
+    return FaultWords(group, f"{group}: {{slot}} ({{each}})", f"turn {{turns}}: {why}", between="; ", by_slot=True)
 
 
-WORDINGS: dict[str, Wording] = {
+WORDINGS: dict[str, FaultWords] = {
     # Conversations, strict
-    "nothing_named": Wording("nothing was named", "nothing was named"),
-    "turned_down": Wording(
+    "nothing_named": FaultWords("nothing was named", "nothing was named"),
+    "turned_down": FaultWords(
         "what was named was given up", "{entity} was turned down in turn {turn}: the user asked for {slot} {wanted}"
     ),
-    "given_up": Wording(
+    "given_up": FaultWords(
         "what was named was given up", "{entity} was given up in turn {turn}: the system said that there is none"
     ),
-    "unfit": Wording("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
-    "no_taxi": Wording("no taxi was sent", "no taxi was sent"),
-    "taxi_differs": Wording(
+    "unfit": FaultWords("it does not fit the goal", "{entity} (since turn {turn}) has {slot} {given}, wanted {wanted}"),
+    "no_taxi": FaultWords("no taxi was sent", "no taxi was sent"),
+    "taxi_differs": FaultWords(
         "the taxi is not as wanted", "the taxi of turn {turn} has {slot} {given}, wanted {wanted}"
     ),
-    "taxi_end_missing": Wording(
+    "taxi_end_missing": FaultWords(
         "the taxi is not as wanted", "{slot} is to be the {wanted}, and the user has none"
     ),
-    "never_tried": Wording("booking never tried", "not booked: it was never tried"),
-    "not_booked": Wording("booking refused", "not booked ({each})", "{given} in turn {turn}"),
-    "booked_otherwise": Wording("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
-    "reference_untold": Wording(
+    "never_tried": FaultWords("booking never tried", "not booked: it was never tried"),
+    "not_booked": FaultWords("booking refused", "not booked ({each})", "{given} in turn {turn}"),
+    "booked_otherwise": FaultWords("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
+    "reference_untold": FaultWords(
         "reference not told", "the reference {wanted} of the booking of turn {turn} was never told"
     ),
-    "reference_wrong": Wording(
+    "reference_wrong": FaultWords(
         "reference not told", "the reference was told as {given} in turn {turn}; it is {wanted}"
     ),
-    "untold": Wording("an answer was never told", "{slot} was never told"),
-    "told_wrong": Wording("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
-    "told_of_nothing": Wording(
+    "untold": FaultWords("an answer was never told", "{slot} was never told"),
+    "told_wrong": FaultWords("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
+    "told_of_nothing": FaultWords(
         "an answer about something else", "{slot} was told in turn {turn}, of nothing that the user has"
     ),
-    "told_of_another": Wording(
+    "told_of_another": FaultWords(
         "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
     ),
     # Conversations, compat
-    "no_booking_heard": Wording("no booking was heard of", "no booking was heard of"),
-    "booked_unfit": Wording(
+    "no_booking_heard": FaultWords("no booking was heard of", "no booking was heard of"),
+    "booked_unfit": FaultWords(
         "what was heard to be booked does not fit", "the row heard to be booked (number {given}) fails constraints"
     ),
-    "never_heard": Wording("an answer was never heard", "never heard: {each}", "{slot}"),
-    "no_row": Wording(
+    "never_heard": FaultWords("an answer was never heard", "never heard: {each}", "{slot}"),
+    "no_row": FaultWords(
         "no row has these answers", "for the dialogue: no row has these constraints and anything like these answers"
     ),
-    "nothing_to_do": Wording("nothing to book or to ask", "nothing to book, and nothing to ask"),
+    "nothing_to_do": FaultWords("nothing to book or to ask", "nothing to book, and nothing to ask"),
     # Responses, mwzeval and grounded
-    "no_responses": Wording("no responses", "the system has no responses for this dialogue"),
-    "nothing_offered": Wording(
+    "no_responses": FaultWords("no responses", "the system has no responses for this dialogue"),
+    "nothing_offered": FaultWords(
         "nothing was offered", "nothing was offered: no response that counts for {domain} has a {wanted}"
     ),
-    "state_lacks_domain": Wording(
+    "state_lacks_domain": FaultWords(
         "the state lacks the domain", "the state at the offer, in turn {turn}, does not have {domain}"
     ),
-    "state_fits_nothing": Wording(
+    "state_fits_nothing": FaultWords(
         "the state fits nothing", "the state at the offer, in turn {turn}, fits nothing in the database: {given}"
     ),
-    "state_differs": Wording(
+    "state_differs": FaultWords(
         "the state is not the goal",
         "the state at the last offer, in turn {turn}, does not say what the goal says: {given}",
     ),
-    "offer_unfit": Wording(
+    "offer_unfit": FaultWords(
         "an offer does not fit",
         "in turn {turn} the state led to {offered}, {unfit} of which {do} not fit the goal, such as {entity}: {each}",
         "{slot} is {given}, wanted {wanted}",
         between="; ",
     ),
-    "never_told": Wording("never told", "never told: {each}", "{slot}"),
+    "never_told": FaultWords("never told", "never told: {each}", "{slot}"),
     "told_for_another": _in_vain("treated as the {given} domain"),
     "told_for_none": _in_vain("treated as no domain"),
     "told_unbooked": _in_vain("nothing was booked yet by the human wizard"),
     "told_stuffed": _in_vain("the response is stuffed"),
     "told_of_other": _in_vain("it belongs to {given}"),
     "told_off_goal": _in_vain("the state does not fit the goal"),
-    "another_failed": Wording(
+    "another_failed": FaultWords(
         "another domain failed", "under mwzeval a domain cannot succeed while another fails ({given})"
     ),
 }  # fmt: skip
 REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
 #: What was told, but where it does not count.
 TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.by_slot)
-_UNKNOWN = Wording(OTHER, "{reason}")
+_UNKNOWN = FaultWords(OTHER, "{reason}")
 
 
 def fault_sentences(faults: Iterable[TaskFault], domain: str = "") -> list[str]:
@@ -184,18 +189,10 @@ def _words(fault: TaskFault, domain: str) -> dict[str, str | int | None]:
     }
 
 
-def reasons_frame(rows: Iterable[tuple[str, str, str, TaskFault]]) -> polars.DataFrame:
+def reasons_table(rows: Iterable[tuple[str, str, str, TaskFault]]) -> ColumnTable:
     """The table ``reasons`` of dialogues, domains, rules and faults."""
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "dialogue": pl.String, "domain": pl.String, "rule": pl.String, "reason": pl.String, "slot": pl.String,
-        "turn": pl.Int64, "given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String,
-        "elsewhere": pl.Boolean, "rows": pl.Int64, "unfit": pl.Int64,
-    }  # fmt: skip
-    return frame_of(
-        ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows), kinds
-    )
+    kept = ((*about, *(None if value == "" else value for value in astuple(fault))) for *about, fault in rows)
+    return ColumnTable.of_rows(_KINDS, kept)
 
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Score, Signature
-from dialgauge.report import Cell, Column, Table, score_column, system_labels
+from dialgauge.measures import Signature
+from dialgauge.report import Column, Display, RunSet, Table, score_cell, score_column, system_labels
 from dialgauge.tasks.measures import BLEU, COMBINED, COMPANIONS, INFORM, SUCCESS
 from dialgauge.tasks.published import published_mode
 from dialgauge.tasks.reasons import REASONS, reason_texts
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KIND = "tasks"
 GROUNDED = "(rules=grounded)"
+#: How many missing dialogues are named.
+_NAMED = 5
 #: When numbers look gamed: more than 1% of stuffed responses (humans: 2 of 7,372), less than 0.6 times the humans'
 #: share of what they tell that was asked for, and more domains a turn than anybody talks about.
 _MOST_STUFFED, LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
@@ -29,49 +31,48 @@ _MOST_STUFFED, LEAST_ASKED, _MOST_DOMAINS = 0.01, 0.6, 2.0
 _LEAST_DOMAINS = 0.1
 
 
-class TaskScores:
-    """Whether a system did its users' jobs, by two rule sets, and what stands behind each verdict."""
+class TaskRuns(RunSet):
+    """Whether systems did their users' jobs, by two rule sets, and what stands behind each verdict."""
 
-    def __init__(self, run: Run) -> None:
+    def _check(self, run: Run) -> None:
         if run.kind != KIND:
             raise DialgaugeError(f"the run {run.id} is not a run of 'dialgauge tasks score'")
-        self.run = run
-
-    def __getitem__(self, name: str) -> float | None:
-        if name not in self.run.scores:
-            raise DialgaugeError(f"there is no score '{name}'.{nearest(name, self.run.scores)}")
-        return self.run.scores[name].value
 
     @property
-    def name(self) -> str:
-        """What the system is called."""
-        return self.run.name
+    def notes(self) -> list[str]:
+        """How much was scored of each system, what was switched, and what looks gamed."""
+        notes = []
+        for run in self.runs:
+            told = [run.coverage.sentence()]
+            if lacking := run.details["missing_dialogues"]:
+                named = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
+                told.append(f"no responses for {named}; {run.coverage.policy}")
+            told += [*run.notes, *(f"WARNING: {warning}" for warning in warnings(run))]
+            notes += [f"{run.name}: {sentence}" for sentence in told]
+        return notes
 
-    @property
-    def scores(self) -> Mapping[str, Score]:
-        """Values with intervals and signatures, by measure."""
-        return self.run.scores
+    def tables(self) -> list[Table]:
+        """Systems side by side: the standard rules first, then ours, then the rest."""
+        return score_tables(self.runs)
 
-    def explain(self, dialogue: str) -> str:
-        """For each domain of a dialogue's goal what was offered and told, and why it failed, as Markdown."""
-        return "\n".join(table.render("markdown") for table in explanation(self.run, dialogue))
+    def document(self) -> dict[str, Any]:
+        """The JSON that ``dialgauge tasks score --json`` writes."""
+        systems = [as_system(run) for run in self.runs]
+        coverage = {system["name"]: system["coverage"] for system in systems}
+        return {"signature": self.signature, "coverage": coverage, "systems": systems}
 
-    def as_dict(self) -> dict[str, Any]:
-        """The shape of ``dialgauge tasks score --json``, for this one system."""
-        return as_system(self.run)
+    def worst(self, n: int = 5, by: str | None = None) -> Display:
+        """The dialogues of each system that failed most domains under ``grounded``, with reasons; or by a measure."""
+        return super().worst(n, by) if by else Display(worst_dialogues(run, n) for run in self.runs)
 
-    def __repr__(self) -> str:
-        return f"<TaskScores of {self.run!r}>"
+    def _explained(self, run: Run, dialogue: str) -> list[Table]:
+        return explanation(run, dialogue)
 
-    def _repr_markdown_(self) -> str:
-        return "\n".join(table.render("markdown") for table in score_tables([self.run]))
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The scores with their intervals."""
+        from dialgauge.report import run_figures
 
-    def _repr_html_(self) -> str:
-        from dialgauge.report import notebook_html
-
-        return notebook_html(score_tables([self.run]))
-
-    __str__ = _repr_markdown_
+        return run_figures(**figure_look(self.runs))
 
 
 def score_tables(runs: Sequence[Run]) -> list[Table]:
@@ -118,7 +119,7 @@ def _side_by_side(title: str, runs: Sequence[Run], names: Sequence[str]) -> Tabl
     table = Table(title, [Column("system"), *(_column(runs, name) for name in names)])
     for run in runs:
         rivals = [other for other in runs if other.details["states"] == run.details["states"]]
-        table.add(_marked(run), *(_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
+        table.add(_marked(run), *(score_cell(run.scores.get(name), bold=_is_best(run, name, rivals)) for name in names))
     human = _human(runs)
     if any(name in human for name in names):
         table.add(HUMAN, *(human.get(name) for name in names))
@@ -202,7 +203,7 @@ def _domain_table(runs: Sequence[Run], names: Sequence[str]) -> Table:
     for domain in domains:
         scored = [f"{aspect}[{domain}]" for aspect in aspects]
         for run in runs:
-            table.add(domain, _marked(run), *(_cell(run.scores.get(name)) for name in scored))
+            table.add(domain, _marked(run), *(score_cell(run.scores.get(name)) for name in scored))
         if any(name in human for name in scored):
             table.add(domain, HUMAN, *(human.get(name) for name in scored))
     if rules == "mwzeval":
@@ -218,10 +219,6 @@ def _bleu_settings(runs: Sequence[Run]) -> list[str]:
     own = Signature.parse(texts[0])
     made = [f"{BLEU} and {COMBINED}: interval:{own['interval']}"] if "interval" in own else []
     return [f"{BLEU}: {own['bleu']}", *made]
-
-
-def _cell(score: Score | None, *, bold: bool = False) -> Cell | None:
-    return None if score is None else Cell(score.value, score.low, score.high, bold=bold)
 
 
 def warnings(run: Run) -> list[str]:

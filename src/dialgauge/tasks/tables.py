@@ -11,21 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.dialogue import Dialogue, State, Turn, Values
-from dialgauge.runs import frame_of
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
-from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_frame
+from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_table
 from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
-if TYPE_CHECKING:
-    import polars
-
 VERDICTS, DIALOGUE_SUMS = "task_verdicts", "dialogue_sums"
+_KINDS: dict[str, ColumnKind] = {
+    "dialogue": "String", "rules": "String", "domain": "String", "inform": "Boolean", "success": "Boolean",
+    "turn": "Int64", "offered": "Int64", "fitting": "Int64", "requested": "List(String)", "missing": "List(String)",
+}  # fmt: skip
 _NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
 _OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 
@@ -59,24 +60,17 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
 
 
-def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
+def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], ColumnTable]]:
     """The functions that make the tables when they are asked for."""
     return {VERDICTS: partial(_verdicts, judged, town), REASONS: partial(_reasons, judged, town)}
 
 
-def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "dialogue": pl.String, "rules": pl.String, "domain": pl.String, "inform": pl.Boolean, "success": pl.Boolean,
-        "turn": pl.Int64, "offered": pl.Int64, "fitting": pl.Int64, "requested": pl.List(pl.String),
-        "missing": pl.List(pl.String),
-    }  # fmt: skip
-    return frame_of((row for each in judged for row in _rows(each, town)), kinds)
+def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
+    return ColumnTable.of_rows(_KINDS, (row for each in judged for row in _rows(each, town)))
 
 
-def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
-    return reasons_frame(
+def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> ColumnTable:
+    return reasons_table(
         (each.gold.id, domain, rules, fault)
         for each in judged
         for rules in RULES

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.align import Policy
     from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
     from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
-    from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
     from dialgauge.tracking.figures import scored_figures, sweep_intervals
@@ -18,11 +17,9 @@ if TYPE_CHECKING:
         SELF,
         LooseState,
         Source,
-        SystemInput,
         cut_down,
         declared_scope,
         load,
-        load_systems,
     )
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.stream import stream_counts, write_codes
-    from dialgauge.tracking.study import Study, build_study, compare, score, score_study
+    from dialgauge.tracking.study import Study, build_study, compare_trackers, score, score_study
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -70,14 +67,12 @@ __all__ = [
     "Study",
     "Swap",
     "Sweep",
-    "SystemInput",
     "TrackedSystem",
     "TrackingRuns",
     "TurnCounts",
     "build_study",
-    "carries_gold",
     "chosen_measures",
-    "compare",
+    "compare_trackers",
     "compared_counts",
     "compute",
     "cut_down",
@@ -89,7 +84,6 @@ __all__ = [
     "key_hashes",
     "layout",
     "load",
-    "load_systems",
     "needing",
     "profile_sensitivity",
     "ranking_measure",

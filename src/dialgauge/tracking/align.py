@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
 
 #: ``intersection`` scores what both sides have; ``empty`` scores absent predictions as the empty state.
@@ -129,6 +129,11 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         if self.only_domains:
             text += f"; gold restricted to the domains predicted: {', '.join(self.only_domains)}"
         return text
+
+    def note(self) -> Note:
+        """The same as a note: ``coverage`` where all is well, else ``partial_coverage``."""
+        limits = (self.missing_turns, self.extra_turns, self.turn_count_mismatch, self.excluded, self.not_found)
+        return Note("partial_coverage" if any(limits) or self.only_domains else "coverage", self.sentence())
 
 
 class Aligned(Struct, frozen=True, eq=False):

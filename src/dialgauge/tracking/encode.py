@@ -104,6 +104,8 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     cells: list[int] = []
     recorded = attrgetter(kind)
     known = items.known
+    #: The same for whole states, which the turns of a file share where they are written the same.
+    whole: dict[int, tuple[object, list[int]]] = {}
     blank_rows: list[int] = []
     blank_cells: list[int] = []
     row = 0
@@ -113,14 +115,18 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
                 continue
             state = recorded(turn)
             present.append(state is not None)
-            before = len(cells)
-            for domain, slots in state.items() if state else ():
-                key = domain, id(slots)
-                found = known.get(key)
-                if found is None:
-                    found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
-                cells += found[1]
-            sizes.append(len(cells) - before)
+            repeated = whole.get(id(state))
+            if repeated is None:
+                numbers = []
+                for domain, slots in state.items() if state else ():
+                    key = domain, id(slots)
+                    found = known.get(key)
+                    if found is None:
+                        found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
+                    numbers += found[1]
+                repeated = whole[id(state)] = state, numbers
+            cells += repeated[1]
+            sizes.append(len(repeated[1]))
             for domain, slots in turn.blank.items() if turn.blank and kind != "judged" else ():
                 numbers = items.of(domain, slots)
                 blank_rows += [row] * len(numbers)

@@ -141,23 +141,6 @@ def how_many(sources: object) -> int:
     return len(sources) if isinstance(sources, Mapping | Sequence) else 1
 
 
-def named_files(sources: object) -> dict[str, str]:
-    """Systems by name where each lies in files that workers read themselves."""
-    if isinstance(sources, Mapping):
-        named = dict(sources)
-    else:
-        paths = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
-        named = dict(zip(system_names([str(path) for path in paths]), paths, strict=True))
-    return {name: file_name(source) for name, source in named.items()}
-
-
-def file_name(source: object) -> str:
-    """A source that workers read themselves: a file, a folder or a pattern."""
-    if isinstance(source, str | Path):
-        return str(source)
-    raise DialgaugeError(f"workers read files themselves; name files or folders instead of a {type(source).__name__}")
-
-
 def _are_states(sources: Mapping[Any, Any]) -> bool:
     """Are these the states of dialogues, and not systems by name?"""
     values = [value for value in sources.values() if value or not isinstance(value, list | tuple)]

@@ -280,7 +280,7 @@ def _combined(
         signature=signature.with_(interval=made),
         details=_details(facts, settings, len(whole.parts)),
         notes=[
-            Note("coverage", facts.coverage.sentence()),
+            facts.coverage.note(),
             *_interval_note(made),
             *([_CODES_NOTE] if facts.codes else []),
         ],

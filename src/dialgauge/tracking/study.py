@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Dialogue, Ontology, Turn
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import read_ontology
+from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, SharedCorpus, Store, new_run
-from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -29,11 +28,9 @@ from dialgauge.tracking.inputs import (
     blank_remarks,
     cut_down,
     declared_scope,
-    file_name,
     how_many,
     load,
     load_systems,
-    named_files,
     remarks_on,
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
@@ -162,7 +159,7 @@ def score(
     return results
 
 
-def compare(
+def compare_trackers(
     gold: Source | None,
     predictions: Mapping[str, Source] | Sequence[str | Path],
     *,
@@ -178,16 +175,7 @@ def compare(
     pred_format: str | None = None,
     missing: str = "shared",
 ) -> Comparison:
-    """Which tracker is better, and by which measure?
-
-    ``gold`` and ``predictions`` are as for :func:`dialgauge.score`; two systems at least. Tests are paired over the
-    dialogues of which all systems were scored on the same turns. ``missing`` is as in :func:`dialgauge.compare_runs`;
-    here ``empty`` can be had too, which scores what a system lacks as empty states.
-
-    >>> comparison = dialgauge.compare("test.json", ["a.json", "b.json"])       # doctest: +SKIP
-    >>> comparison.difference("a", "b", "JGA").adjusted                        # doctest: +SKIP
-    0.0132
-    """
+    """Trackers by their predictions, as :func:`dialgauge.compare` compares them."""
     from dialgauge.comparison import SCORED_AS_EMPTY, compare_runs, missing_policy
 
     if how_many(predictions) < 2:
@@ -506,7 +494,7 @@ def _run(
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
         notes=[
-            Note("coverage", comparison.aligned.coverage.sentence()),
+            comparison.aligned.coverage.note(),
             *_ceiling_notes(coder.profile.name, details, measures),
         ],
     )

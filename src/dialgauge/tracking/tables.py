@@ -25,12 +25,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from dialgauge.columns import Column, ColumnTable, chosen_texts, column
-from dialgauge.dialogue import Turn
+from dialgauge.columns import ColumnTable, TableColumn, chosen_texts, column
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.details import CountBasis, tracking_details
-from dialgauge.tracking.encode import Codes, Kind
+from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.fga import default_rule, error_types
 
 if TYPE_CHECKING:
@@ -168,23 +167,20 @@ def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     own = system.gold_corpus.user_turns
     theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
     said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
-    states = [None if turn is None else predicted_part(turn, system.predicted.kind) for turn in said]
+    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in said]
     words = [
         turn.text if turn is not None and turn.text and not own[row].text else None
         for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
     ]
-    lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
-    written = [None if state is None else line for state, line in zip(states, lines, strict=False)]
-    told = {"state": column("String", written), "text": column("String", words)}
-    return ColumnTable({**_places(comparison, system), **told})
+    distinct = {id(state): state for state in states}  # turns share what is written the same in their file
+    lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
+    written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
+    places = dict(zip(distinct, range(len(distinct)), strict=True))
+    state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
+    return ColumnTable({**_places(comparison, system), "state": state, "text": column("String", words)})
 
 
-def predicted_part(turn: Turn, kind: Kind) -> Any:
-    """What a turn of a prediction file predicts: a state, or verdicts on slots."""
-    return turn.judged if kind == "judged" else turn.predicted if kind == "predicted" else turn.state
-
-
-def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, Column]:
+def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
@@ -195,19 +191,19 @@ def _places(comparison: StateComparison, system: System, rows: Codes | None = No
     }
 
 
-def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, Column]:
+def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, TableColumn]:
     return {
         "domain": chosen_texts([domain for domain, _ in pairs], slots),
         "slot": chosen_texts([name for _, name in pairs], slots),
     }
 
 
-def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, Column]:
+def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, TableColumn]:
     texts = [" | ".join(values) if values else None for values in comparison.coder.values]
     return {"gold": chosen_texts(texts, gold), "predicted": chosen_texts(texts, predicted)}
 
 
-def _counted(*counts: Codes) -> dict[str, Column]:
+def _counted(*counts: Codes) -> dict[str, TableColumn]:
     return {name: column("Int32", each) for name, each in zip(COUNTS, counts, strict=True)}
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         prf_score,
     )
     from dialgauge.users.reference import SECTIONS, behaviour_tree, reference_report
-    from dialgauge.users.results import UserScores, score_users, users_run, users_scored
+    from dialgauge.users.results import UserRuns, score_users, users_run, users_scored
     from dialgauge.users.schemas import load_schema
     from dialgauge.users.scorer import Failure, Scorer
     from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
@@ -80,7 +80,7 @@ __all__ = [
     "ScorerSettings",
     "UserEvidence",
     "UserOptions",
-    "UserScores",
+    "UserRuns",
     "VenueDatabase",
     "act_text",
     "as_system",

@@ -97,8 +97,7 @@ class _DomainScorer:
             self._leave_out(text, turns[1:])
         elif len(turns) > 1:
             self._context.require_domain(self._domain, turns[1])
-            for ordinal, (first, second) in enumerate(pairwise(turns), start=1):
-                self._repetition(text, slot, ordinal, first, second)
+            self._repeat(text, slot, turns)
             return
         if not in_goal:
             self._context.record(MEASURE, "single_repetitions_nog", self._domain, text, turns=(turns[0],))
@@ -117,19 +116,22 @@ class _DomainScorer:
         for turn in turns:
             self._ledger.uncounted(text, turn)
 
-    def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
-        labels, excuses = self._repetitions.why(text, slot, first, second)
-        span = (first, second)
-        for label in labels:
-            self._context.behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
-        if not excuses:
-            reason = self._context.blame.unexcused(labels, self._both, slot, first, second)
-        elif ordinal > self._options.repetitions.max_repetitions:
-            reason = self._context.blame.excused_too_often(excuses, second)
-        else:
-            self._ledger.warranted(text, second, "repeated-forgiven", excuses)
-            return
-        self._ledger.said_wrong(text, second, "repeated-penalised", *reason)
+    def _repeat(self, text: str, slot: str, turns: list[int]) -> None:
+        """All mentions after the first: in a loop there are dozens."""
+        behaviours, blame, ledger = self._context.behaviours, self._context.blame, self._ledger
+        for ordinal, span in enumerate(pairwise(turns), start=1):
+            first, second = span
+            labels, excuses = self._repetitions.why(text, slot, first, second)
+            for label in labels:
+                behaviours.append(Behaviour(MEASURE, label, self._domain, text, span))
+            if not excuses:
+                reason = blame.unexcused(labels, self._both, slot, first, second)
+            elif ordinal > self._options.repetitions.max_repetitions:
+                reason = blame.excused_too_often(excuses, second)
+            else:
+                ledger.warranted(text, second, "repeated-forgiven", excuses)
+                continue
+            ledger.said_wrong(text, second, "repeated-penalised", *reason)
 
     def _outside_goal(self, text: str, slot: str, turns: list[int]) -> None:
         options = self._options.constraints_not_in_goal

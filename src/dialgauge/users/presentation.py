@@ -9,7 +9,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
-from dialgauge.report import Cell, Column, Table, score_column
+from dialgauge.report import Cell, Column, Table, score_cell, score_column
 from dialgauge.runs import Run
 from dialgauge.users.fit import fit_line
 from dialgauge.users.measures import ASPECTS, DEFAULT, FAULTS, score_name
@@ -50,7 +50,7 @@ def score_tables(run: Run) -> list[Table]:
             count = scored[measure].get(domain, 0)
             for place, aspect in enumerate(aspect for of, aspect in shown if of == measure):
                 score = run.scores.get(score_name(measure, aspect, domain)) if count else None
-                cells.append(_value(score) if place else _cell(score))
+                cells.append(_value(score) if place else score_cell(score))
             cells.append(count or None)
         table.add(domain, *cells)
     table.notes += _notes(run)
@@ -196,10 +196,6 @@ def _per_dialogue(run: Run) -> dict[str, dict[str, dict[str, dict[str, float]]]]
     ):
         scores[dialogue][measure][domain] = dict(zip(ASPECTS, values, strict=True))
     return scores
-
-
-def _cell(score: Score | None) -> Cell | None:
-    return None if score is None else Cell(score.value, score.low, score.high)
 
 
 def _value(score: Score | None) -> float | None:

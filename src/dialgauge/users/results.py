@@ -1,7 +1,7 @@
-"""GCDF1 from Python: one call gives a run in memory, with scores, tables, figures and explanations.
+"""GCDF1 from Python: one call gives runs in memory, with scores, tables, figures and explanations.
 
 users = dialgauge.score_users("talks/", canonical_map="map.json")
-users["I-GCDF1"], users["R-GCDF1[hotel]"]
+users["talks"]["I-GCDF1"], users["talks"]["R-GCDF1[hotel]"]
 print(users.explain("MUL0003"))
 """
 
@@ -10,21 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from dialgauge.engine import Workers
-from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import list_shards, system_name
+from dialgauge.engine import SILENT, Progress, Workers
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import list_shards, named_files, system_name
 from dialgauge.measures import (
     Count,
     Coverage,
     Measure,
     Resampling,
-    Score,
     Scores,
     SystemEvidence,
     asked_for,
@@ -32,6 +31,7 @@ from dialgauge.measures import (
     parse_measures,
     score_systems,
 )
+from dialgauge.report import RunSet, Table
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
@@ -42,16 +42,11 @@ from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
 from dialgauge.users.tables import run_tables
 
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.users.figures import PaperFigure
-
 KIND = "users"
 
 
 def score_users(
-    conversations: Conversations,
+    conversations: Conversations | Sequence[str | Path] | Mapping[str, Conversations],
     *,
     canonical_map: str | Path | None = None,
     config: str | Path | None = None,
@@ -60,28 +55,62 @@ def score_users(
     profile: str | None = None,
     database: str | Path | None = None,
     schema: str | Path | None = None,
+    options: UserOptions | None = None,
     measures: Iterable[str] = ("default",),
     workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
     name: str | None = None,
-) -> UserScores:
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> UserRuns:
     """I-GCDF1 and R-GCDF1 of the user in conversations: files, a corpus, a run, or any iterable of dialogues.
 
-    ``overrides`` maps dotted option paths to values; ``measures`` may name those of other packages.
+    Several user models are a list of files or folders, or a mapping of names to any of these. ``overrides`` maps dotted
+    option paths to values; ``measures`` may name those of other packages. ``options`` are all settings in one record,
+    in place of those before it. With a ``store``, what is finished outlives the process until all is.
+
+    >>> from dialgauge import Act, Dialogue, Goal, Task, Turn, score_users
+    >>> goal = Goal(tasks={"hotel": Task(info={"area": "north"})})
+    >>> said = Turn(speaker="user", acts=(Act("inform", "hotel", "area", ("north",)),))
+    >>> users = score_users([Dialogue(id="d", goal=goal, turns=(said,))], name="mine")
+    >>> f"{users['mine']['I-GCDF1']:.2f}"
+    '1.00'
     """
-    changed = [f"{path}={msgspec.json.encode(value).decode()}" for path, value in (overrides or {}).items()]
-    options = UserOptions(
-        canonical_map=canonical_map,
-        config=config,
-        overrides=(*changed, *([f"mode={mode}"] if mode else ())),
-        profile=profile,
-        database=database,
-        schema=schema,
-    )
-    return users_scored(
-        conversations, options, measures=measures, workers=workers, resamples=resamples, seed=seed, name=name
-    )
+    if options is None:
+        changed = [f"{path}={msgspec.json.encode(value).decode()}" for path, value in (overrides or {}).items()]
+        options = UserOptions(
+            canonical_map=canonical_map,
+            config=config,
+            overrides=(*changed, *([f"mode={mode}"] if mode else ())),
+            profile=profile,
+            database=database,
+            schema=schema,
+        )
+    named: list[tuple[str | None, Any]] = [(name, conversations)]
+    if isinstance(conversations, Mapping):
+        named = list(conversations.items())
+    elif isinstance(conversations, list | tuple) and all(isinstance(one, str | Path) for one in conversations):
+        named = list(named_files(conversations).items())
+    runs = []
+    chosen = list(measures)
+    for label, source in named:
+        with progress.bar("scoring files") as advance:
+            run = users_scored(
+                source,
+                options,
+                measures=chosen,
+                workers=workers,
+                resamples=resamples,
+                seed=seed,
+                name=label,
+                store=store,
+                on_unit=advance,
+            )
+        for note in run.notes:
+            progress.say(f"{run.name}: {note}")
+        runs.append(run)
+    return UserRuns(runs)
 
 
 def users_scored(
@@ -95,9 +124,8 @@ def users_scored(
     name: str | None = None,
     store: Store | None = None,
     on_unit: Callable[[int], None] | None = None,
-) -> UserScores:
-    """The same with the options in one record, as commands have them. With a store, what is finished outlives the
-    process until all is."""
+) -> Run:
+    """One user model as a run in memory."""
     names = list(measures)
     _parsed(names)  # a misspelt measure is an error before the work
     with _kept(conversations, options, store) as done:
@@ -110,7 +138,7 @@ def users_scored(
         "schema": options.schema,
     }
     inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
-    return UserScores(users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs))
+    return users_run(scored, names, resamples=resamples, seed=seed, inputs=inputs)
 
 
 @contextmanager
@@ -259,76 +287,40 @@ def _coverage(scored: ScoredConversations) -> Coverage:
     )
 
 
-class UserScores:
-    """The scores of one user model and everything behind them, made from a run in memory or in a store."""
+class UserRuns(RunSet):
+    """User models by name, with everything behind their scores."""
 
-    def __init__(self, run: Run) -> None:
+    def _check(self, run: Run) -> None:
         if run.kind != KIND:
             raise DialgaugeError(f"the run {run.id} is not a run of 'dialgauge users score'")
-        self.run = run
 
-    def __getitem__(self, name: str) -> float | None:
-        if name not in self.run.scores:
-            raise DialgaugeError(f"there is no score '{name}'.{nearest(name, self.run.scores)}")
-        return self.run.scores[name].value
+    def tables(self, *, verdicts: bool = False) -> list[Table]:
+        """For each user model its scores by domain and what each fault costs; how often each verdict was given."""
+        from dialgauge.users.figures import verdict_table
 
-    @property
-    def name(self) -> str:
-        """What the user model is called."""
-        return self.run.name
+        return [
+            table for run in self.runs for table in (*score_tables(run), *([verdict_table(run)] if verdicts else ()))
+        ]
 
-    @property
-    def scores(self) -> Mapping[str, Score]:
-        """Values with intervals and signatures, by measure."""
-        return self.run.scores
+    def document(self, *, per_dialogue: bool = False) -> dict[str, Any]:
+        """The JSON that ``dialgauge users score --json`` writes."""
+        systems = [as_system(run, per_dialogue=per_dialogue) for run in self.runs]
+        coverage = {system["name"]: system["coverage"] for system in systems}
+        return {"signature": self.signature, "coverage": coverage, "systems": systems}
 
-    @cached_property
-    def tables(self) -> Mapping[str, polars.DataFrame]:
-        """The tables of the run, made or read when asked for: dialogue_scores, verdicts, behaviours, loops, ..."""
-        return _Tables(self.run)
-
-    @cached_property
-    def figures(self) -> list[PaperFigure]:
-        """The paper's analyses, Figures 1 to 7."""
-        from dialgauge.users.figures import paper_figures
-
-        return paper_figures(self.run)
-
-    def explain(self, dialogue: str) -> str:
-        """Where every point of one dialogue's scores was won or lost, as Markdown."""
+    def _explained(self, run: Run, dialogue: str) -> list[Table]:
         from dialgauge.users.conversations import explanation
 
-        return "\n".join(table.render("markdown") for table in explanation(self.run, dialogue))
+        return explanation(run, dialogue)
 
-    def as_dict(self, *, per_dialogue: bool = False) -> dict[str, Any]:
-        """The shape of ``dialgauge users score --json``, for this one user model."""
-        return as_system(self.run, per_dialogue=per_dialogue)
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The scores with their intervals, and the paper's analyses, Figures 1 to 7."""
+        from dialgauge.comparison import figure_label
+        from dialgauge.users.figures import draw, paper_figures
 
-    def __repr__(self) -> str:
-        return f"<UserScores of {self.run!r}>"
-
-    def _repr_markdown_(self) -> str:
-        return "\n".join(table.render("markdown") for table in score_tables(self.run))
-
-    def _repr_html_(self) -> str:
-        from dialgauge.report import notebook_html
-
-        return notebook_html(score_tables(self.run))
-
-    __str__ = _repr_markdown_
-
-
-class _Tables(Mapping[str, "polars.DataFrame"]):
-    """The tables of a run by name."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def __getitem__(self, name: str) -> polars.DataFrame:
-        return self._run.table(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._run.tables)
-
-    def __len__(self) -> int:
-        return len(self._run.tables)
+        analyses = {
+            f"{one.name}_{figure_label(place, run.name)}" if len(self) > 1 else one.name: partial(draw, one)
+            for place, run in enumerate(self.runs, 1)
+            for one in paper_figures(run)
+        }
+        return {**super().figures(), **analyses}

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import chain, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from dialgauge.runs import column_of
+from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.text import encodable
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
-
-if TYPE_CHECKING:
-    import polars
 
 #: Column name to its values; the type of a column follows from its name.
 Columns = dict[str, list[Any]]
@@ -31,14 +28,17 @@ Results = Sequence[DialogueScore]
 _COUNTS = ("tp", "fp", "fn")
 #: Columns of lost points, and whose fault they are: ``lost_user_nlu``, ...
 LOST = {f"lost_{fault.lower().replace(' ', '_')}": fault for fault in FAULTS}
-_WHOLE = frozenset({*_COUNTS, "turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted"})
-_WHOLE |= {"longest_loop", "most_mentions", "times", *LOST, *ProfileFit.__struct_fields__}
-_REAL = frozenset(ASPECTS)
-_FLAG = frozenset({"matched"})
-_LISTS = frozenset({"acts", "behaviours", "domains", "requests_removed"})
+_WHOLE = ("turn", "turns", "first_turn", "last_turn", "count", "repeats", "loops", "wanted", "longest_loop")
+_KINDS: dict[str, ColumnKind] = {
+    **dict.fromkeys((*_WHOLE, "most_mentions", "times", *_COUNTS, *LOST, *ProfileFit.__struct_fields__), "Int64"),
+    **dict.fromkeys(ASPECTS, "Float64"),
+    **dict.fromkeys(("acts", "behaviours", "domains", "requests_removed"), "List(String)"),
+    "at_turns": "List(Int64)",
+    "matched": "Boolean",
+}
 
 
-def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], polars.DataFrame]]:
+def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], ColumnTable]]:
     """Functions that make the tables of a run when they are asked for."""
     makers: dict[str, Callable[[Results], Columns]] = {
         "domain_scores": _domain_scores,
@@ -50,36 +50,21 @@ def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Calla
         "patterns": _patterns,
         "normalisation": _normalisation,
     }
-    tables: dict[str, Callable[[], polars.DataFrame]] = {
-        name: partial(_frame, make, results) for name, make in makers.items()
+    tables: dict[str, Callable[[], ColumnTable]] = {
+        name: partial(_table, make, results) for name, make in makers.items()
     }
-    return tables | {"failures": partial(_frame, _failures, failures)}
+    return tables | {"failures": partial(_table, _failures, failures)}
 
 
-def _frame(make: Callable[[Any], Columns], records: Any) -> polars.DataFrame:
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        **dict.fromkeys(_WHOLE, pl.Int64),
-        **dict.fromkeys(_REAL, pl.Float64),
-        **dict.fromkeys(_FLAG, pl.Boolean),
-        **dict.fromkeys(_LISTS, pl.List(pl.String)),
-        "at_turns": pl.List(pl.Int64),
-    }
+def _table(make: Callable[[Any], Columns], records: Any) -> ColumnTable:
     columns = make(records)
-    frame = pl.DataFrame([column_of(name, values, kinds.get(name, pl.String)) for name, values in columns.items()])
-    if "item" not in columns:
-        return frame
-    return frame.insert_column(frame.get_column_index("item") + 1, frame.select(slot=_slot()).to_series())
+    return ColumnTable.of({name: _KINDS.get(name, "String") for name in columns}, columns.values())
 
 
-def _slot() -> polars.Expr:
+@cache
+def _slot(measure: str, domain: str, item: str) -> str:
     """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
-    import polars as pl
-
-    item, prefix = pl.col("item"), pl.format("{}-", pl.col("domain").str.to_lowercase())
-    constraint = item.str.splitn(EQUALS, 2).struct.field("field_0")
-    return pl.when(pl.col("measure") == "I-GCDF1").then(constraint).otherwise(item.str.strip_prefix(prefix))
+    return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
 
 
 def _flat(results: Results, part: Callable[[DialogueScore], Sequence[Any]]) -> tuple[list[str], list[Any]]:
@@ -125,6 +110,7 @@ def _verdicts(results: Results) -> Columns:
         "measure": [each.measure for each in verdicts],
         "domain": [each.domain for each in verdicts],
         "item": [each.item for each in verdicts],
+        "slot": [_slot(each.measure, each.domain, each.item) for each in verdicts],
         "verdict": [each.verdict for each in verdicts],
         "turn": [each.turn for each in verdicts],
         "behaviours": [each.behaviours for each in verdicts],
@@ -144,6 +130,7 @@ def _behaviours(results: Results) -> Columns:
         "behaviour": [each.label for each in behaviours],
         "domain": [each.domain for each in behaviours],
         "item": [each.item for each in behaviours],
+        "slot": [_slot(each.measure, each.domain, each.item) for each in behaviours],
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
         "at_turns": turns,

@@ -30,9 +30,9 @@ def sorted_tokens(text: str) -> str:
     >>> sorted_tokens("The Ashley, Hotel")
     'ashley hotel the'
     """
-    if not text.isascii():
-        text = _LATIN_SUPPLEMENT.sub("", text)
-    return " ".join(sorted([word.lower() for word in _WORD.findall(text)]))
+    if text.isascii():
+        return " ".join(sorted(_WORD.findall(text.lower())))
+    return " ".join(sorted([word.lower() for word in _WORD.findall(_LATIN_SUPPLEMENT.sub("", text))]))
 
 
 class Candidates:

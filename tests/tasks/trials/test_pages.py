@@ -113,7 +113,7 @@ def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:
 def test_real_results(shared_data: Path) -> None:
     """A conversation passes only if the database ends up right, so it made every expected call that writes to it."""
     writing = ("book_", "cancel_", "update_", "send_")
-    [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0)
+    [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0).runs
     library, pages = Library(runs=[run]), pages_of("trials")
     for dialogue in run.dialogues():
         view = pages.dialogue(library, run, dialogue)

@@ -27,7 +27,7 @@ TASKS = {"a": "++", "b": "+-", "c": "--"}
 def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
     files = [tau_file(tmp_path / "r.json", TASKS), tmp_path / "two.json"]
-    for run in score_results(files, resamples=50):
+    for run in score_results(files, resamples=50).runs:
         assert_run_contract(run)
         stored = Store(tmp_path / "store").add(run)
         assert_run_contract(stored)
@@ -37,7 +37,7 @@ def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
 
 def test_what_the_tables_hold(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
-    [run] = score_results([tmp_path / "two.json"], resamples=0)
+    [run] = score_results([tmp_path / "two.json"], resamples=0).runs
     row = run.table("trials").row(0, named=True)
     assert row == {
         "dialogue": "slow[data]#0", "task": "slow[data]", "trial": 0, "end": "finished", "reason": "user_stop",
@@ -98,7 +98,7 @@ def test_which_ends_are_verdicts_on_the_agent(reason: str, counts: bool, tmp_pat
     made["simulations"][0]["termination_reason"] = reason
     made["info"]["num_trials"] = 1
     (tmp_path / "r.json").write_text(json.dumps(made))
-    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    [run] = score_results([tmp_path / "r.json"], resamples=0).runs
     assert run.coverage.complete is counts
     assert run.details["infrastructure"] == ({} if counts else {reason: 1})
     assert run.scores["pass^1"].value == 0.0 if counts else "pass^1" not in run.scores
@@ -109,7 +109,7 @@ def test_an_unknown_end_without_a_verdict_is_no_verdict_on_the_agent(tmp_path: P
     made: dict[str, Any] = json.loads(EXAMPLES["tau2"])
     made["simulations"][0] |= {"termination_reason": "something new", "reward_info": None}
     (tmp_path / "r.json").write_text(json.dumps(made))
-    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    [run] = score_results([tmp_path / "r.json"], resamples=0).runs
     assert run.details["infrastructure"] == {"something new": 1}
 
 
@@ -120,7 +120,7 @@ def test_costs_of_some_conversations_are_told(tmp_path: Path) -> None:
         one["agent_cost"] = 0.5
         one["user_cost"] = None if place == 2 else 0.25
     (tmp_path / "some.json").write_text(json.dumps(made))
-    [run] = score_results([tmp_path / "some.json"], resamples=0)
+    [run] = score_results([tmp_path / "some.json"], resamples=0).runs
     assert "the cost of the user is known of 3 of 4 scored conversations: means of cost are over those" in run.notes
     assert not any("cost of the agent" in note for note in run.notes)
 
@@ -149,7 +149,7 @@ def test_a_part_of_the_reward_says_how_many_conversations_it_rests_on(
     assert "|dialogues:4|" in system["scores"]["Reward"]["signature"]
     assert "|dialogues:3|" in system["scores"]["Reward[DB]"]["signature"]
     assert "|dialogues:4|" in document["signature"]
-    [run] = score_results([path], measures=["Reward[DB]"], resamples=0)
+    [run] = score_results([path], measures=["Reward[DB]"], resamples=0).runs
     assert "|dialogues:3|" in run.signature
 
 
@@ -176,19 +176,19 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
         "infrastructure, 1 conversation beyond the plan of 4 trials."
     )
     assert "1 conversation beyond the plan of 4 trials (task 3): each counts as one more trial" in done.err
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     assert run.coverage.complete and run.details["beyond_plan"] == {"3": 1}
     # Nine tasks passed in 3 of 4 trials, one in 3 of 5; no pass^5 over one task.
     assert run.scores["pass^1"].value == pytest.approx((9 * 3 / 4 + 3 / 5) / 10)
     assert "pass^4" in run.scores and "pass^5" not in run.scores
     assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": 0.735, "all_passed": 0.735})
-    [named] = score_results([path], measures=["pass^5"], resamples=0)
+    [named] = score_results([path], measures=["pass^5"], resamples=0).runs
     assert "pass^5 on 1" in coverage_sentences([named])[1]
 
 
 def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0, 1.0, 1.0]), "b": ("airline", [0.0, None])}, trials=2)
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     assert run.details["sentence"].startswith("INCOMPLETE: 3 of 4 conversations scored (2 tasks x 2 trials planned)")
     assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
 
@@ -198,7 +198,7 @@ def test_a_failed_conversation_that_was_held_again_is_not_missing(tmp_path: Path
     made = json.loads(path.read_text())
     made["simulations"][0] |= {"termination_reason": "infrastructure_error", "reward_info": None}
     path.write_text(json.dumps(made))
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     assert run.coverage.complete
     assert "1 failed by infrastructure (infrastructure_error 1), 1 conversation beyond" in run.details["sentence"]
 
@@ -215,7 +215,7 @@ def test_two_conversations_of_one_trial_are_told() -> None:
 
 def test_a_reward_may_miss_the_highest_by_rounding(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0000005]), "b": ("airline", [0.9999995])}, 1)
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     assert run.scores["pass^1"].value == 1.0
 
 
@@ -229,7 +229,7 @@ def test_a_file_in_which_everything_failed(tmp_path: Path, capsys: pytest.Captur
 def test_conversations_without_a_reward_are_not_judged(tmp_path: Path) -> None:
     results = [tau_result("a", 0, 1.0), tau_result("a", 1, None)]
     (tmp_path / "r.json").write_text(json.dumps(results))
-    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    [run] = score_results([tmp_path / "r.json"], resamples=0).runs
     assert run.details["not_judged"] == 1
     assert "1 not judged" in run.details["sentence"]
     assert not run.coverage.complete
@@ -238,7 +238,7 @@ def test_conversations_without_a_reward_are_not_judged(tmp_path: Path) -> None:
 
 def test_half_a_reward_is_a_failure_with_half_a_reward(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, 0.5)]))
-    [run] = score_results([tmp_path / "r.json"], resamples=0)
+    [run] = score_results([tmp_path / "r.json"], resamples=0).runs
     assert (run.scores["pass^1"].value, run.scores["Reward"].value) == (0.0, 0.5)
 
 
@@ -259,7 +259,7 @@ def test_native_conversations_that_say_nonsense_are_refused(details: dict[str, s
 def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tau_file(tmp_path / "r.json", {"a": "++", "b": "+."})
     assert dialgauge(capsys, "data", "convert", path, tmp_path / "r.jsonl", "--to", "native").code == 0
-    [one], [other] = score_results([path], resamples=20), score_results([tmp_path / "r.jsonl"], resamples=20)
+    [one], [other] = score_results([path], resamples=20).runs, score_results([tmp_path / "r.jsonl"], resamples=20).runs
     assert one.scores == other.scores
     assert one.details == other.details
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.jsonl")
@@ -278,7 +278,9 @@ def test_results_from_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_as_many_trials_as_a_file_claims_cost_nothing(tmp_path: Path) -> None:
     """Found by fuzzing: a measure for each of a million trials."""
-    [run] = score_results([tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0])}, trials=1_000_000)], resamples=0)
+    [run] = score_results(
+        [tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0])}, trials=1_000_000)], resamples=0
+    ).runs
     assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
     assert "1 of 1,000,000 conversations" in run.details["sentence"]
     assert any("left out above k = 1" in note for note in run.notes)
@@ -352,22 +354,22 @@ def test_the_numbers_of_trials_do_not_say_how_many_were_planned(
     assert done.code == 0
     assert "r: 4 of 4 conversations scored (2 tasks x 2 trials planned)" in done.out
     assert "the trials are those numbered 2, 3." in done.out
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     assert run.scores["pass^2"].value == 0.5 and "pass^3" not in run.scores
 
 
 def test_where_a_file_says_how_many_were_planned_that_counts(tmp_path: Path) -> None:
     """Trials 2 and 3 of four that were planned are half of them; of two that were planned they are all."""
     rewards = {"a": ("airline", [None, None, 1.0, 1.0])}
-    [half] = score_results([tau2_file(tmp_path / "half.json", rewards, trials=4)], resamples=0)
+    [half] = score_results([tau2_file(tmp_path / "half.json", rewards, trials=4)], resamples=0).runs
     assert "INCOMPLETE: 2 of 4 conversations" in half.details["sentence"]
     assert half.details["sentence"].endswith("the trials are those numbered 2, 3")
-    [whole] = score_results([tau2_file(tmp_path / "whole.json", rewards, trials=2)], resamples=0)
+    [whole] = score_results([tau2_file(tmp_path / "whole.json", rewards, trials=2)], resamples=0).runs
     assert whole.coverage.complete and whole.details["planned"]["conversations"] == 2
 
 
 def test_a_trial_that_one_task_has_was_planned_for_all(tmp_path: Path) -> None:
-    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "++.+", "b": "+.++"})], resamples=0)
+    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "++.+", "b": "+.++"})], resamples=0).runs
     assert "INCOMPLETE: 6 of 8 conversations" in run.details["sentence"]
 
 
@@ -392,7 +394,7 @@ class TestExpectedValues:
     @pytest.mark.parametrize("name", ["tau_airline_gpt-4o", "tau2_airline_grok-3", "tau2_telecom-workflow_grok-3"])
     def test_complete_files(self, name: str, values: Any, shared_data: Path) -> None:
         wanted = values[name]
-        [run] = score_results([shared_data / "tau" / f"{name}.json.gz"], resamples=0)
+        [run] = score_results([shared_data / "tau" / f"{name}.json.gz"], resamples=0).runs
         assert run.coverage.complete
         planned = run.details["planned"]
         assert [planned[key] for key in ("tasks", "trials", "conversations")] == [
@@ -406,13 +408,13 @@ class TestExpectedValues:
         assert f"pass^{wanted['trials'] + 1}" not in run.scores
 
     def test_as_published(self, shared_data: Path) -> None:
-        [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0)
+        [run] = score_results([shared_data / "tau" / "tau_airline_gpt-4o.json.gz"], resamples=0).runs
         assert [round(run.scores[f"pass^{k}"].value or 0, 3) for k in (1, 2, 3, 4)] == [0.42, 0.273, 0.22, 0.2]
 
     def test_the_cut_off_file(self, values: Any, shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         wanted = values["tau2_airline_grok-3-mini_cut_off"]
         path = shared_data / "tau" / "tau2_airline_grok-3-mini_cut_off.json.gz"
-        [run] = score_results([path], resamples=0)
+        [run] = score_results([path], resamples=0).runs
         assert run.details["planned"] == {
             "tasks": wanted["tasks_planned"],
             "trials": wanted["trials_planned"],
@@ -475,7 +477,7 @@ def test_what_a_file_does_not_say_of_its_plan_is_told(lacking: list[str], told: 
         content.pop(key, None)
         content["info"].pop(key, None)
     path.write_text(json.dumps(content))
-    [run] = score_results([path], resamples=0)
+    [run] = score_results([path], resamples=0).runs
     notes = [note for note in run.notes if "does not say how many" in note]
     assert len(notes) == bool(told) and "".join(notes).startswith(told)
 
@@ -496,7 +498,7 @@ def test_how_many_tasks_each_k_rests_on_is_told_where_they_differ(
 
 
 def test_tasks_that_were_tried_in_part_are_no_tasks_without_a_score(tmp_path: Path) -> None:
-    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "+.", "b": "+-", "c": "!!"})], resamples=0)
+    [run] = score_results([tau_file(tmp_path / "r.json", {"a": "+.", "b": "+-", "c": "!!"})], resamples=0).runs
     assert run.coverage.sentence() == "3 of 6 conversations scored, 2 failed; 2 of 3 tasks scored"
 
 
@@ -511,7 +513,7 @@ def test_one_id_for_two_tasks_in_one_file_is_an_error(tmp_path: Path, capsys: py
 
 def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:
     path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [1.0, None]) for task in range(3)}, 2)
-    write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0))
+    write_leaderboard(tmp_path / "board.html", score_results([path], resamples=0).runs)
     assert "3 of 6 conversations scored; 3 of 3 tasks scored" in (tmp_path / "board.html").read_text()
 
 

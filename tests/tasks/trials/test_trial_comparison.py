@@ -17,7 +17,7 @@ from support.commands import dialgauge
 
 
 def runs_of(folder: Path, **files: Mapping[str, str]) -> list[Run]:
-    return score_results([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0)
+    return score_results([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0).runs
 
 
 def drawn(folder: Path, name: str, chances: np.ndarray, trials: int, seed: int) -> Path:
@@ -59,7 +59,9 @@ def test_five_tasks_are_too_few_for_an_interval_of_a_difference(
     for tasks, intervals in ((5, False), (6, True)):
         a = tau_file(tmp_path / "a.json", {str(task): "++-+"[task % 4 :] + "+++"[: task % 4] for task in range(tasks)})
         b = tau_file(tmp_path / "b.json", {str(task): "+---" for task in range(tasks)})
-        difference = compare_runs(score_results([a, b], resamples=0), resamples=2000).difference("a", "b", "pass^1")
+        difference = compare_runs(score_results([a, b], resamples=0).runs, resamples=2000).difference(
+            "a", "b", "pass^1"
+        )
         assert np.isfinite([difference.low, difference.high]).all() == intervals
         done = dialgauge(capsys, "compare", a, b, "-m", "pass^1", "--json", tmp_path / "c.json")
         assert ("No intervals: 5 tasks are too few for one at 95%" in done.out) != intervals
@@ -110,7 +112,7 @@ def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(
     assert done.code == 1
     before = done.out.partition("Systems by measures")[0]
     assert "2 tasks left out, as they have different goals or instructions under the same id: 1, 5." in before
-    comparison = compare_runs(score_results([a, b], resamples=0), resamples=100)
+    comparison = compare_runs(score_results([a, b], resamples=0).runs, resamples=100)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
     assert comparison.values[0, 0] == pytest.approx(8 / 18)  # ten of twenty passed, and two of those are left out
     assert dialgauge(capsys, "compare", a, c, "--resamples", 100).code == 0
@@ -146,7 +148,7 @@ def test_files_and_stored_runs_compare_alike(tmp_path: Path, capsys: pytest.Capt
         for name, tasks in (("a", {"x": "++", "y": "+-"}), ("b", {"x": "+-", "y": "--"}))
     ]
     store = Store(tmp_path / "store")
-    ids = [store.add(run).id for run in score_results(files, resamples=0)]
+    ids = [store.add(run).id for run in score_results(files, resamples=0).runs]
     documents = []
     for arguments in (files, [*ids, "--store", tmp_path / "store"]):
         done = dialgauge(capsys, "compare", *arguments, "--resamples", 100, "--json", "-")
@@ -167,7 +169,7 @@ class TestSettling:
             drawn(tmp_path, "a", chances, trials, seed),
             drawn(tmp_path, "b", chances + gain, trials, seed + 1000),
         ]
-        comparison = compare_runs(score_results(files, resamples=0), resamples=2000)
+        comparison = compare_runs(score_results(files, resamples=0).runs, resamples=2000)
         return settling(comparison, "a", "b")
 
     def test_what_is_needed_shrinks_the_error_to_what_shows_the_difference(self, tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ class TestSettling:
         for seed in range(80):
             files = [drawn(tmp_path, "a", chances, 3, 2 * seed), drawn(tmp_path, "b", chances + 0.175, 3, 2 * seed + 1)]
             one = settling(
-                compare_runs(score_results(files, resamples=0, measures=["pass^1"]), resamples=300), "a", "b"
+                compare_runs(score_results(files, resamples=0, measures=["pass^1"]).runs, resamples=300), "a", "b"
             )
             found.append(one.settled)
             detectable.append(one.detectable)

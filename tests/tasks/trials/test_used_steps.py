@@ -66,7 +66,7 @@ def test_real_conversations_at_the_limit_agree_with_their_labels(shared_data: Pa
     """Labelled by people as the user's: 6#0 and 46#3. The latter for passengers it made up, which no count of steps can
     see: there the agent lost the steps, with bookings that failed. All six were seen while the rule was written."""
     files = [shared_data / "tau" / f"{name}.json.gz" for name in ("tau2_airline_grok-3", "tau_airline_gpt-4o")]
-    runs = score_results(files, resamples=0)
+    runs = score_results(files, resamples=0).runs
     rows = [row for run in runs for row in run.table("trials").to_dicts() if row["end"] == "limit"]
     assert {row["dialogue"]: row["steps_used_by"] for row in rows} == {
         "6#0": "user", "33#0": "agent", "2#1": "agent", "9#2": "agent", "9#3": "agent", "46#3": "agent",

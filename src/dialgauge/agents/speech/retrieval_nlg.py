@@ -75,7 +75,7 @@ class RetrievalNlg:
         labels, _ = aligned(NluSample(text=text, speaker=sample.speaker, acts=sample.acts), found, self._finder)
         open_items = [place for place, item in enumerate(items) if item[1] and not item[2]]
         if len(labels) != len(open_items) or any(
-            place not in labels and mention.kind in _TELLING for place, mention in enumerate(found.mentions)
+            place not in labels and mention.kind in _VALUES for place, mention in enumerate(found.mentions)
         ):
             return None
         parts: list[str | int] = []
@@ -94,7 +94,7 @@ class RetrievalNlg:
 
 
 #: Kinds of values that say something by themselves.
-_TELLING = frozenset(kind for kinds in SLOT_KINDS.values() for kind in kinds) - {"lodging", "some", "free", "number"}
+_VALUES = frozenset(kind for kinds in SLOT_KINDS.values() for kind in kinds) - {"lodging", "some", "free", "number"}
 
 
 def _items(acts: Sequence[Act]) -> tuple[list[_Item], list[str], list[str]]:

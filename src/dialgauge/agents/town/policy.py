@@ -28,7 +28,7 @@ from dialgauge.worlds.town import (
 
 _TITLE = {domain: domain.capitalize() for domain in SEARCH_SLOTS}
 #: What is told of a venue beside its name, the most telling first.
-_TELLING = {
+_DESCRIPTION = {
     "restaurant": ("food", "area", "pricerange"),
     "hotel": ("type", "area", "pricerange", "stars"),
     "attraction": ("type", "area", "entrance fee"),
@@ -186,7 +186,7 @@ class RuleSystem:
         self._focus[row.domain] = row
         title, constraints = _TITLE[row.domain], self._constraints(row.domain)
         acts.append(act(f"{title}-{intent}", "name", row.get("name")))
-        telling = [slot for slot in _TELLING[row.domain] if slot not in constraints and slot in row.values]
+        telling = [slot for slot in _DESCRIPTION[row.domain] if slot not in constraints and slot in row.values]
         acts += [act(f"{title}-{intent}", slot, row.values[slot]) for slot in telling[: self._attributes]]
 
     def _offer_train(self, acts: list[Act], affirmed: bool) -> None:

@@ -75,7 +75,7 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> C
         if traceable and technical is None:
             broken += chain.unnoticed()
         if not outcome.success:
-            domains[task.domain] = min(links or [technical or _unclear(talk, outcome.why)], key=lambda link: link.order)
+            domains[task.domain] = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
     sides = {link.side for link in broken}
     return ConversationBlame(
         dialogue=one.dialogue.id,
@@ -103,15 +103,12 @@ def _technical(dialogue: Dialogue) -> BrokenLink | None:
     hung_up = outcome.reason == SYSTEM_QUIT and outcome.ended_by == "system"
     if outcome.reason not in (AGENT_ERROR, TIME_BUDGET) and not hung_up:
         return None
-    why = outcome.details.get(EXPLANATION) or f"the {outcome.ended_by} ended the conversation ({outcome.reason})"
+    why = outcome.details.get(EXPLANATION)
     return BrokenLink(
-        cause="infrastructure", turn=max(len(dialogue.turns) - 1, 0), sentence=f"{why[0].upper()}{why[1:]}."
-    )
+        cause="infrastructure", turn=max(len(dialogue.turns) - 1, 0), reason="failed" if why else "ended",
+        given=(why or outcome.reason,), entity=outcome.ended_by,
+    )  # fmt: skip
 
 
-def _unclear(talk: TalkRecord, why: tuple[str, ...]) -> BrokenLink:
-    if not talk.user_acts:
-        reason = "The user's acts are not recorded, so what it said is unknown"
-    else:
-        reason = "Every link that the record shows held"
-    return BrokenLink(cause="unclear", turn=talk.last, sentence=f"{reason} ({'; '.join(why)}).")
+def _unclear(talk: TalkRecord) -> BrokenLink:
+    return BrokenLink(cause="unclear", turn=talk.last, reason="all_held" if talk.user_acts else "acts_not_recorded")

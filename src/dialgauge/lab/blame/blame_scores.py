@@ -1,7 +1,8 @@
 """What a run keeps of blame: measures with intervals, and two tables.
 
 ``blame``        dialogue, domain, cause, side, part, slot, turn, said_turn, heard_turn, acted_turn, answered_turn,
-                 first (is this what the whole conversation is blamed on?), sentence
+                 first (is this what the whole conversation is blamed on?), reason (a code of
+                 ``broken_links.LINK_WORDS`` or of the reasons of tasks), given, wanted, entity, times, of
 ``blame_sides``  dialogue, success, user_erred, system_erred
 """
 
@@ -27,6 +28,7 @@ from dialgauge.measures import (
     intervals,
     score_systems,
 )
+from dialgauge.runs import frame_of
 
 if TYPE_CHECKING:
     import polars
@@ -171,16 +173,18 @@ def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
 
     numbers = ("turn", "said_turn", "heard_turn", "acted_turn", "answered_turn")
     schema: dict[str, Any] = dict.fromkeys(("dialogue", "domain", "cause", "side", "part", "slot"), pl.String)
-    schema |= dict.fromkeys(numbers, pl.Int64) | {"first": pl.Boolean, "sentence": pl.String}
-    rows = [
+    schema |= dict.fromkeys(numbers, pl.Int64) | {"first": pl.Boolean, "reason": pl.String}
+    schema |= {"given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String, "times": pl.Int64, "of": pl.Int64}
+    rows = (
         (
             one.dialogue, domain or None, link.cause, link.side, link.part or None, link.slot or None,
-            *(getattr(link, number) for number in numbers), domain == one.first, link.sentence,
+            *(getattr(link, number) for number in numbers), domain == one.first, link.reason,
+            link.given, link.wanted or None, link.entity or None, link.times, link.of,
         )
         for one in blamed
         for domain, link in one.domains.items()
-    ]  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    )  # fmt: skip
+    return frame_of(rows, schema)
 
 
 def _sides_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:

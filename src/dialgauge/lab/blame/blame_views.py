@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.dialogue import Act, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
-from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF
+from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF, link_sentence
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks import REASONS, reason_texts
 from dialgauge.text import counted
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 _SHARE = Column("share", percent=True, digits=2)
 
 
-def blamed_run(run: Run) -> Run:
-    """The run, if it is one of the lab's, which have tables of blame."""
-    if BLAME not in run.tables or BLAME_SIDES not in run.tables:
+def require_blame(run: Run) -> None:
+    """An error for a run that cannot have blame."""
+    if not {BLAME, BLAME_SIDES} <= run.tables.keys():
         raise DialgaugeError(
-            f"the run {run.id} is of kind {run.kind} and has no blame, which only runs of 'dialgauge lab run' have"
+            f"the run {run.id} is of kind {run.kind}; blame is for runs of 'dialgauge lab run', which are of kind lab"
         )
-    return run
 
 
 def blame_tables(run: Run) -> list[Table]:
@@ -82,12 +81,26 @@ def _sides(run: Run) -> Table:
     return table
 
 
+def blame_rows(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the table ``blame``, each with its sentence; ``reasons`` are the rows of why tasks failed."""
+    whys = reason_texts(row for row in reasons if row["rule"] == "strict")
+    return [
+        {**row, "sentence": link_sentence(row, whys.get((row["dialogue"], row["domain"], "strict"), ""))}
+        for row in blame
+    ]
+
+
+def _rows(run: Run, blame: polars.DataFrame) -> list[dict[str, Any]]:
+    reasons = run.table(REASONS).iter_rows(named=True) if REASONS in run.tables else ()
+    return blame_rows(blame.iter_rows(named=True), reasons)
+
+
 def blame_list(run: Run, number: int | None = None) -> Table:
     """The failed conversations, or the first so many, each with what it is blamed on."""
     first = run.table(BLAME).filter("first")
     number = first.height if number is None else number
     table = Table("Failed conversations", ["dialogue", "domain", "cause", "turn", "sentence"])
-    for row in first.head(number).iter_rows(named=True):
+    for row in _rows(run, first.head(number)):
         table.add(row["dialogue"], row["domain"], CAUSE_WORDS[row["cause"]], row["turn"], row["sentence"])
     if first.height > number:
         table.notes.append(f"{first.height - number:,} more; --limit 0 lists them.")
@@ -104,7 +117,7 @@ def blame_explanation(run: Run, dialogue: str) -> list[Table]:
         raise DialgaugeError(f"there is no conversation '{dialogue}' in this run.{nearest(dialogue, ids)}")
     rows = run.table(BLAME).filter(pl.col("dialogue") == known)
     verdict = Table(f"{known}: whose fault it was", ["domain", "side", "cause", "about", "slot", "turn"])
-    for row in rows.iter_rows(named=True):
+    for row in _rows(run, rows):
         verdict.add(row["domain"], row["side"], CAUSE_WORDS[row["cause"]], row["part"], row["slot"], row["turn"])
         mark = " This came first." if row["first"] and rows.height > 1 else ""
         verdict.notes.append(f"{row['domain'] or 'conversation'}: {row['sentence']}{mark}")
@@ -150,7 +163,7 @@ def blame_document(run: Run) -> dict[str, object]:
     """The two tables as JSON has them."""
     return {
         "run": run.id,
-        "blame": run.table(BLAME).to_dicts() if BLAME in run.tables else [],
+        "blame": _rows(run, run.table(BLAME)) if BLAME in run.tables else [],
         "sides": run.table(BLAME_SIDES).to_dicts(),
         "scores": {
             name: msgspec.to_builtins(score)

@@ -16,7 +16,7 @@ from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
 from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
-from dialgauge.tasks import TaskFault, fault_sentences
+from dialgauge.tasks import TaskFault
 from dialgauge.values import constrains, same_value
 from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
 
@@ -65,7 +65,7 @@ class Chain(GivenValues):
                 yield BrokenLink(
                     cause="answered_not_heard", part="request", slot=slot, turn=told[0].turn,
                     answered_turn=told[0].turn,
-                    sentence=f"The system told the {slot} in turn {told[0].turn}, and the user never heard it.",
+                    reason="answer_unheard",
                 )  # fmt: skip
 
     # Nothing found, nothing booked, no taxi
@@ -92,16 +92,15 @@ class Chain(GivenValues):
             if call.outcome == NONE_FOUND and _holds(call, wanted):
                 return BrokenLink(
                     cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
-                    sentence=f"The search of turn {place} was for all that was wanted, and the database has nothing.",
+                    reason="nothing_in_database",
                 )  # fmt: skip
         place, call = searches[-1] if searches else (known + 1, Call(name="search"))
         seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place if searches else None}
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
         if missing or not searches:
-            did = f"left {missing} out of its search in turn {place}" if searches else "never searched"
             return BrokenLink(
                 cause="heard_not_acted_on", slot=missing, turn=known + 1, **seen,
-                sentence=f"The system knew all that was wanted in turn {known} and {did}.",
+                reason="search_without" if searches else "never_searched",
             )  # fmt: skip
         right = next((turn for turn, one in searches if _holds(one, wanted)), place)
         if self._excuses.named_otherwise(right) and (lost := self._excuses.name_lost(right)):
@@ -109,14 +108,12 @@ class Chain(GivenValues):
         refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
             return BrokenLink(
-                cause="acted_on_wrong", turn=place, **seen,
-                sentence=f"The system named nothing that fits, though its search of turn {place} had {call.outcome}.",
+                cause="acted_on_wrong", turn=place, **seen, reason="named_unfit", given=(call.outcome,)
             )  # fmt: skip
         if self._asked_back(place):
             return self._excuses.unsaid("constraint", "", "")
         return self._excuses.name_lost(place) or BrokenLink(
-            cause="heard_not_acted_on", turn=place, **seen,
-            sentence=f"The search of turn {place} had {call.outcome}, and the system named nothing.",
+            cause="heard_not_acted_on", turn=place, **seen, reason="named_nothing", given=(call.outcome,)
         )  # fmt: skip
 
     def _asked_back(self, turn: int) -> bool:
@@ -134,7 +131,7 @@ class Chain(GivenValues):
             if _holds(call, book):
                 yield BrokenLink(
                     cause="refused", part="booking", turn=place, acted_turn=place,
-                    sentence=f"The booking of turn {place} was as wanted, and it came back '{call.outcome}'.",
+                    reason="booking_came_back", given=(call.outcome,),
                 )  # fmt: skip
                 return
         broken, known = self._all_heard("booking", book)
@@ -146,7 +143,7 @@ class Chain(GivenValues):
         if not attempts:
             yield BrokenLink(
                 cause="heard_not_acted_on", part="booking", turn=known + 1, heard_turn=known, said_turn=known,
-                sentence=f"The system knew the whole booking in turn {known} and never tried to make it.",
+                reason="never_booked",
             )  # fmt: skip
             return
         for slot, value in book.items():
@@ -166,7 +163,7 @@ class Chain(GivenValues):
             broken.append(
                 BrokenLink(
                     cause="heard_not_acted_on", part="taxi", turn=known + 1, heard_turn=known,
-                    sentence=f"The system knew all that a taxi needs in turn {known} and sent none.",
+                    reason="never_sent",
                 )
             )  # fmt: skip
         yield from broken
@@ -203,10 +200,9 @@ class Chain(GivenValues):
         cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
         booked = [turn for turn, call in self._record.called("book", self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
-        (why,) = fault_sentences([fault])
         return BrokenLink(
             cause=cause, part="reference", slot=REFERENCE, turn=turn if told is None else told,
-            acted_turn=turn, answered_turn=told, sentence=f"{why[0].upper()}{why[1:]}.",
+            acted_turn=turn, answered_turn=told, reason=fault.reason, given=fault.given, wanted=fault.wanted,
         )  # fmt: skip
 
     def _request(self, fault: TaskFault) -> Iterator[BrokenLink]:
@@ -218,7 +214,7 @@ class Chain(GivenValues):
                 yield from self._name_misheard(fault.turn)
                 yield BrokenLink(
                     cause="acted_on_wrong", part="request", slot=slot, turn=fault.turn, answered_turn=fault.turn,
-                    sentence=f"The {fault_sentences([fault])[0]}.",
+                    reason=fault.reason, given=fault.given, wanted=fault.wanted, entity=fault.entity,
                 )  # fmt: skip
             return
         since = (self._outcome.turn or 0) if fault.elsewhere else -1
@@ -230,13 +226,12 @@ class Chain(GivenValues):
         elif not (heard := [turn for turn in record.asks_heard(slot) if turn > since]):
             yield BrokenLink(
                 cause="said_not_heard", part="request", slot=slot, turn=asked[0], said_turn=asked[0],
-                sentence=f"The user asked for the {slot} in turn {asked[0]}, and the system never heard it.",
+                reason="question_unheard",
             )  # fmt: skip
         elif not nothing:
             yield BrokenLink(
                 cause="heard_not_acted_on", part="request", slot=slot, turn=heard[0] + 1, said_turn=asked[0],
-                heard_turn=heard[0],
-                sentence=f"The system heard in turn {heard[0]} that the user asks for the {slot} and never told it.",
+                heard_turn=heard[0], reason="question_unanswered",
             )  # fmt: skip
 
     def _name_misheard(self, turn: int) -> Iterator[BrokenLink]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
+from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
 from dialgauge.intents import REFUSING, REQUEST
-from dialgauge.lab.blame.broken_links import CAUSES, BrokenLink, Cause
+from dialgauge.lab.blame.broken_links import CAUSES, CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
     NAMES,
@@ -18,28 +18,11 @@ from dialgauge.lab.blame.spoken_record import (
     names_one,
     same_slot,
 )
-from dialgauge.text import counted
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+from dialgauge.worlds.town import SEARCH_SLOTS, is_reference
 
 _GENERAL = "general"
 _BYE = "general-bye"
-#: Limits that end a conversation, as a sentence names them. One of time is a technical failure: somebody hung.
-_CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
-#: What was repeated, and how exchanges were lost.
-_REPEATED = {
-    "said_not_heard": "what the system did not hear",
-    "answered_not_heard": "what was answered, since it did not hear the answers",
-    "heard_not_acted_on": "what the system heard and did not answer",
-    "acted_on_wrong": "what the system answered beside the point",
-}
-_LOST = {
-    "said_not_heard": "because the system did not hear what the user said",
-    "answered_not_heard": "because the user did not hear what the system said",
-    "heard_not_acted_on": "because the system did not answer what it heard, or asked for it again",
-    "acted_on_wrong": "because the system acted on something else than it was asked",
-    "never_said": "because the user repeated what was heard and answered",
-}
 #: A user that repeated itself so often in a domain may have lost patience over it.
 _PATIENCE = 2
 
@@ -64,16 +47,16 @@ class Excuses:
         if phantom := self._phantom(part, slot):
             return _answer_missed(part, slot, phantom, self._record.domain)
         if missed := self._missed_question(slot):
-            why = f"The system asked for {slot} in turn {missed}, and the user did not hear it."
             return BrokenLink(
-                cause="answered_not_heard", part=part, slot=slot, turn=missed, answered_turn=missed, sentence=why
-            )
+                cause="answered_not_heard", part=part, slot=slot, turn=missed, answered_turn=missed,
+                reason="question_missed",
+            )  # fmt: skip
         if cut := self._used_up(part, slot) or self._sent_away(part, slot):
             return cut
-        what = f"{slot} {wanted}".strip() or f"what it wants of the {self._record.domain}"
         return BrokenLink(
-            cause="never_said", part=part, slot=slot, turn=self._last_chance, sentence=f"The user never said {what}."
-        )
+            cause="never_said", part=part, slot=slot, turn=self._last_chance, wanted=wanted, entity=self._record.domain,
+            reason="value_never_said" if slot or wanted else "wish_never_said",
+        )  # fmt: skip
 
     def said_otherwise(
         self, part: str, slot: str, wanted: str, said: Word, linked: str = "", since: int | None = None
@@ -89,19 +72,16 @@ class Excuses:
         if names and since is not None and since < said.turn and self._unheard_name(names, since):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
-                sentence=f"The system named the {linked} in turn {since}, which the user did not hear right; it gave "
-                f"{slot} {said.value} in turn {said.turn}.",
+                reason="name_misheard", given=(said.value,), entity=linked,
             )  # fmt: skip
         if heard and not self.was_told(said, linked):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
-                said_turn=said.turn,
-                sentence=f"The user heard of {said.value} in turn {heard[0].turn}, which the system did not say, and "
-                f"gave it as {slot} in turn {said.turn}.",
+                said_turn=said.turn, reason="name_unsaid", given=(said.value,),
             )  # fmt: skip
         return BrokenLink(
             cause="never_said", part=part, slot=slot, turn=said.turn, said_turn=said.turn,
-            sentence=f"The user said {slot} {said.value} in turn {said.turn}; its goal has {wanted}.",
+            reason="said_otherwise", given=(said.value,), wanted=wanted,
         )  # fmt: skip
 
     def was_told(self, said: Word, domain: str) -> bool:
@@ -132,13 +112,13 @@ class Excuses:
         if self._unheard_name(record, first):
             return BrokenLink(
                 cause="answered_not_heard", part="constraint", slot=named[0].slot, turn=first, answered_turn=first,
-                sentence=f"The system named {named[0].value} in turn {first}, which the user did not hear.",
+                reason="name_unheard", entity=named[0].value,
             )  # fmt: skip
         if misheard := self._misheard_before(first, self._talk.last):
             return misheard
         return self._used_up("constraint", named[0].slot) or BrokenLink(
             cause="never_said", part="constraint", slot=named[0].slot, turn=self._last_chance, answered_turn=first,
-            sentence=f"The system named {named[0].value} in turn {first}, and the user did not take it.",
+            reason="name_not_taken", entity=named[0].value,
         )  # fmt: skip
 
     def named_otherwise(self, since: int) -> bool:
@@ -162,8 +142,7 @@ class Excuses:
             ):
                 return BrokenLink(
                     cause="said_not_heard", part="constraint", turn=place, said_turn=place, answered_turn=since,
-                    sentence=f"The system named one in turn {since}, and heard nothing of what the user said about it "
-                    f"in turn {place}.",
+                    reason="reply_unheard",
                 )  # fmt: skip
         return None
 
@@ -173,18 +152,15 @@ class Excuses:
             link = self.unsaid("request", slot, "")
             if link.cause != "never_said" or not slot:
                 return link
-            return BrokenLink(
-                cause=link.cause, part="request", slot=slot, turn=link.turn,
-                sentence=f"The user never asked for the {slot}.",
-            )  # fmt: skip
+            return BrokenLink(cause=link.cause, part="request", slot=slot, turn=link.turn, reason="never_asked")
         if self._unheard_name(self._record, since):
             return BrokenLink(
                 cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
-                sentence=f"The system named another one in turn {since}, which the user did not hear.",
+                reason="other_name_unheard",
             )  # fmt: skip
         return self._used_up("request", slot) or BrokenLink(
             cause="never_said", part="request", slot=slot, turn=self._last_chance,
-            sentence=f"The user did not ask for the {slot} of what was named in turn {since}.",
+            reason="never_asked_again", given=(str(since),),
         )  # fmt: skip
 
     def after_refusal(self, part: str, slot: str, wanted: str, intent: str, told: list[int]) -> BrokenLink:
@@ -193,16 +169,16 @@ class Excuses:
         if hearable and not self._record.user_heard(intent, hearable):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=hearable[0], answered_turn=hearable[0],
-                sentence=f"The system refused the first try in turn {hearable[0]}, and the user never heard it.",
+                reason="refusal_unheard",
             )  # fmt: skip
         if not self._talk.user_hears:
             return BrokenLink(
                 cause="unclear", part=part, slot=slot, turn=told[0], answered_turn=told[0],
-                sentence=f"The system refused the first try in turn {told[0]}; the user does not record what it heard.",
+                reason="refusal_untraceable",
             )  # fmt: skip
         return self._used_up(part, slot) or BrokenLink(
             cause="never_said", part=part, slot=slot, turn=self._last_chance, answered_turn=told[0],
-            sentence=f"The user heard that its first try was refused and never said {slot} {wanted}.",
+            reason="second_try_unsaid", wanted=wanted,
         )  # fmt: skip
 
     def invented(self, wanted: Mapping[str, str]) -> Iterator[BrokenLink]:
@@ -216,7 +192,7 @@ class Excuses:
             if not said or not same_value(said[-1].value, heard.value):
                 yield BrokenLink(
                     cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
-                    sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
+                    reason="heard_unsaid", given=(heard.value,),
                 )  # fmt: skip
             elif not self.was_told(said[-1], record.domain):  # picking what the system named is no fault
                 yield self.said_otherwise("constraint", slot, "none", said[-1], record.domain)
@@ -229,7 +205,7 @@ class Excuses:
             now = [one for one in self._record.told if one.turn == word.turn]
             if word.intent in REFUSING and not any(one.intent == word.intent for one in now):
                 return word
-            answer = same_slot(word.slot, REFERENCE) or (part == "request" and same_slot(word.slot, slot))
+            answer = is_reference(word.slot) or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
                 return word
         return next(iter(self._phantom_references()), None) if part == "booking" else None
@@ -237,9 +213,9 @@ class Excuses:
     def _phantom_references(self) -> Iterator[Word]:
         """References that the user heard, of whatever domain, in turns that told none."""
         for place, turn in enumerate(self._talk.turns):
-            if turn.speaker == "system" and not any(same_slot(act.slot, REFERENCE) for act in turn.acts or ()):
+            if turn.speaker == "system" and not any(is_reference(act.slot) for act in turn.acts or ()):
                 for act in turn.heard or ():
-                    if same_slot(act.slot, REFERENCE):
+                    if is_reference(act.slot):
                         yield Word(place, act.name, act.slot, ", ".join(act.values))
 
     def _missed_question(self, slot: str) -> int | None:
@@ -261,20 +237,17 @@ class Excuses:
         own = [place for place, turn in enumerate(self._talk.turns) if turn.speaker == "user" and _bids(turn.acts)]
         early = [place for place in byes if not own or place < own[0]]
         if not early:
-            turn, cause = self._talk.last, "answered_not_heard"
-            why = "The user left because it heard a goodbye that the system did not say."
+            turn, cause, reason = self._talk.last, "answered_not_heard", "goodbye_misheard"
         elif _bids(self._talk.turns[early[0] - 1].heard):
-            turn, cause = early[0] - 1, "said_not_heard"
-            why = f"The system heard a goodbye in turn {turn} that the user did not say."
+            turn, cause, reason = early[0] - 1, "said_not_heard", "goodbye_unsaid"
         else:
-            turn, cause = early[0], "heard_not_acted_on"
-            why = f"The system said goodbye in turn {turn} before the user was done."
-        return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, sentence=why)
+            turn, cause, reason = early[0], "heard_not_acted_on", "goodbye_early"
+        return BrokenLink(cause=_cause(cause), part=part, slot=slot, turn=turn, reason=reason)
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
         """Whoever lost exchanges used up the steps of a conversation that was cut off, or the user's patience."""
         reason = self._talk.dialogue.outcome.reason if self._talk.dialogue.outcome else ""
-        if reason in _CUT_OFF:
+        if reason in CUT_OFF:
             return self._cut_off(part, slot, reason)
         lost = list(repeats(self._talk.turns, self._record.domain)) if reason == USER_GAVE_UP else []
         if len(lost) < _PATIENCE:
@@ -282,11 +255,7 @@ class Excuses:
         turn, cause, times = _mostly(lost)
         if cause == "never_said":
             return None
-        return BrokenLink(
-            cause=cause, part=part, slot=slot, turn=turn,
-            sentence=f"The user gave up: from turn {turn} on the user repeated {_REPEATED[cause]}, "
-            f"{times} of {len(lost)} times.",
-        )  # fmt: skip
+        return BrokenLink(cause=cause, part=part, slot=slot, turn=turn, reason="gave_up", times=times, of=len(lost))
 
     def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
         """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
@@ -295,22 +264,17 @@ class Excuses:
         if lost := whole or partly_lost_exchanges(turns):
             turn, cause, times = _mostly(lost)
             turn = _where_it_was_missed(turns, turn, cause)
-            what = counted(len(lost), "lost exchange" if whole else "partly lost exchange")
             return BrokenLink(
-                cause=cause, part=part, slot=slot, turn=turn,
-                sentence=f"The conversation was cut off after {what}, "
-                f"{f'{times} of them ' if times < len(lost) else ''}from turn {turn} on {_LOST[cause]}.",
+                cause=cause, part=part, slot=slot, turn=turn, times=times, of=len(lost),
+                reason="exchanges_lost" if whole else "exchanges_partly_lost",
             )  # fmt: skip
         if self._left_behind:
             return None
         exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
-        limit = f"limit of {counted(exchanges, 'exchange')}" if reason == MAX_EXCHANGES else _CUT_OFF[reason]
-        what = f"the {slot} of the {self._record.domain}" if slot else f"what it wants of the {self._record.domain}"
         misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
-        lost_none = "nothing misheard had to be said again" if misheard else "nobody lost an exchange"
         return BrokenLink(
-            cause="limit_reached", part=part, slot=slot, turn=self._talk.last,
-            sentence=f"The {limit} came before the user got to {what}; {lost_none}.",
+            cause="limit_reached", part=part, slot=slot, turn=self._talk.last, given=(reason,), of=exchanges,
+            reason="limit_misheard" if misheard else "limit", entity=self._record.domain,
         )  # fmt: skip
 
     @property
@@ -343,8 +307,7 @@ def _answer_missed(part: str, slot: str, phantom: Word, domain: str) -> BrokenLi
     what = f"{phantom.name.rpartition('-')[2]} {phantom.slot} {phantom.value}".strip()
     return BrokenLink(
         cause="answered_not_heard", part=part, slot=slot, turn=phantom.turn, answered_turn=phantom.turn,
-        sentence=f"The user heard '{what}' of the {domain} in turn {phantom.turn}, which the system did not say, and "
-        "left it at that.",
+        reason="answer_unsaid", given=(what,), entity=domain,
     )  # fmt: skip
 
 

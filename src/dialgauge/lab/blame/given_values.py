@@ -85,35 +85,31 @@ class GivenValues:
         said = right[0]
         overwritten = heard is not None and heard.turn not in {word.turn for word in right}
         turn = heard.turn if heard is not None and overwritten and heard.turn > said.turn else said.turn
-        what = f"{slot} {heard.value}" if heard is not None else f"no {slot}"
+        known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": said.turn, "wanted": said.value}
+        if heard is None:
+            return BrokenLink(cause="said_not_heard", turn=turn, **known, reason="dropped")
         return BrokenLink(
-            cause="said_not_heard", part=part, slot=slot, turn=turn, said_turn=said.turn,
-            heard_turn=heard.turn if heard is not None else None,
-            sentence=f"The user said {slot} {said.value} in turn {said.turn}; the system heard {what}"
-            f"{f' in turn {heard.turn}' if heard is not None and heard.turn != said.turn else ''}.",
+            cause="said_not_heard", turn=turn, heard_turn=heard.turn, **known, given=(heard.value,),
+            reason="misheard" if heard.turn == said.turn else "overwritten",
         )  # fmt: skip
 
     def _acted(self, part: str, slot: str, wanted: str, heard: Word, until: int) -> BrokenLink:
         """Said and heard: was it left out of what the system did, or was what it did wrong?"""
         calls = self._record.called(_CALLS[part], until)
-        known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn}
+        known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn,
+                                 "wanted": wanted, "entity": _CALLS[part]}  # fmt: skip
         if not calls or slot not in calls[-1][1].arguments:
-            done = f"the {_CALLS[part]} of turn {calls[-1][0]} left it out" if calls else f"there was no {_CALLS[part]}"
             turn = next((place for place, _ in calls if place > heard.turn), heard.turn + 1)
             return BrokenLink(
-                cause="heard_not_acted_on", turn=turn, **known,
-                sentence=f"The system heard {slot} {wanted} in turn {heard.turn}; {done}.",
+                cause="heard_not_acted_on", turn=turn, **known, given=tuple(str(place) for place, _ in calls[-1:]),
+                reason="called_without" if calls else "never_called",
             )  # fmt: skip
         place, call = calls[-1]
         given = call.arguments[slot]
-        why = (
-            f"the {call.name} of turn {place} was right, and what turn {until} named does not fit"
-            if same_value(given, wanted)
-            else f"the {call.name} of turn {place} has {slot} {given}"
-        )
+        right = same_value(given, wanted)
         return BrokenLink(
             cause="acted_on_wrong", turn=max(place, heard.turn), acted_turn=place, **known,
-            sentence=f"The system heard {slot} {wanted} in turn {heard.turn}; {why}.",
+            reason="named_beside" if right else "called_otherwise", given=(str(until) if right else given,),
         )  # fmt: skip
 
     def _unsaid(self, part: str, slot: str, wanted: str, decided: int | None) -> BrokenLink | None:
@@ -123,7 +119,7 @@ class GivenValues:
         if heard is not None and not any(word.turn <= heard.turn for word in self._record.says(slot)):
             return BrokenLink(
                 cause="said_not_heard", part=part, slot=slot, turn=heard.turn, heard_turn=heard.turn,
-                sentence=f"The system heard {slot} {heard.value} in turn {heard.turn}, which the user did not say.",
+                reason="heard_unsaid", given=(heard.value,),
             )  # fmt: skip
         firsts = (task.book_first if part == "booking" else task.first) or {}
         tried = [word for word in self._record.says(slot) if same_value(word.value, firsts.get(slot, ""))]
@@ -152,11 +148,11 @@ class GivenValues:
         turn, call = made[-1]
         untold = call.outcome in ("refused", NONE_FOUND)
         cause: Cause = "heard_not_acted_on" if untold else "unclear"
-        why = "and that was never told" if untold else "though the goal expects a refusal"
         return BrokenLink(
             cause=cause, part=part, slot=slot, turn=turn if untold else self._talk.last, said_turn=said.turn,
             heard_turn=heard[0].turn,
-            acted_turn=turn, sentence=f"The first try with {slot} {said.value} was '{call.outcome}', {why}.",
+            acted_turn=turn, reason="first_try_untold" if untold else "first_try_not_refused",
+            given=(call.outcome,), wanted=said.value,
         )  # fmt: skip
 
     def _all_heard(self, part: str, wanted: Mapping[str, str]) -> tuple[list[BrokenLink], int]:
@@ -173,5 +169,5 @@ class GivenValues:
     def _untraceable(self, part: str, slot: str, turn: int) -> BrokenLink:
         return BrokenLink(
             cause="unclear", part=part, slot=slot, turn=turn, said_turn=turn,
-            sentence=f"The user gave or asked for {slot} in turn {turn}; the system does not record what it heard.",
+            reason="untraceable",
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
 from dialgauge.values import constrains
-from dialgauge.worlds.town import BOOK_SLOTS, REFERENCE
+from dialgauge.worlds.town import BOOK_SLOTS, is_reference
 
 #: The slots that name one of several.
 NAMES = ("name", "trainID")
@@ -180,4 +180,4 @@ def names_one(word: Word) -> bool:
 
 def same_slot(one: str, other: str) -> bool:
     """Whether two slots are one; a reference is spelled in two ways."""
-    return one == other or (one.lower() == other.lower() == REFERENCE.lower())
+    return one == other or (is_reference(one) and is_reference(other))

@@ -18,7 +18,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFault
 from dialgauge.tasks.recordings.spoken_of import said
-from dialgauge.worlds.town import ASKED, REFERENCE, TownDatabase
+from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
 
 #: Slots that can count as told.
 _TOLD = {
@@ -161,7 +161,7 @@ class CompatRules:
         references: Mapping[str, int],
     ) -> None:
         """One value of one act. ``about`` is the domain last mentioned by anyone; ``current`` the user's own idea."""
-        if slot.lower() == REFERENCE.lower():
+        if is_reference(slot):
             owner = self._owner(domain, intent, about)
             number = references.get(value, int(value) if _ROW_NUMBER.fullmatch(value) else -1)
             if owner and 0 <= number < len(self._rows.get(owner, ())):

@@ -19,7 +19,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.runs import frame_of
-from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_frame
+from dialgauge.tasks.reasons import REASONS, TaskFault, reasons_table
 from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
@@ -56,7 +56,7 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
     frames = {name: partial(_frame, name, make) for name, make in rows.items()}
-    return {**frames, REASONS: lambda: reasons_frame(row for one in judged for row in _reasons(one))}
+    return {**frames, REASONS: lambda: reasons_table(row for one in judged for row in _reasons(one)).frame()}
 
 
 def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.DataFrame:

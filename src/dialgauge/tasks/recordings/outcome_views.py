@@ -11,7 +11,7 @@ from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Score
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import Column, Table, score_cell
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
@@ -69,10 +69,6 @@ def outcome_tables(
     ]
 
 
-def _cell(score: Score | None) -> Cell | None:
-    return None if score is None else Cell(score.value, score.low, score.high)
-
-
 def _shares(titles: Sequence[str]) -> list[Column]:
     return [msgspec.structs.replace(_SHARES, title=title) for title in titles]
 
@@ -80,10 +76,10 @@ def _shares(titles: Sequence[str]) -> list[Column]:
 def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
     table = Table("Was the job done?", ["measure", *_shares(OUTCOME_RULES)])
     for name in _BOTH:
-        table.add(name, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+        table.add(name, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
     for name in _STRICT_ONLY:
-        table.add(name, _cell(scores.get(name)), None)
-    table.add("Complete (the user's belief)", _cell(scores.get("Complete")), _cell(scores.get("Complete")))
+        table.add(name, score_cell(scores.get(name)), None)
+    table.add("Complete (the user's belief)", score_cell(scores.get("Complete")), score_cell(scores.get("Complete")))
     judged = conversations.filter(conversations[COMPAT].is_not_null())
     asking, booking = (int((judged[column] > 0).sum()) for column in ("requests", "bookings"))
     table.notes += [
@@ -102,7 +98,7 @@ def _by_domain(scores: Mapping[str, Score]) -> Table:
     domains = [name.removeprefix(begin).rstrip("]") for name in scores if name.startswith(begin)]
     table = Table("Success by domain", ["domain", *_shares(OUTCOME_RULES)])
     for domain in domains:
-        table.add(domain, *(_cell(scores.get(f"Success(rules={rules})[{domain}]")) for rules in OUTCOME_RULES))
+        table.add(domain, *(score_cell(scores.get(f"Success(rules={rules})[{domain}]")) for rules in OUTCOME_RULES))
     return table
 
 
@@ -111,7 +107,7 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
     table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
     k = 1
     while f"pass^{k}(rules={COMPAT})" in scores:
-        table.add(f"pass^{k}", *(_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
+        table.add(f"pass^{k}", *(score_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
         k += 1
     goals = [_goals_with(conversations, trials) for trials in range(1, k)]
     if len(set(goals)) > 1:
@@ -122,7 +118,7 @@ def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> lis
         )
     chance = Table("How much of that is chance", ["", *_shares(OUTCOME_RULES)])
     for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
-        chance.add(title, *(_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+        chance.add(title, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
     return [table, chance] if len(table) > 1 else []
 
 
@@ -175,7 +171,7 @@ def _conduct(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Ta
     table = Table("How conversations went", ["", Column("mean", digits=2, align="right")])
     for title, name in _CONDUCT:
         if name in scores:
-            table.add(title, _cell(scores[name]))
+            table.add(title, score_cell(scores[name]))
     conversations = conversations.filter(conversations[COMPAT].is_not_null())
     loops = int((conversations["longest_run"] >= _LOOP).sum())
     longest = max(conversations["longest_run"], default=0)

@@ -14,9 +14,18 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.reasons import TaskFault, fault_sentences
-from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, is_reference, reference_of
+from dialgauge.tasks.recordings.spoken_of import Follower, Thread, TownIndex, reference_of
 from dialgauge.values import same_value
-from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownRow, TownSearch, TownTask
+from dialgauge.worlds.town import (
+    REFERENCE,
+    SEARCH_SLOTS,
+    UNKNOWN,
+    TownGoal,
+    TownRow,
+    TownSearch,
+    TownTask,
+    is_reference,
+)
 
 
 class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):

@@ -29,6 +29,7 @@ from dialgauge.worlds.town import (
     TownRow,
     TownSearch,
     TownTask,
+    is_reference,
 )
 
 _ENTITY = {"train": "trainID", "hospital": "department"}
@@ -331,11 +332,6 @@ class Follower:
         if slot == "price" and thread.booking is not None:
             truths.append(thread.booking[1].result.get("total", ""))
         return truths
-
-
-def is_reference(slot: str) -> bool:
-    """Whether a slot is the reference of a booking, however it is spelled."""
-    return slot.lower() == REFERENCE.lower()
 
 
 def reference_of(call: Call) -> str:

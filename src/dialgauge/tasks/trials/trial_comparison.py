@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.comparison import ComparisonView, TurnDivergence
+from dialgauge.comparison import ComparisonView
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -108,19 +108,19 @@ class TrialsView(ComparisonView):
     """Tasks are paired, whatever their numbers of trials; the user, the tasks and the limits must be the same."""
 
     own_parts = frozenset({"trials"})
-    unit = "task"
+    unit = trial_unit = "task"
     always = (SETTLING,)
 
-    def for_runs(self, runs: Sequence[Run]) -> ComparisonView:
-        """Tasks are paired by id, so they must be the same: of one domain, with the same instructions."""
-        return self.of_same_units(runs, by_domain=True)
+    def names_domains(self, runs: Sequence[Run]) -> bool:
+        """Tasks are of one domain, and have the same instructions."""
+        return True
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """pass^k, rewards, cost and turns of both sides together."""
         chosen = [name for name in measures if name.startswith(_HEADLINES) and "(" not in name]
         return chosen or measures
 
-    def units(self, run: Run) -> Mapping[str, str]:
+    def trials(self, run: Run) -> Mapping[str, str]:
         """The task of each trial."""
         return dict(run.table(TRIALS).select("dialogue", "task").rows())
 
@@ -157,10 +157,6 @@ class TrialsView(ComparisonView):
         tasks = run.table(TRIALS)
         having = set(tasks.join(scores, on="dialogue", how="semi")["task"])
         return [task for task in tasks["task"].unique(maintain_order=True) if task not in having]
-
-    def divergence(self, first: Run, second: Run, dialogue: str) -> TurnDivergence | None:
-        """Trials of one task are different conversations, which part at once: there is no turn to show."""
-        return None
 
     def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
         """What would settle the differences in pass^1."""

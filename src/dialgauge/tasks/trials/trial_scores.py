@@ -1,7 +1,7 @@
 """Results files of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them.
 
-[gpt] = dialgauge.tasks.score_results(["gpt-4o-airline.json"])
-gpt.scores["pass^4"].value, gpt.coverage.complete
+results = dialgauge.score_results(["gpt-4o-airline.json"])
+results[0]["pass^4"], results.complete
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from msgspec import structs
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import planned_results, read, system_names
+from dialgauge.formats import named_files, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -30,7 +31,7 @@ from dialgauge.measures import (
     sums_table,
 )
 from dialgauge.report import SHARE
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
@@ -41,6 +42,8 @@ from dialgauge.text import Note, counted
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.tasks.trials.trial_tables import TrialRuns
+
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
 #: How many tasks are named in a note.
@@ -48,32 +51,44 @@ _NAMED = 8
 
 
 def score_results(
-    sources: Iterable[str | Path] | Mapping[str, str | Path],
+    sources: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
     *,
     measures: Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
-) -> list[Run]:
-    """One run for each results file, in memory; names are those of a mapping, or made of the files'."""
-    if isinstance(sources, Mapping):
-        named = dict(sources)
-    else:
-        files = list(sources)
-        named = dict(zip(system_names(files), files, strict=True))
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> TrialRuns:
+    """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
+
+    >>> results = dialgauge.score_results(["gpt-4o-airline.json"])      # doctest: +SKIP
+    >>> results[0]["pass^4"], results.complete, results.plot()          # doctest: +SKIP
+    """
+    from dialgauge.tasks.trials.trial_tables import TrialRuns
+
+    named = named_files(sources)
+    if place_of(workers).asked:
+        from dialgauge.tasks.elsewhere import ResultsWork, score_elsewhere
+
+        work = ResultsWork(measures, resamples, seed)
+        return TrialRuns(score_elsewhere(work, named, store=store, workers=workers, progress=progress))
     runs = []
-    for name, source in named.items():
-        dialogues, plan = _read(source)
-        run = score_attempts(
-            dialogues,
-            name,
-            inputs=[("results", str(source))],
-            measures=measures,
-            resamples=resamples,
-            seed=seed,
-            plan=plan,
-        )
-        runs.append(run)
-    return runs
+    with progress.reading(len(named)) as advance:
+        for name, source in named.items():
+            dialogues, plan = _read(source)
+            run = score_attempts(
+                dialogues,
+                name,
+                inputs=[("results", source)],
+                measures=measures,
+                resamples=resamples,
+                seed=seed,
+                plan=plan,
+            )
+            runs.append(run)
+            advance(1)
+    return TrialRuns(runs)
 
 
 def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.measures import Score, Signature
-from dialgauge.report import INTERVALS, SHARE, Cell, Column, Table, score_column
+from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -21,6 +21,56 @@ STEPS = "steps_used_by"
 #: Up to so many files stand beside each other.
 _BESIDE = 3
 _TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
+
+
+class TrialRuns(RunSet):
+    """Results of agents over trials, by file."""
+
+    @property
+    def notes(self) -> list[str]:
+        """How much of each file there is, to be read before any number; then what else a reader should know."""
+        return [*coverage_sentences(self.runs), *(f"{run.name}: {note}" for run in self.runs for note in run.notes)]
+
+    def tables(self) -> list[Table]:
+        """pass^k and chance, rewards, costs, and how conversations ended."""
+        return trial_tables(self.runs)
+
+    def document(self) -> dict[str, Any]:
+        """The JSON that ``dialgauge tasks score RESULTS --json`` writes, coverage first."""
+        return {
+            "complete": self.complete,
+            "coverage": {run.name: _coverage(run) for run in self.runs},
+            "signature": self.signature,
+            "systems": [
+                {
+                    "name": run.name,
+                    "complete": run.coverage.complete,
+                    "scores": {
+                        name: score.as_dict() | run.details.get("amounts", {}).get(name, {})
+                        for name, score in run.scores.items()
+                    },
+                    "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
+                    "conversations": run.details.get("conversations", {}),
+                    "notes": run.manifest.notes,
+                    "note_kinds": run.manifest.note_kinds,
+                }
+                for run in self.runs
+            ],
+        }
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The scores with their intervals, rewards also by part."""
+        from dialgauge.report import run_figures
+
+        return run_figures(self, parts={MEAN_REWARD: "part of the reward"}, names=_REWARD_WORDS)
+
+
+_REWARD_WORDS = {
+    "r_actions": "right actions (r_actions)", "r_outputs": "right outputs (r_outputs)", "DB": "right database (DB)",
+    "COMMUNICATE": "told the user (COMMUNICATE)", "ACTION": "right actions (ACTION)",
+    "ENV_ASSERTION": "checks of the environment (ENV_ASSERTION)",
+    "NL_ASSERTION": "checks in words (NL_ASSERTION)",
+}  # fmt: skip
 
 
 def coverage_sentences(runs: Sequence[Run]) -> list[str]:
@@ -238,30 +288,6 @@ _REASONS = {
     "infrastructure_error": "infrastructure failed",
 }
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
-
-
-def results_document(runs: Sequence[Run]) -> dict[str, Any]:
-    """The same for programs, coverage first."""
-    return {
-        "complete": all(run.coverage.complete for run in runs),
-        "coverage": {run.name: _coverage(run) for run in runs},
-        "signature": Signature.shared(Signature.parse(run.signature) for run in runs).long(),
-        "systems": [
-            {
-                "name": run.name,
-                "complete": run.coverage.complete,
-                "scores": {
-                    name: score.as_dict() | run.details.get("amounts", {}).get(name, {})
-                    for name, score in run.scores.items()
-                },
-                "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
-                "conversations": run.details.get("conversations", {}),
-                "notes": run.manifest.notes,
-                "note_kinds": run.manifest.note_kinds,
-            }
-            for run in runs
-        ],
-    }
 
 
 def _coverage(run: Run) -> dict[str, Any]:

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
     from dialgauge.users.faults.fault_presentation import (
         MOST,
+        FaultRuns,
         explanation_tables,
-        fault_tables,
-        faults_document,
         missing_sentence,
         record_table,
     )
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         FaultKind,
         UserFault,
     )
-    from dialgauge.users.faults.fault_runs import check_faults, faults_run
+    from dialgauge.users.faults.fault_runs import check_faults, faults_run, user_faults
     from dialgauge.users.faults.judge import (
         FaultJudge,
         JudgeCall,
@@ -57,6 +56,7 @@ __all__ = [
     "FaultFindings",
     "FaultJudge",
     "FaultKind",
+    "FaultRuns",
     "JudgeCall",
     "LabelledConversation",
     "UserFault",
@@ -80,6 +80,7 @@ __all__ = [
     "read_verdict",
     "record_table",
     "share",
+    "user_faults",
     "with_judged",
 ]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.presentation import fault_words
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import Cell, Column, RunSet, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
 from dialgauge.users.faults.fault_records import KINDS
@@ -25,6 +25,46 @@ _PLACE = (Column("message", align="right"), Column("turn", align="right"))
 GOOD_ENOUGH = 0.9
 #: Conversations that the list shows unless more are asked for.
 MOST = 20
+
+
+class FaultRuns(RunSet):
+    """What the users of recorded conversations got wrong, by file."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What each file lacks, to be read before any number; then what else a reader should know."""
+        return [*filter(None, map(missing_sentence, self.runs)), *super().notes]
+
+    def tables(self, *, limit: int = MOST) -> list[Table]:
+        """Shares by kind, where the faults are, what was not checked, and how far the checks can be trusted."""
+        return [*(table for run in self.runs for table in fault_tables(run, limit)), record_table()]
+
+    def document(self) -> dict[str, Any]:
+        """The JSON of ``dialgauge users faults --json``: every fault, how far every check looked, their record."""
+        return {
+            "record": msgspec.to_builtins(load_record()),
+            "earlier_held_out_measurements": load_earlier(),
+            "systems": [
+                {
+                    "name": run.name,
+                    "scores": {name: score.as_dict() for name, score in run.scores.items()},
+                    "coverage": _coverage_document(run),
+                    "not_computed": run.details.get("left_out", {}),
+                    "faults": run.table(FAULTS).to_dicts(),
+                    "checks": run.table(CHECKS).to_dicts(),
+                }
+                for run in self.runs
+            ],
+        }
+
+    def _explained(self, run: Run, dialogue: str) -> list[Table]:
+        return explanation_tables(run, dialogue)
+
+    def figures(self) -> Mapping[str, Callable[[], Any]]:
+        """The shares with their intervals, also by kind of fault."""
+        from dialgauge.report import run_figures
+
+        return run_figures(self, parts={USER_FAULT: "kind of fault"})
 
 
 def missing_sentence(run: Run) -> str:
@@ -194,25 +234,6 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
     for row in found.unique("turn", maintain_order=True).iter_rows(named=True):
         words.add(row["message"], said[row["turn"]].text or "(no text)")
     return [table for table in (where, words, looked) if len(table)]
-
-
-def faults_document(runs: Sequence[Run]) -> dict[str, Any]:
-    """The same for programs: every fault, how far every check looked, and the record of the checks."""
-    return {
-        "record": msgspec.to_builtins(load_record()),
-        "earlier_held_out_measurements": load_earlier(),
-        "systems": [
-            {
-                "name": run.name,
-                "scores": {name: score.as_dict() for name, score in run.scores.items()},
-                "coverage": _coverage_document(run),
-                "not_computed": run.details.get("left_out", {}),
-                "faults": run.table(FAULTS).to_dicts(),
-                "checks": run.table(CHECKS).to_dicts(),
-            }
-            for run in runs
-        ],
-    }
 
 
 def _coverage_document(run: Run) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats import read, system_name
+from dialgauge.engine import SILENT, Progress
+from dialgauge.formats import named_files, read, system_name
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -35,10 +36,34 @@ from dialgauge.users.faults.recorded_tasks import (
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.users.faults.fault_presentation import FaultRuns
+
 KIND = "faults"
 FAULTS, CHECKS = "faults", "fault_checks"
 #: The file that makes a folder a stored run.
 _MANIFEST = "run.json"
+
+
+def user_faults(
+    conversations: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+    *,
+    format: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> FaultRuns:
+    """What the simulated users in recorded conversations got wrong: one run for each file or folder of a stored run.
+
+    >>> faults = dialgauge.user_faults("gpt-4o-airline.json")                       # doctest: +SKIP
+    >>> faults[0]["UserFault"], faults.explain("12#0"), faults.to_pandas()          # doctest: +SKIP
+    """
+    from dialgauge.users.faults.fault_presentation import FaultRuns
+
+    with progress.reading():
+        return FaultRuns(
+            check_faults(source, name=name, format=format, resamples=resamples, seed=seed)
+            for name, source in named_files(conversations).items()
+        )
 
 
 def check_faults(

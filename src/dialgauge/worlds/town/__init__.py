@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         act,
         goal_act,
         goal_slot,
+        is_reference,
     )
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "goal_act",
     "goal_record",
     "goal_slot",
+    "is_reference",
     "load_town",
     "minutes",
     "ontology_of",

@@ -176,6 +176,11 @@ def act(name: str, slot: str = "", value: str = "") -> Act:
     return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
 
 
+def is_reference(slot: str) -> bool:
+    """Whether a slot is the reference of a booking, however it is spelled."""
+    return slot.lower() == REFERENCE.lower()
+
+
 @lru_cache(1 << 12)
 def goal_slot(name: str, slot: str) -> str:
     """A slot of an annotated act in the spelling of goals.

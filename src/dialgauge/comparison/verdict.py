@@ -1,0 +1,167 @@
+"""The verdict of a comparison: who is ahead by the headline measure, by how much, how sure, and what disagrees.
+
+A reader of one sentence about all measures takes whatever measure shows a difference. So its p-values are corrected for
+the number of measures (Holm) beyond the pairs of systems, for which the tests are corrected already; tables are about
+one measure at a time, and correct for pairs only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dialgauge.kinds import kind_named
+from dialgauge.measures import Score
+from dialgauge.presentation import amount, listed
+from dialgauge.stats import holm
+from dialgauge.text import counted, plain
+
+if TYPE_CHECKING:
+    from dialgauge.comparison.result import Comparison
+
+#: Measures that are named one by one.
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class MeasureVerdict:
+    """What one measure says: the system with the best value, the next best, and the chance that this is noise.
+
+    ``lead`` is positive whichever direction is better. ``p`` is the largest p-value of the leader against any other
+    system, corrected for pairs and measures; NaN, and nobody leads, where a system has no value.
+    """
+
+    measure: str
+    leader: str
+    runner_up: str
+    lead: float
+    p: float
+    clear: bool
+    unit: str | None
+    higher_is_better: bool
+
+    @property
+    def defined(self) -> bool:
+        """Whether every system has a value."""
+        return not math.isnan(self.p)
+
+    @property
+    def amount(self) -> str:
+        """The lead with its unit: ``5.8 points``."""
+        return amount(Score(value=self.lead, unit=self.unit), self.lead, math.nan, math.nan)
+
+    @property
+    def certainty(self) -> str:
+        """The p-value in brackets, with the direction where that is not the usual one."""
+        p = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.2g}"
+        return f"({p})" if self.higher_is_better else f"(lower is better; {p})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What each measure says, the headline first; as text, one sentence without its full stop."""
+
+    systems: tuple[str, ...]
+    measures: tuple[MeasureVerdict, ...]
+
+    def __str__(self) -> str:
+        if not self.measures:
+            return "No measure says which system is better"
+        headline, *others = self.measures
+        correction = [f"p corrected for {len(self.measures)} measures"] if others else []
+        return "; ".join([self._headline(headline), *self._others(others, headline), *correction])
+
+    @property
+    def _two(self) -> bool:
+        return len(self.systems) == 2
+
+    def _headline(self, one: MeasureVerdict) -> str:
+        measure, leader, runner_up = map(plain, (one.measure, one.leader, one.runner_up))
+        if not one.defined:
+            return f"{measure} has no value for some system"
+        if one.clear and self._two:
+            return f"{leader} is ahead of {runner_up} by {one.amount} in {measure} {one.certainty}"
+        if one.clear:
+            return (
+                f"{leader} is ahead of every other system in {measure}, of {runner_up} by {one.amount} {one.certainty}"
+            )
+        if not one.lead:
+            return f"{measure} has the same best value for {leader} and {runner_up}"
+        if self._two:
+            apart = f"{measure} cannot tell {' and '.join(map(plain, self.systems))} apart"
+            return f"{apart}: a difference of {one.amount} could be noise {one.certainty}"
+        behind = f"{leader} has the top value, {runner_up} is {one.amount} behind"
+        return f"{measure} names no clear winner: {behind} {one.certainty}"
+
+    def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict) -> Iterator[str]:
+        clear = [one for one in others if one.clear]
+        for leader in sorted(dict.fromkeys(one.leader for one in clear), key=lambda name: name != headline.leader):
+            won = [one for one in clear if one.leader == leader]
+            names = listed([plain(one.measure) for one in won], _NAMED)
+            if headline.clear and leader == headline.leader:
+                yield f"also in {names}"
+            elif len(won) == 1:
+                yield f"in {names} {plain(leader)} is ahead by {won[0].amount} {won[0].certainty}"
+            else:
+                yield f"in {names} {plain(leader)} is ahead"
+        if unclear := [one.measure for one in others if one.defined and not one.clear]:
+            what = "cannot tell them apart" if self._two else f"{_verb('name', unclear)} no clear winner"
+            yield f"{_counted(unclear)} {what}"
+        if undefined := [one.measure for one in others if not one.defined]:
+            yield f"{_counted(undefined)} {_verb('lack', undefined)} a value for some system"
+
+
+def _counted(measures: Sequence[str]) -> str:
+    return plain(measures[0]) if len(measures) == 1 else counted(len(measures), "measure")
+
+
+def _verb(verb: str, measures: Sequence[str]) -> str:
+    return f"{verb}s" if len(measures) == 1 else verb
+
+
+def verdict_of(comparison: Comparison) -> Verdict:
+    """The verdict by all measures that have a better direction; those of parts count only where there are no others."""
+    directed = [measure for measure in comparison.measures if _has_direction(comparison, measure)]
+    measures = [measure for measure in directed if not measure.endswith("]")] or directed
+    kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
+    headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
+    measures.sort(key=lambda measure: measure not in headlines[:1])
+    found = [_leader(comparison, measure) for measure in measures]
+    corrected = holm([p for *_, p in found]).tolist() if found else []
+    return Verdict(
+        comparison.systems,
+        tuple(
+            MeasureVerdict(
+                measure,
+                comparison.systems[leader],
+                comparison.systems[second],
+                lead,
+                p,
+                clear=p < comparison.alpha,
+                unit=score.unit if (score := comparison.scores.run_score(measure)) is not None else None,
+                higher_is_better=comparison.scores.higher_is_better(measure),
+            )
+            for measure, (leader, second, lead, _), p in zip(measures, found, corrected, strict=True)
+        ),
+    )
+
+
+def _has_direction(comparison: Comparison, measure: str) -> bool:
+    score = comparison.scores.run_score(measure)
+    return score is None or score.higher_is_better is not None
+
+
+def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, float]:
+    """The best system and the next best by their places, what lies between them, and the p-value of the best."""
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
+    if np.isnan(values).any():
+        return 0, 1, math.nan, math.nan
+    leader, second = np.argsort(-values, kind="stable")[:2].tolist()
+    names = comparison.systems
+    others = [name for place, name in enumerate(names) if place != leader]
+    p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
+    return leader, second, float(values[leader] - values[second]), p

@@ -1,0 +1,110 @@
+"""The one sentence about a comparison: the headline first, its certainty, and what the other measures say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dialgauge.comparison import PairedScores, Verdict, compare_runs, compare_scores
+from dialgauge.measures import Score, Scores
+from dialgauge.runs import new_run
+
+DIALOGUES = 60
+
+
+def verdict(rates: list[list[float]], measures: str = "JGA F1 RSA", *, kind: str = "", lower: str = "") -> Verdict:
+    """Systems a, b, ... that have each measure on this share of the dialogues, in different ones."""
+    names, known = "abcd"[: len(rates)], measures.split()
+    ids = [f"d{number}" for number in range(DIALOGUES)]
+    random = np.random.default_rng(0)
+    num = np.array([[random.permutation(np.arange(DIALOGUES) < rate * DIALOGUES) for rate in row] for row in rates])
+    num = num.astype(float)
+    den = np.ones_like(num)
+    if not kind:
+        return compare_scores(PairedScores(tuple(names), tuple(known), tuple(ids), num, den), resamples=999).verdict
+    runs = [
+        new_run(
+            kind=kind,
+            name=name,
+            scores=Scores(
+                dialogues=ids,
+                sums={measure: (num[row, column], den[row, column]) for column, measure in enumerate(known)},
+                scores={
+                    measure: Score(
+                        value=float(num[row, column].mean()),
+                        unit="share",
+                        higher_is_better={lower: False, "Neutral": None}.get(measure, True),
+                    )
+                    for column, measure in enumerate(known)
+                },
+            ),
+        )
+        for row, name in enumerate(names)
+    ]
+    return compare_runs(runs, resamples=999).verdict
+
+
+def test_who_is_ahead_by_how_much_and_who_disagrees() -> None:
+    assert str(verdict([[0.9, 0.9, 0.5], [0.3, 0.3, 0.5]])) == (
+        "a is ahead of b by 0.60 in JGA (p = 0.003); also in F1; RSA cannot tell them apart; p corrected for 3 measures"
+    )
+    assert str(verdict([[0.9, 0.2, 0.5], [0.3, 0.8, 0.5]])) == (
+        "a is ahead of b by 0.60 in JGA (p = 0.003); in F1 b is ahead by 0.60 (p = 0.003); RSA cannot tell them apart; "
+        "p corrected for 3 measures"
+    )
+
+
+def test_the_headline_of_the_kind_comes_first_even_where_it_cannot_tell() -> None:
+    told = verdict([[0.9, 0.51, 0.5], [0.3, 0.5, 0.5]], "F1 JGA RSA", kind="tracking")
+    assert [one.measure for one in told.measures] == ["JGA", "F1", "RSA"]
+    assert str(told).startswith(
+        "JGA cannot tell a and b apart: a difference of 1.7 points could be noise (p = 1); in F1"
+    )
+    assert [one.measure for one in verdict([[0.9, 0.5], [0.3, 0.5]], "JGA F1", kind="chess").measures] == ["JGA", "F1"]
+
+
+def test_p_values_are_corrected_for_the_number_of_measures() -> None:
+    """A difference that is significant by itself is not, as one of twelve."""
+    alone = verdict([[0.72], [0.5]], "M0", kind="chess").measures[0]
+    many = verdict([[0.72] + [0.5] * 11, [0.5] + [0.5] * 11], " ".join(f"M{n}" for n in range(12)), kind="chess")
+    assert alone.clear
+    assert alone.p < 0.05 < many.measures[0].p
+    assert not many.measures[0].clear
+    assert "p corrected" not in str(verdict([[0.72], [0.5]], "M0", kind="chess"))
+
+
+def test_lower_can_be_better_and_what_has_no_direction_does_not_count() -> None:
+    told = verdict([[0.2, 0.9], [0.8, 0.1]], "Turns Neutral", kind="chess", lower="Turns")
+    assert str(told) == "a is ahead of b by 60.0 points in Turns (lower is better; p = 0.001)"
+
+
+def test_several_systems() -> None:
+    clear = verdict([[0.95, 0.5, 0.1], [0.5, 0.5, 0.9], [0.3, 0.5, 0.4]])
+    assert str(clear).startswith("a is ahead of every other system in JGA, of b by 0.45 (p = 0.003); in RSA b is")
+    assert str(clear).endswith("; F1 names no clear winner; p corrected for 3 measures")
+    unclear = str(verdict([[0.51], [0.5], [0.3]], "JGA"))
+    assert unclear.startswith("JGA names no clear winner: a has the top value, b is 0.02 behind (p = ")
+
+
+def test_equal_and_undefined_values_are_told() -> None:
+    assert str(verdict([[0.5], [0.5]], "JGA")) == "JGA has the same best value for a and b"
+    num = np.ones((2, 2, 10))
+    den = np.ones_like(num)
+    den[1, 0] = num[1, 0] = 0
+    scores = PairedScores(("a", "b"), ("JGA", "F1"), tuple("0123456789"), num, den)
+    told = compare_scores(scores, resamples=50).verdict
+    assert str(told) == "JGA has no value for some system; F1 cannot tell them apart; p corrected for 2 measures"
+    assert np.isnan(told.measures[0].p)
+    assert str(Verdict(("a", "b"), ())) == "No measure says which system is better"
+
+
+def test_parts_count_only_where_there_is_no_whole() -> None:
+    assert [one.measure for one in verdict([[0.9, 0.5], [0.1, 0.5]], "JGA[hotel] JGA").measures] == ["JGA"]
+    assert [one.measure for one in verdict([[0.9], [0.1]], "JGA[hotel]").measures] == ["JGA[hotel]"]
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "a\nb"])
+def test_names_cannot_act_on_a_terminal(name: str) -> None:
+    num = np.stack([np.ones((1, 20)), np.zeros((1, 20))])
+    scores = PairedScores((name, "b"), ("JGA",), tuple(map(str, range(20))), num, np.ones_like(num))
+    assert name not in str(compare_scores(scores, resamples=99).verdict)

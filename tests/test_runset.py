@@ -1,0 +1,228 @@
+"""One contract for the results of all families: every verb of a RunSet, in memory and stored, and of a Comparison."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import dialgauge
+from dialgauge import DialgaugeError, RunSet, Score, Store
+from dialgauge.errors import UnknownNameError
+from dialgauge.lab import write_release
+from dialgauge.report import Display, Table
+from dialgauge.responses import evaluate_models
+from dialgauge.runs import new_run
+from dialgauge.worlds.restaurant import Parameters, load_world
+from support.agent_results import tau_file
+from support.talks import talk
+from support.town import responses, write_town
+
+HOTEL = {"hotel": dialgauge.Task(info={"area": "north"}, requests=("phone",))}
+ANSWERED = (("hotel inform area=north", "hotel request phone"), ("hotel inform phone=1",))
+
+
+def tracking(folder: Path) -> RunSet:
+    gold = {f"d{n}": [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": str(n)}] for n in range(6)}
+    late = {name: [{}, states[1]] for name, states in gold.items()}
+    return dialgauge.score(gold, {"right": gold, "late": late}, measures="JGA,F1", resamples=20)
+
+
+def users(folder: Path) -> RunSet:
+    silent = [talk(HOTEL, ("hotel inform area=north",), ("hotel inform phone=1",), id=f"d{n}") for n in range(4)]
+    whole = [talk(HOTEL, *ANSWERED, id=f"d{n}") for n in range(4)]
+    return dialgauge.score_users({"whole": whole, "silent": silent}, resamples=20)
+
+
+def tasks(folder: Path) -> RunSet:
+    for name in ("a", "b"):
+        (folder / f"{name}.json").write_text(json.dumps(responses()))
+    return dialgauge.score_tasks(write_town(folder), [folder / "a.json", folder / "b.json"], resamples=20)
+
+
+def agent_files(folder: Path) -> list[Path]:
+    return [tau_file(folder / f"{name}.json", {"t1": "+-+", "t2": "++-", "t3": last}) for name, last in
+            (("a", "+++"), ("b", "---"))]  # fmt: skip
+
+
+def trials(folder: Path) -> RunSet:
+    return dialgauge.score_results(agent_files(folder), resamples=20)
+
+
+def faults(folder: Path) -> RunSet:
+    return dialgauge.user_faults(agent_files(folder), resamples=20)
+
+
+def lab(folder: Path) -> RunSet:
+    held = [dialgauge.converse(name, "agenda", count=3, resamples=0) for name in ("rule-system", "rule-baseline")]
+    return RunSet.of([run for results in held for run in results.runs])
+
+
+def replies(folder: Path) -> RunSet:
+    world = load_world("restaurant")
+    write_release(
+        world, folder / "babi", tasks=[1], splits=["trn", "dev", "tst"], dialogs=6, parameters=Parameters(seed=1)
+    )
+    return evaluate_models(folder / "babi", ["rules", "nearest"], tasks=[1], store=folder / "runs")
+
+
+FAMILIES: list[Callable[[Path], RunSet]] = [tracking, users, tasks, trials, faults, lab, replies]
+
+
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: family.__name__)
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunSet:
+    made: RunSet = request.param(tmp_path_factory.mktemp(request.param.__name__))
+    return made
+
+
+def test_systems_and_scores(results: RunSet) -> None:
+    assert len(results) == len(list(results)) == len(results.runs) == 2
+    assert results._ipython_key_completions_() == list(results)
+    for name, run in results.items():
+        assert results[name] is run and name in results
+        assert run._ipython_key_completions_() == list(run.scores)
+        for measure in run.scores:
+            score = run[measure]
+            assert type(score) is Score
+            assert measure in run
+            assert float(score) == score.value or (score.value is None and math.isnan(float(score)))
+            assert f"{score:.3f}" == f"{float(score):.3f}"
+            assert score.n is None or score.n > 0
+            assert len(repr(score)) < 60 and score.signature
+    assert results[0] is results.runs[0] and results[-1] is results.runs[-1]
+    with pytest.raises(UnknownNameError, match="no system 'nobody'"):
+        results["nobody"]
+    assert results.get("nobody") is None and "nobody" not in results
+    with pytest.raises(UnknownNameError, match="has no score nothing"):
+        results[0]["nothing"]
+
+
+def test_frames(results: RunSet) -> None:
+    frame = results.frame()
+    assert frame.equals(results.to_polars())
+    assert frame.height == sum(len(run.scores) for run in results.runs)
+    assert {"system", "measure", "value", "low", "high", "n", "signature"} <= set(frame.columns)
+    assert frame["value"].to_list() == [score.value for run in results.runs for score in run.scores.values()]
+    pytest.importorskip("pandas")
+    assert results.to_pandas().shape == frame.shape
+
+
+def test_what_people_see(results: RunSet) -> None:
+    tables = results.tables()
+    assert tables and all(isinstance(table, Table) for table in tables)
+    assert results.table().title and "tabular" in results.to_latex()
+    assert "<table>" in results._repr_html_() and "|" in str(results)
+    assert len(repr(results)) < 200 and repr(results).startswith("<RunSet ")
+    assert all(isinstance(note, str) for note in results.notes)
+    assert isinstance(results.complete, bool)
+    assert orjson.loads(orjson.dumps(results.document()))
+
+
+def test_worst_and_explain(results: RunSet) -> None:
+    worst = results.worst(2)
+    assert type(worst) is Display
+    assert str(worst) and "<div" in worst._repr_html_()
+    dialogue = results.runs[0].table("dialogues")["dialogue"][0]
+    explained = results.explain(dialogue)
+    assert type(explained) is Display
+    assert explained and str(explained) and "<div" in explained._repr_html_()
+    with pytest.raises(UnknownNameError, match="no dialogue 'nowhere'"):
+        results.explain("nowhere")
+
+
+def test_figures(results: RunSet) -> None:
+    assert results.figures()
+    assert results.plot().to_dict()
+    with pytest.raises(UnknownNameError, match="no figure 'nothing'"):
+        results.plot("nothing")
+
+
+def test_a_store_gives_the_same(results: RunSet, tmp_path: Path) -> None:
+    stored = results if results[0].stored else results.save(tmp_path)
+    again = RunSet.of(Store(stored[0].path.parent).open(run.id) for run in stored.runs)
+    assert type(again) is type(results) and list(again) == list(results)
+    assert again.frame().equals(results.frame())
+    assert [table.render("csv") for table in again.tables()] == [table.render("csv") for table in results.tables()]
+    assert again.notes == results.notes
+
+
+def test_comparisons_have_the_same_verbs(results: RunSet) -> None:
+    comparison = dialgauge.compare(results, resamples=100)
+    first, second = comparison.systems
+    assert comparison._ipython_key_completions_() == [first, second]
+    for name, scores in comparison.items():
+        assert comparison[name] == scores and all(isinstance(score, Score) for score in scores.values())
+    assert comparison.frame().equals(comparison.to_polars())
+    assert comparison.frame().height == len(comparison.measures)
+    assert "tabular" in comparison.to_latex() and "|" in str(comparison) and "<table>" in comparison._repr_html_()
+    assert comparison.table().title == comparison.tables()[0].title
+    assert comparison.plot().to_dict() and orjson.dumps(comparison.document())
+    assert str(comparison.worst(1)) and str(comparison.explain(comparison.dialogues[0]))
+    with pytest.raises(UnknownNameError, match="no compared dialogue"):
+        comparison.explain("nowhere")
+    assert all(isinstance(note, str) for note in comparison.notes)
+
+
+def test_verbs_are_the_same_for_all_families(results: RunSet) -> None:
+    """A family adds options to a verb, and takes none away."""
+    for verb in ("tables", "document", "worst", "explain", "figures", "frame", "plot", "save"):
+        own = inspect.signature(getattr(type(results), verb)).parameters
+        assert set(inspect.signature(getattr(RunSet, verb)).parameters) <= set(own)
+        assert all(one.default is not one.empty for name, one in own.items() if name not in ("self", "dialogue"))
+
+
+def test_runs_of_a_kind_without_a_family_are_shown_too() -> None:
+    results = RunSet.of([new_run(kind="other", name="x"), new_run(kind="other", name="x")])
+    assert list(results) == ["x (1)", "x (2)"] and results.frame().is_empty()
+    assert len(results.tables()) == 1
+    with pytest.raises(DialgaugeError, match="nothing to draw"):
+        results.plot()
+
+
+def test_sets_that_cannot_be() -> None:
+    with pytest.raises(DialgaugeError, match="name at least one run"):
+        RunSet.of([])
+    with pytest.raises(DialgaugeError, match="different kinds"):
+        RunSet.of([new_run(kind="a", name="x"), new_run(kind="b", name="x")])
+    with pytest.raises(DialgaugeError, match=r"compare\(gold, predictions\)"):
+        dialgauge.compare("test.json")
+    with pytest.raises(DialgaugeError, match="a int cannot be compared"):
+        dialgauge.compare([1, 2])  # type: ignore[arg-type]
+
+
+def test_scores_are_numbers() -> None:
+    score = Score(value=0.5, low=0.4, high=0.6)
+    assert (score + 1, 1 + score, score - 1, 1 - score) == (1.5, 1.5, -0.5, 0.5)
+    assert (2 * score, score * 2, score / 2, 1 / score) == (1.0, 1.0, 0.25, 2.0)
+    assert score == 0.5 and score != 0.4 and 0.4 < score <= 0.5 <= score < 0.6 and abs(score) == 0.5
+    assert sorted([Score(value=0.9), score])[0] is score and max([score, Score(value=0.1)]) is score
+    assert {score: 1}[Score(value=0.5, low=0.4, high=0.6)] == 1
+    assert str(score) == f"{score}" == "0.5 [0.4, 0.6]" and score == pytest.approx(0.5)
+    undefined = Score(value=None)
+    assert math.isnan(float(undefined)) and undefined != 0 and f"{undefined:.1f}" == "nan"
+
+
+def test_the_top_level() -> None:
+    wanted = {"read", "score", "score_users", "score_tasks", "score_results", "user_faults", "converse", "simulate",
+              "compare", "write_report", "Store", "RunSet", "Score"}  # fmt: skip
+    assert wanted <= set(dialgauge.__all__)
+    for name in wanted - {"Store"}:
+        assert inspect.getdoc(getattr(dialgauge, name))
+
+
+def test_plain_states() -> None:
+    gold: Any = {"d": [{"hotel-area": "north"}, {"hotel": {"area": "north", "stars": ["4", "four"]}}]}
+    alone = dialgauge.score(gold, {"d": [{"hotel-area": "north"}, {"hotel-stars": "four"}]}, measures="JGA")
+    assert list(alone) == ["system"] and alone["system"]["JGA"] == 0.5
+    named = dialgauge.score(gold, {"a": {"d": [{}, {}]}, "b": gold}, measures="JGA")
+    assert [float(run["JGA"]) for run in named.runs] == [0.0, 1.0]
+    with pytest.raises(DialgaugeError, match="neither a domain with slots nor of the form domain-slot"):
+        dialgauge.score(gold, {"d": [{"area": "north"}]})
+    with pytest.raises(DialgaugeError, match="a file, a folder or a pattern is read here, not a dict"):
+        dialgauge.score(gold, {"a": gold}, workers=2)
