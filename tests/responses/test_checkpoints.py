@@ -15,6 +15,7 @@ from dialgauge.rankers import Tell, ranker_class
 from dialgauge.responses import CellKey, checkpointed
 from dialgauge.runs import Store
 from support.commands import dialgauge
+from support.soak import soak
 from support.tiny_world import tiny_release, tiny_task
 
 #: Kills its own process, as a power cut would, once three epochs are on the disk.
@@ -63,7 +64,7 @@ def cells_in(report: Path) -> list[dict[str, Any]]:
     return [{**cell, "run": ""} for cell in json.loads(report.read_text())["systems"]]
 
 
-@pytest.mark.parametrize("command", [TABLE, EVALUATE], ids=["table", "evaluate"])
+@pytest.mark.parametrize("command", [soak(TABLE), EVALUATE], ids=["table", "evaluate"])
 def test_a_killed_training_goes_on_and_ends_with_the_same_cells(
     command: tuple[str, ...],
     data: Path,
@@ -92,6 +93,7 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_cells(
     assert logs[0].equals(logs[1])
 
 
+@pytest.mark.soak
 def test_fresh_does_not_take_up_what_was_left(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = (*TABLE, "--data", data, "--store", tmp_path)
     killed(*command)

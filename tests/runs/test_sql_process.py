@@ -129,6 +129,7 @@ def test_an_answer_of_few_rows_that_is_large_is_refused(store: Store) -> None:
         store.ask("SELECT repeat('x', 30000000)", seconds=PATIENCE)
 
 
+@pytest.mark.soak
 def test_all_turns_of_a_large_store(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     turns = tuple(Turn(speaker="user", text=f"turn {n} " * 20) for n in range(100))
