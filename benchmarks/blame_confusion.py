@@ -3,7 +3,7 @@ failure is held against the truth.
 
     python benchmarks/blame_confusion.py [GOALS] [SEED] [LEVEL ...]
 
-Prints the confusion matrices of ``docs/lab-blame.md``: for agents that exchange acts (``act``) and for the same ones
+Prints the confusion matrices of ``docs/lab-results.md``: for agents that exchange acts (``act``) and for the same ones
 that talk through text, NLG and NLU (``text``), without a channel and with ``mild`` on top. The seed is that of the
 town, its goals and the conversations; 0 is the one that the rules were written with, so another is reported.
 """

@@ -26,7 +26,6 @@ OTHERS = {
     "values": "values of data sets",
     "runs/sql.py": "messages of DuckDB",
     "runs/sql_tables.py": "messages of DuckDB",
-    "cli/mistakes.py": "messages of typer, and a command line",
     "data/fetch.py": "headers of HTTP",
     "files.py": "messages of the system",
     "yaml_file.py": "messages of msgspec",
@@ -81,9 +80,7 @@ def test_the_explorer_reads_by_codes() -> None:
     with_expressions = {
         str(path.relative_to(ROOT)) for path in (ROOT / "explorer").rglob("*.py") if "import re\n" in path.read_text()
     }
-    assert with_expressions <= {
-        "explorer/answers/summary.py", "explorer/kinds/tasks_pages.py", "explorer/report_file.py",
-    }  # fmt: skip
+    assert with_expressions <= {"explorer/summary.py", "explorer/report_file.py"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, report_html, report_markdown
-from dialgauge.lab import AgentSpec, LabConfig, open_town, town_run
+from dialgauge.lab import AgentSpec, LabConfig, blame_rows, open_town, town_run
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
@@ -44,7 +44,7 @@ def found(library: Library, run: Run, **facets: str) -> set[str]:
 
 def test_blame_stands_at_the_turn_where_the_chain_broke(failing: Run) -> None:
     library, pages = Library(runs=[failing]), pages_of("lab")
-    rows = failing.table("blame").to_dicts()
+    rows = blame_rows(failing.table("blame").to_dicts(), failing.table("reasons").to_dicts())
     assert rows
     for row in rows:
         view = pages.dialogue(library, failing, library.dialogue(failing, row["dialogue"]))
@@ -198,7 +198,8 @@ def test_a_report_of_the_lab_says_what_to_read_first(failing: Run) -> None:
         every = found(library, failing, first=value)
         assert set(names) <= every and len(names) == min(len(every), 10)
         assert f"{value} ({len(every)})" in text
-    blamed = {row["dialogue"]: row["sentence"] for row in failing.table("blame").to_dicts() if row["first"]}
+    rows = blame_rows(failing.table("blame").to_dicts(), failing.table("reasons").to_dicts())
+    blamed = {row["dialogue"]: row["sentence"] for row in rows if row["first"]}
     named = [name for why, names in shown.items() if why.startswith("Failed") for name in names]
     assert named and all(blamed[name] in unescape(html) for name in named)
 

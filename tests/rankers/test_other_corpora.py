@@ -172,4 +172,4 @@ def test_on_the_command_line(
         assert_run_contract(Store().open(manifest.id))
     misplaced = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path, "--facts", tmp_path / "facts.tsv")
     assert misplaced.code == 2
-    assert "--candidates needs --logs FILE" in misplaced.err
+    assert "--facts needs --logs FILE" in misplaced.err

@@ -183,7 +183,7 @@ def test_controls(name: str, e2e: Any, evaluation: TaskEvaluation) -> None:
     companions = expected["grounded"]["companions"]
     for companion in ("OfferP", "ReqP", "ReqR"):
         value = companions[companion]
-        assert scores[companion] == (None if value is None else pytest.approx(value, abs=1e-12))
+        assert scores[companion].value == (None if value is None else pytest.approx(value, abs=1e-12))
     assert scores.details["stuffed_responses"] == companions["stuffed"]
     for measure, theirs in RICHNESS.items() if "richness" in expected else ():
         assert scores[measure] == pytest.approx(expected["richness"][theirs], abs=1e-9)

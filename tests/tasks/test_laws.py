@@ -156,7 +156,7 @@ def test_stuffed_responses_give_nothing_under_grounded(small: GoldTasks) -> None
     scores = scored(small, stuffed)
     assert [*map(float, (scores["Success"], scores["Success(rules=grounded)"]))] == [1.0, 0.0]
     assert scores["stuffed"] == 1.0
-    assert scores["OfferP"] is None
+    assert scores["OfferP"].value is None
 
 
 @pytest.mark.parametrize(

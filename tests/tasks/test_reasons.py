@@ -158,7 +158,7 @@ def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
     dialogues: dict[str, Any] = responses()
     dialogues["mul0001"][1]["response"] = "[phone] [address] [postcode] [reference]"
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(resamples=0))
-    reasons = evaluation.score(predictions_from("mine", dialogues)).run.table("reasons")
+    reasons = evaluation.score(predictions_from("mine", dialogues)).table("reasons")
     assert ("grounded", "told_stuffed", "phone", 3) in reasons.select("rule", "reason", "slot", "turn").rows()
 
 

@@ -176,7 +176,7 @@ def test_without_sacrebleu_everything_else_works(small: GoldTasks, monkeypatch: 
 def test_undefined_values_are_undefined(small: GoldTasks) -> None:
     silent = {key: [{"response": "", "state": {}}] * len(each.answers) for key, each in small.dialogues.items()}
     scores = TaskEvaluation(small, town(), options=TaskOptions(measures=("all",))).score(predictions_from("x", silent))
-    assert scores["OfferP"] is None
+    assert scores["OfferP"].value is None
     assert all(score.value is None or math.isfinite(score.value) for score in scores.scores.values())
 
 

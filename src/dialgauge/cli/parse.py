@@ -21,8 +21,8 @@ from dialgauge.errors import DialgaugeError, nearest
 #: Whole numbers from here on are not exact everywhere.
 _HUGE = 2**53
 _NUMBERS = {
-    int: re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"),
-    float: re.compile(r"\s*[+-]?([0-9]+(_[0-9]+)*\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*|nan|inf", re.IGNORECASE),
+    int: re.compile(r"[+-]?[0-9]+(_[0-9]+)*"),
+    float: re.compile(r"[+-]?([0-9]+(_[0-9]+)*(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf", re.IGNORECASE),
 }
 _KINDS = {int: "a whole number", float: "a number"}
 #: How alike a misspelt option is to the one that was meant; --figures is not to --measures.
@@ -261,7 +261,7 @@ def value_of(one: CommandParameter, text: str) -> Any:
     """The text as the parameter's type; an error where it cannot be, or is out of bounds."""
     value: Any = text
     if one.type in _NUMBERS:
-        if not _NUMBERS[one.type].fullmatch(text):
+        if not _NUMBERS[one.type].fullmatch(text.strip()):
             raise DialgaugeError(f"{one.long_name} must be {_KINDS[one.type]} (got '{text}')")
         value = one.type(text) if len(text) < 1000 else float("inf")
     typed = one.type in _NUMBERS or get_origin(one.type) is Literal or (one.is_option and one.type is Path)
@@ -295,8 +295,8 @@ def unfit_value(value: object, option: CommandParameter) -> str | None:
 
 
 def _no_choice(value: object, known: Sequence[str]) -> str:
-    hint = nearest(str(value), known, likeness=_ALIKE)
-    near = f".{hint}" if "Did you mean" in hint else ""
+    hint = nearest(str(value), known, likeness=_ALIKE, listed=False)
+    near = f".{hint}" if hint else ""
     return f"must be {'one of ' if len(known) > 1 else ''}{', '.join(known)} (got {value!r}){near}"
 
 

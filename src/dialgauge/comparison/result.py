@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -388,7 +388,7 @@ class Comparison(Presented):
         """The differences: one row for each pair of systems and measure, with interval, p-values, wins and losses."""
         import polars
 
-        return polars.DataFrame([asdict(one) | {"better": one.better} for one in self.differences()])
+        return polars.DataFrame([difference.as_dict() for difference in self.differences()])
 
     def tables(self) -> list[Table]:
         """Scores with letters, ranks, differences with tests, and what the test set can resolve."""

@@ -230,8 +230,7 @@ class RunSet(Presented, Mapping[str, Run]):
         having = {name: found for name, run in self.items() if (found := _named(run, dialogue)) is not None}
         if not having:
             known = (one for run in self.runs for one in run.table("dialogues")["dialogue"])
-            hint = nearest(dialogue, known)
-            raise UnknownNameError(f"there is no dialogue '{dialogue}'.{hint if 'Did you mean' in hint else ''}")
+            raise UnknownNameError(f"there is no dialogue '{dialogue}'.{nearest(dialogue, known, listed=False)}")
         return Display(part for name, found in having.items() for part in self._explained(self[name], found))
 
     def _explained(self, run: Run, dialogue: str) -> Iterable[Table | str]:

@@ -99,7 +99,6 @@ __all__ = [
     "estimated_domains",
     "explanation",
     "failure_texts",
-    "figure_look",
     "fitting_rows",
     "frequent_reasons",
     "human_responses",

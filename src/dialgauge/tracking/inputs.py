@@ -143,7 +143,7 @@ def how_many(sources: object) -> int:
 
 def _are_states(sources: Mapping[Any, Any]) -> bool:
     """Are these the states of dialogues, and not systems by name?"""
-    values = [value for value in sources.values() if value or not isinstance(value, list | tuple)]
+    values = [value for value in sources.values() if not isinstance(value, list | tuple) or value]
     return bool(values) and all(
         isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value) for value in values
     )
