@@ -10,7 +10,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import Query, find, reference_report
+from dialgauge.users import Query, UserRuns, find, reference_report
 from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
 from dialgauge.users.profile import load_profile
 from dialgauge.users.results import users_run
@@ -83,7 +83,7 @@ def test_what_a_derived_goal_cannot_measure_is_left_out(tmp_path: Path) -> None:
     assert left_out.keys() >= {"I-GCDF1", "I-GCDF1 recall", "R-GCDF1", "R-GCDF1 recall"}
     assert "left unsaid" in left_out["I-GCDF1 recall"]
     assert "goals:derived" in users.signature
-    shown = str(users)
+    shown = str(UserRuns([users]))
     assert "(derived goals)" in shown
     assert "left out: I-GCDF1, I-GCDF1 recall, R-GCDF1, R-GCDF1 recall" in shown
     assert users.table("domain_scores")["recall"].to_list() == [None] * 4
@@ -121,7 +121,7 @@ def test_recorded_and_derived_goals_together_give_recall_of_the_recorded_ones() 
     assert users["I-GCDF1 recall"] == 0.5
     assert users.details["scored_dialogues"]["I-GCDF1"]["combined"] == 2
     assert "goals:recorded+derived" in users.signature
-    assert "F1 and recall cover only the dialogues with recorded goals" in str(users)
+    assert "F1 and recall cover only the dialogues with recorded goals" in str(UserRuns([users]))
 
 
 def test_a_canonical_map_does_not_apply_to_derived_goals(tmp_path: Path) -> None:

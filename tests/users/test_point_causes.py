@@ -89,8 +89,8 @@ def test_losses_are_measures_that_can_be_asked_for() -> None:
     talks = [talk(HOTEL, (NORTH,), (), id="a"), talk(HOTEL, (NORTH, PHONE), (), id="b")]
     names = [f"R-GCDF1 lost to {fault}" for fault in FAULTS]
     users = dialgauge.score_users(talks, measures=["R-GCDF1", *names], resamples=10)[0]
-    assert users["R-GCDF1"] == users["R-GCDF1 lost to user policy"] == 0.5
-    assert users["R-GCDF1 lost to user NLU"] == users["R-GCDF1 lost to system"] == 0.0
+    assert float(users["R-GCDF1"]) == users["R-GCDF1 lost to user policy"] == 0.5
+    assert float(users["R-GCDF1 lost to user NLU"]) == users["R-GCDF1 lost to system"] == 0.0
     assert users.scores["R-GCDF1 lost to system"].higher_is_better is False
 
 

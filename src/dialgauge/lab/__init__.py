@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, dialog_file, simulate, splits_of, write_release
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
-    from dialgauge.lab.lab_run import LAB_KIND, LabRuns, converse, lab_tables, scored_run, town_run, write_conversations
+    from dialgauge.lab.lab_run import LAB_KIND, LabRuns, converse, scored_run, town_run, write_conversations
     from dialgauge.lab.measures import score_conversations
     from dialgauge.lab.model_tracking import Tracked, track_corpus
     from dialgauge.lab.sittings import LAB_LIMITS, AgentSpec, Sitting, hold_conversations, make_sitting, town_scenario
@@ -61,7 +61,6 @@ __all__ = [
     "hold_conversations",
     "interact",
     "interaction_table",
-    "lab_tables",
     "make_sitting",
     "move_to",
     "one_goal_table",

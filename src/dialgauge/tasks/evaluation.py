@@ -144,9 +144,9 @@ def score_tasks(
         given = [None if each is None else file_name(each) for each in (gold, database, references)]
         work = ResponseWork(given[0] or "", given[1], given[2], kind, options, human=human)
         return TaskRuns(score_elsewhere(work, named_files(systems), store=store, workers=workers, progress=progress))
+    listed = _listed(systems)  # a file given twice is told before the work
     with progress.reading():
         evaluation = TaskEvaluation(gold, database, references, kind, options)
-    listed = _listed(systems)
     runs = []
     with progress.bar("scoring", len(listed)) as advance:
         for name, system in listed:

@@ -9,11 +9,10 @@ if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator, compute
     from dialgauge.tracking.comparison_view import LAMBDAS, Sweep, sweep_counts
     from dialgauge.tracking.counts import Counts
-    from dialgauge.tracking.encode import carries_gold
     from dialgauge.tracking.faults import Faults, slots_per_dialogue
     from dialgauge.tracking.fga import forgetting_rate
     from dialgauge.tracking.figures import scored_figures
-    from dialgauge.tracking.inputs import SELF, Source, SystemInput, load, load_systems
+    from dialgauge.tracking.inputs import SELF, Source, load
     from dialgauge.tracking.measures import (
         ALL_MEASURES,
         DEFAULT_MEASURES,
@@ -49,18 +48,15 @@ __all__ = [
     "Source",
     "Study",
     "Sweep",
-    "SystemInput",
     "TrackedSystem",
     "TrackingRuns",
     "build_study",
-    "carries_gold",
     "chosen_measures",
     "compare_trackers",
     "compute",
     "forgetting_rate",
     "layout",
     "load",
-    "load_systems",
     "needing",
     "profile_sensitivity",
     "ranking_measure",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         MOST,
         FaultRuns,
         explanation_tables,
-        fault_tables,
         missing_sentence,
         record_table,
     )
@@ -60,7 +59,6 @@ __all__ = [
     "check_faults",
     "check_user",
     "explanation_tables",
-    "fault_tables",
     "fault_words",
     "faults_run",
     "judge_prompt",
