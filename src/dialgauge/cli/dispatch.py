@@ -109,8 +109,8 @@ def _run_command(group: CommandGroup, name: str, inner: str, words: list[str], *
     if added:
         before = read_words(called, command, added)
         given = given._replace(options=[*before.options, *given.options])
-    check_together(command, given)
     values = given_values(called, command, given)
+    check_together(command, given)
     check_outputs(command, values)
     arguments = keyword_arguments(command, values)
     with kept_to_the_end():
