@@ -99,7 +99,6 @@ __all__ = [
     "estimated_domains",
     "explanation",
     "fault_sentences",
-    "figure_look",
     "fitting_rows",
     "frequent_reasons",
     "human_responses",

@@ -66,8 +66,6 @@ __all__ = [
     "draw",
     "draw_fresh",
     "explanation_tables",
-    "fault_tables",
-    "faults_document",
     "faults_run",
     "judge_prompt",
     "judge_records",
