@@ -27,7 +27,7 @@ from support.shared import shared_folder
 from support.soak import soak
 
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
-_ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent"))
+_ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent", "kind"))
 _STORE = re.compile(r"--store (\S+)")
 #: Pages whose blocks take more than five CPU seconds together.
 _LONG = frozenset({"compare-systems", "responses", "run-the-lab", "tasks", "users"})
