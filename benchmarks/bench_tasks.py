@@ -45,8 +45,7 @@ def prepared(gold: GoldTasks, database: Path, options: TaskOptions) -> TaskEvalu
     evaluation = TaskEvaluation(gold, load_town(database), options=options)
     _ = gold.checksum, evaluation.town.checksum, evaluation.fitting, evaluation.human_request_precision
     if evaluation.references and options.measures == ("all",):
-        for dialogue in gold.dialogues:
-            evaluation.references.of(dialogue)
+        evaluation.references.statistics(dict.fromkeys(gold.dialogues, ()))
     return evaluation
 
 

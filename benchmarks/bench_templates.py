@@ -21,7 +21,7 @@ import numpy as np
 from task6_settings import Setting, World, release
 
 from dialgauge.rankers import RankingTask
-from dialgauge.rankers.templates import inventory, model, systems, unheard
+from dialgauge.rankers.templates import inventory, model, systems, transductive
 from dialgauge.rankers.templates.cues import cues_of
 from dialgauge.rankers.templates.filling import Filling
 from dialgauge.rankers.templates.history import DialogHistory
@@ -83,11 +83,11 @@ PARTS: dict[str, Switch] = {
 OPTIONS = {"experts of their own": {"own_penalty": "1000000"}}
 #: Of the transductive ranker alone.
 ADAPTING: dict[str, Switch] = {
-    "belief in systems": instead(unheard, "_LEAST_BELIEF", 1.0),
+    "belief in systems": instead(transductive, "_LEAST_BELIEF", 1.0),
     "a system with the words of both": instead(
-        unheard, "_speakers", lambda rates: np.vstack([rates + 1e-3, 1e-9 * rates[0]])
+        transductive, "_speakers", lambda rates: np.vstack([rates + 1e-3, 1e-9 * rates[0]])
     ),
-    "paraphrases": instead(unheard, "paraphrases", lambda inventory, uses: {}),
+    "paraphrases": instead(transductive, "paraphrases", lambda inventory, uses: {}),
 }
 
 
