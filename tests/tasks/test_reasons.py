@@ -176,9 +176,6 @@ def test_a_reason_comes_from_the_store_onto_the_page(code: str, tmp_path: Path) 
         }  # fmt: skip
         reasons = reasons_table([("a", "hotel", rule, fault)])
         tables: dict[str, Any] = {table: pl.DataFrame([verdict]), "reasons": reasons}
-            table: pl.DataFrame([verdict]),
-            "reasons": reasons_table([("a", "hotel", rule, fault)]),
-        }
         stored = Store(tmp_path).add(new_run(kind=kind, name="a", tables=tables, corpus=corpus))
         assert reason_texts(stored.table("reasons").to_dicts()) == {("a", "hotel", rule): words}
         library = Library(Store(tmp_path))
