@@ -54,7 +54,7 @@ class LanguageModel:
 
 
 @dataclass(frozen=True)
-class Limits:
+class CutOff:
     """When a conversation ends at the latest."""
 
     exchanges: ExchangesOption = 20
@@ -87,7 +87,7 @@ def run(
     agents: Agents,
     town: Town,
     model: LanguageModel,
-    limits: Limits,
+    limits: CutOff,
     output: AlwaysStoredOutput,
     gates: Gates,
     placement: Placement,

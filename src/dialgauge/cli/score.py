@@ -61,7 +61,7 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Sgd:
+class SgdOptions:
     """The official scores of SGD."""
 
     schema: Annotated[
@@ -158,7 +158,7 @@ def score(
     *,
     views: Views,
     inputs: Inputs,
-    sgd: Sgd,
+    sgd: SgdOptions,
     intervals: Intervals,
     output: ViewedOutput,
     gates: Gates,

@@ -170,7 +170,7 @@ _OUTCOMES: tuple[tuple[Outcome, int], ...] = (
 )
 
 
-class HeardActs(NamedTuple):
+class UtteranceHearing(NamedTuple):
     """What was said in a turn against what was heard: its confusions, and for each the act said and the act heard."""
 
     confusions: tuple[Confusion, ...] = ()
@@ -215,7 +215,7 @@ class Hearing:
         self.compared = lru_cache(self._KEPT)(self._compare)
         self.bearing_on = lru_cache(self._KEPT)(self._bearing)
 
-    def _compare(self, speaker: Speaker, said: Utterance, heard: Utterance) -> HeardActs:
+    def _compare(self, speaker: Speaker, said: Utterance, heard: Utterance) -> UtteranceHearing:
         errors: list[Confusion] = []
         acts: list[tuple[Said | None, Said | None]] = []
         for fault, place, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
@@ -223,7 +223,7 @@ class Hearing:
             texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
             errors.append(Confusion(speaker, fault, *texts))
             acts.append(pair)
-        return HeardActs(tuple(errors), tuple(acts))
+        return UtteranceHearing(tuple(errors), tuple(acts))
 
     def _bearing(
         self, speaker: Speaker, said: Utterance, heard: Utterance, services: tuple[str, ...], slots: frozenset[str]
