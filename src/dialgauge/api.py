@@ -79,7 +79,7 @@ def compare(
             runs.append(one)
         else:
             raise DialgaugeError(f"a {type(one).__name__} cannot be compared; give results, runs or ids of stored runs")
-    files = [one for one in runs if isinstance(one, str) and Path(one).is_file()]
+    files = [run for run in runs if isinstance(run, str) and Path(run).is_file()]
     if files and len(files) == len(runs) and are_results(files):
         runs = [*score_results(files, resamples=0).runs]
     named = None if measures is None else [str(one) for one in ([measures] if isinstance(measures, str) else measures)]

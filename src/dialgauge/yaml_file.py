@@ -195,7 +195,7 @@ def _unknown(
 
     if isinstance(kind, inspect.UnionType):
         fitting = [
-            one for one in kind.types if isinstance(one, inspect.StructType | inspect.DictType | inspect.ListType)
+            type_ for type_ in kind.types if isinstance(type_, inspect.StructType | inspect.DictType | inspect.ListType)
         ]
         kind = fitting[0] if len(fitting) == 1 else None
     if isinstance(kind, inspect.StructType) and isinstance(content, dict):

@@ -85,15 +85,17 @@ def _check_options(name: str, factory: Callable[..., Any], given: Mapping[str, s
         parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):  # some callables do not say what they take
         return
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
     unknown = next((option for option in given if option not in parameters), None)
     if unknown is not None:
         raise DialgaugeError(f"there is no setting '{unknown}' of {name}.{nearest(unknown, parameters)}")
     missing = [
-        one.name
-        for one in parameters.values()
-        if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and one.name not in given
+        parameter.name
+        for parameter in parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind is not parameter.VAR_POSITIONAL
+        and parameter.name not in given
     ]
     if missing:
         raise DialgaugeError(

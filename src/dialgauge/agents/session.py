@@ -291,12 +291,12 @@ def _misfit(turn: object, reply: Reply, told: object) -> str:
 def _are_acts(acts: object) -> bool:
     if type(acts) is not tuple and type(acts) is not list:
         return False
-    for one in acts:
-        if not isinstance(one, Act) or type(one.values) is not tuple:
+    for act in acts:
+        if not isinstance(act, Act) or type(act.values) is not tuple:
             return False
-        if not (type(one.name) is type(one.domain) is type(one.slot) is str):
+        if not (type(act.name) is type(act.domain) is type(act.slot) is str):
             return False
-        for value in one.values:
+        for value in act.values:
             if type(value) is not str:
                 return False
     return True

@@ -80,7 +80,7 @@ def interact(
     if isinstance(system, ReplyModel):
         move_to(system, place, seed)
     runs = []
-    for name in half or [one.name for one in place.halves]:
+    for name in half or [halve.name for halve in place.halves]:
         tell(f"{system.name} talks to {counted(dialogs, 'user')} of half {name}")
         runs.append(Store(stored.store).add(hold(system, place, number, name, dialogs, parameters, source=world)))
     title = f"{system.name} in conversation: {place.title}, seed {seed}"

@@ -370,7 +370,7 @@ def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:
     """Tables as JSON, for commands whose answer is nothing but tables."""
-    return {"tables": [{"title": one.title, "rows": one.records()} for one in tables]}
+    return {"tables": [{"title": table.title, "rows": table.records()} for table in tables]}
 
 
 # Polars frames on the screen and in files.

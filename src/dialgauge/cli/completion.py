@@ -125,14 +125,14 @@ def _of_command(function: Callable[..., object], before: Sequence[str], last: st
     from dialgauge.cli.parse import command_parameters
 
     parameters = command_parameters(function)
-    options = {name: one for one in parameters if one.is_option for name in one.options}
+    options = {name: parameter for parameter in parameters if parameter.is_option for name in parameter.options}
     before, last, written = _option_and_value(before, last)
     asked = options.get(before[-1]) if before else None
     if asked is not None and asked.type is not bool:
         return [f"{written}{value}" for value in _values(asked, before, last)]
     if last.startswith("-"):
         return _fitting(last, [*options, *HELP_OPTIONS])
-    arguments = [one for one in parameters if not one.is_option]
+    arguments = [parameter for parameter in parameters if not parameter.is_option]
     place = len(_typed_arguments(before, options))
     if not arguments or (place >= len(arguments) and not arguments[-1].many):
         return []

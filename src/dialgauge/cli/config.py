@@ -80,7 +80,7 @@ def _problems(content: dict[str, Any]) -> Iterator[str]:
         for inner, items in section.items():
             full = f"{name} {inner}"
             if full not in commands or not isinstance(items, dict):
-                known = [one.replace(" ", ".") for one in commands]
+                known = [command.replace(" ", ".") for command in commands]
                 yield f"unknown section or key '{name}.{inner}'.{nearest(f'{name}.{inner}', known)}"
             else:
                 yield from _of_section(full, items, commands[full])

@@ -126,8 +126,10 @@ def stores_by_name(command: Callable[..., object], given: Words) -> bool:
     if "--store" not in given.named or given.named & _USE_STORE:
         return False
     parameters = command_parameters(command)
-    stores = any(one.options == ("--run",) and not isinstance(one.declaration, AlwaysOn) for one in parameters)
-    if stores and any("RUN" in one.value_name for one in parameters if not one.is_option):
+    stores = any(
+        parameter.options == ("--run",) and not isinstance(parameter.declaration, AlwaysOn) for parameter in parameters
+    )
+    if stores and any("RUN" in parameter.value_name for parameter in parameters if not parameter.is_option):
         return any(Path(word).exists() for word in given.places)
     return stores
 

@@ -116,7 +116,7 @@ def _cards_named(name: str) -> list[Card[Any]]:
     from dialgauge.measures import cards, families, parse_measure
 
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
-    found = {one: cards(one) for one in families()}
+    found = {family: cards(family) for family in families()}
     every = [card for family in found.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
@@ -130,7 +130,10 @@ def _card_table(card: Card[Any]) -> Table:
     from dialgauge.report import Table
 
     parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
-    settings = [f"{one.name}: {', '.join(one.choices) if one.choices else 'a number'}" for one in parameters]
+    settings = [
+        f"{parameter.name}: {', '.join(parameter.choices) if parameter.choices else 'a number'}"
+        for parameter in parameters
+    ]
     better = {True: "higher", False: "lower", None: "neither"}[card.higher_is_better]
     rows = {
         "meaning": card.summary,
@@ -156,7 +159,7 @@ def _measures_of(family: str) -> Table:
             table.notes.append(f"{entry.name}: {entry.reason}")
             continue
         parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
-        parameters += [f"{one.name}={'|'.join(one.choices)}" for one in card.parameters]
+        parameters += [f"{parameter.name}={'|'.join(parameter.choices)}" for parameter in card.parameters]
         table.add(card.name, " ".join(parameters), card.formula, card.summary)
         letters.update(card.symbols)
     table.notes += [f"{one}: {meaning}" for one, meaning in letters.items()]

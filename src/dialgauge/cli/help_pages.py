@@ -39,24 +39,24 @@ def group_page(called: str, group: CommandGroup) -> str:
 def command_page(called: str, command: Callable[..., object]) -> str:
     """The page of one command."""
     parameters = command_parameters(command)
-    arguments = [one for one in parameters if not one.is_option]
-    options = [one for one in parameters if one.is_option]
+    arguments = [parameter for parameter in parameters if not parameter.is_option]
+    options = [parameter for parameter in parameters if parameter.is_option]
     return _page(
         _usage(_calls(called, arguments, options)),
         *(_folded(paragraph) for paragraph in _paragraphs(command)),
-        _rows("Arguments", [(one.value_name, _help(one)) for one in arguments]),
-        _rows("Options", [*((_names(one), _help(one)) for one in options), _HELP]),
+        _rows("Arguments", [(argument.value_name, _help(argument)) for argument in arguments]),
+        _rows("Options", [*((_names(option), _help(option)) for option in options), _HELP]),
     )
 
 
 def _calls(called: str, arguments: Sequence[CommandParameter], options: Sequence[CommandParameter]) -> Iterator[str]:
     """How the command is called: a line for each kind of arguments that it takes."""
-    needed = [f"{one.long_name} {one.value_name}" for one in options if one.required]
+    needed = [f"{option.long_name} {option.value_name}" for option in options if option.required]
     before = " ".join([called, *needed, *(["[OPTIONS]"] if len(needed) < len(options) else [])])
     if len(arguments) == 1:
         yield from (f"{before} {names}" for names in arguments[0].value_name.split(" | "))
     else:
-        yield " ".join([before, *(one.value_name for one in arguments)])
+        yield " ".join([before, *(argument.value_name for argument in arguments)])
 
 
 def _names(option: CommandParameter) -> str:

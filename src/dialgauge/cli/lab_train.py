@@ -55,12 +55,12 @@ def train(
         raise DialgaugeError("--json and --table hold the evaluation; add --test FILE to evaluate")
     town = load_town(database) if database else town_beside(dialogues[0])
     ontology = spoken_ontology(town)
-    learned = [one for file in dialogues for one in read(file).dialogues]
+    learned = [dialogue for file in dialogues for dialogue in read(file).dialogues]
     samples = list(human_samples(learned))
     if not any(sample.acts for sample in samples):
         raise DialgaugeError("none of the dialogues has dialogue acts to train on", file=dialogues[0])
     others = read(test).dialogues if test else []
-    if shared := {one.id for one in others} & {one.id for one in learned}:
+    if shared := {other.id for other in others} & {one.id for one in learned}:
         raise DialgaugeError(
             f"{counted(len(shared), 'dialogue')}, for example {min(shared)}, {'is' if len(shared) == 1 else 'are'} "
             "in both the training and the --test files",

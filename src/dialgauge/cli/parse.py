@@ -137,7 +137,12 @@ def read_words(called: str, command: Callable[..., object], words: Sequence[str]
     As everywhere: ``--name value``, ``--name=value``, ``-n value``, ``-nvalue``, ``-n=value``, several flags as
     ``-ab``, options and arguments in any order, and after ``--`` only arguments.
     """
-    known = {name: one for one in command_parameters(command) if one.is_option for name in one.options}
+    known = {
+        name: command_parameter
+        for command_parameter in command_parameters(command)
+        if command_parameter.is_option
+        for name in command_parameter.options
+    }
     options: list[tuple[CommandParameter, str]] = []
     places: list[str] = []
     help_wanted = False
@@ -200,11 +205,11 @@ def given_values(called: str, command: Callable[..., object], words: Words) -> d
     for option, text in words.options:
         _take(given, option, True if option.type is bool else value_of(option, text))
     places = words.places
-    for one in parameters:
-        if not one.is_option:
-            taken, places = (places, []) if one.many else (places[:1], places[1:])
+    for parameter in parameters:
+        if not parameter.is_option:
+            taken, places = (places, []) if parameter.many else (places[:1], places[1:])
             for text in taken:
-                _take(given, one, value_of(one, text))
+                _take(given, parameter, value_of(parameter, text))
     see = f" ('{called} --help' shows how to call it)"
     for one in sorted(parameters, key=lambda one: one.is_option):
         if one.required and one.name not in given:
@@ -217,20 +222,31 @@ def given_values(called: str, command: Callable[..., object], words: Words) -> d
 
 def keyword_arguments(command: Callable[..., object], given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the call: values, and bundles made of them. What was not given has its default."""
-    parameters = [one for one in command_parameters(command) if one.name in given]
-    made = {one.name: given[one.name] for one in parameters if not one.bundle}
+    parameters = [
+        command_parameter for command_parameter in command_parameters(command) if command_parameter.name in given
+    ]
+    made = {parameter.name: given[parameter.name] for parameter in parameters if not parameter.bundle}
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
-            made[name] = hint(**{one.name: given[one.name] for one in parameters if one.bundle == name})
+            made[name] = hint(
+                **{parameter.name: given[parameter.name] for parameter in parameters if parameter.bundle == name}
+            )
     return made
 
 
 def check_together(command: Callable[..., object], words: Words) -> None:
     """An error for options that exclude each other, and for one without the option that it needs."""
-    known = {name: one for one in command_parameters(command) if one.is_option for name in one.options}
+    known = {
+        name: command_parameter
+        for command_parameter in command_parameters(command)
+        if command_parameter.is_option
+        for name in command_parameter.options
+    }
     typed = words.named
-    arguments = [one for one in command_parameters(command) if not one.is_option][: len(words.places)]
-    given = {re.sub(r"[][]|\.\.\.", "", one.value_name).split(" |")[0]: one for one in arguments}
+    arguments = [
+        command_parameter for command_parameter in command_parameters(command) if not command_parameter.is_option
+    ][: len(words.places)]
+    given = {re.sub(r"[][]|\.\.\.", "", argument.value_name).split(" |")[0]: argument for argument in arguments}
     given |= {one.long_name: one for one in known.values() if one.long_name in typed}
     unfit: dict[str, list[str]] = {}
     for name, one in given.items():
@@ -302,14 +318,14 @@ def _no_choice(value: object, known: Sequence[str]) -> str:
 
 def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> None:
     """An error where a file that the call is to write cannot be written: better now than after the work."""
-    parameters = {one.name: one for one in command_parameters(command)}
-    for name, one in parameters.items():
-        if given.get(name) is None or not isinstance(one.declaration, OutputFile | OutputFolder):
+    parameters = {command_parameter.name: command_parameter for command_parameter in command_parameters(command)}
+    for name, parameter in parameters.items():
+        if given.get(name) is None or not isinstance(parameter.declaration, OutputFile | OutputFolder):
             continue
         from dialgauge.files import check_output, check_writable
 
         path = Path(given[name])
-        if isinstance(one.declaration, OutputFolder):
+        if isinstance(parameter.declaration, OutputFolder):
             check_writable(path)
             continue
         check_output(path)
@@ -319,7 +335,7 @@ def check_outputs(command: Callable[..., object], given: Mapping[str, Any]) -> N
             _holds(each, path) for each in _names(read)
         ):
             raise DialgaugeError(
-                f"{one.long_name} would overwrite an input of this command; choose another file", file=str(path)
+                f"{parameter.long_name} would overwrite an input of this command; choose another file", file=str(path)
             )
 
 

@@ -64,7 +64,7 @@ def absence(folder: Path | None = None) -> str:
         here = folder or Path.cwd()
         inside = [here, *here.parents]
         root = next((one for one in inside if (one / ".git").exists()), None)
-        above = next((one / FILE_NAME for one in here.parents if (one / FILE_NAME).is_file()), None)
+        above = next((parent / FILE_NAME for parent in here.parents if (parent / FILE_NAME).is_file()), None)
     except OSError:  # a folder that is gone, or that nobody may look into
         return f"no {FILE_NAME}: the current folder cannot be read"
     where = "" if root is None or root == here else f" or above it, up to the repository root {root}"
@@ -130,7 +130,9 @@ def _has_use(option: CommandParameter, others: Iterable[CommandParameter], typed
     """Whether a default can stand beside what was typed."""
     settings = option.declaration.settings
     refused = [*settings.get("not_with", ())]
-    refused += [one.long_name for one in others if option.long_name in one.declaration.settings.get("not_with", ())]
+    refused += [
+        other.long_name for other in others if option.long_name in other.declaration.settings.get("not_with", ())
+    ]
     return not any(name in typed for name in refused) and settings.get("needs") in {None, *typed}
 
 
@@ -158,10 +160,10 @@ def unknown_key(key: str, command: str, options: Collection[str]) -> str:
 def settable(command: Callable[..., object]) -> dict[str, CommandParameter]:
     """The options of a command by the names that the file has them under."""
     return {
-        name.removeprefix("--"): one
-        for one in command_parameters(command)
-        if one.is_option
-        for name in one.options
+        name.removeprefix("--"): command_parameter
+        for command_parameter in command_parameters(command)
+        if command_parameter.is_option
+        for name in command_parameter.options
         if name.startswith("--")
     }
 

@@ -67,8 +67,8 @@ def main(
         output.document("reproduce", as_json(reproduction))
     tables = [*([missing_table(reproduction)] if reproduction.missing else []), *item_tables(reproduction)]
     write_table_file(tables, output.table)
-    for one in tables if output.on_screen else ():
-        out.print(one.render("terminal"))
+    for table in tables if output.on_screen else ():
+        out.print(table.render("terminal"))
         out.print()
     if reproduction.is_empty:
         raise DialgaugeError(f"nothing of {paper} could be computed: {how_to_get(paper, data)}")

@@ -180,7 +180,7 @@ def score(
     if views.worst or views.worst_by != WORST_BY:
         ranking_measure(views.worst_by)
     if from_runs:
-        results = TrackingRuns(Store(output.store).open(one) for one in from_runs)
+        results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)
         if looks := [name for name, value in views.named.items() if value]:
             results.require_turns(", ".join(looks))
     else:

@@ -146,7 +146,7 @@ def figures(
     output.show([*tables, *lists(row_limit(limit))], in_file=whole)
     if output.json is not None:
         output.document("users-figures", figure_numbers(presented))
-    output.draw({one.name: partial(draw, one) for one in analyses})
+    output.draw({analysis.name: partial(draw, analysis) for analysis in analyses})
     return finish([presented])
 
 

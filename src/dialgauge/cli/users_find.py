@@ -116,7 +116,8 @@ _COLUMNS = {
 def _shown(found: Table) -> Table:
     """What was found, in words and percent."""
     columns = [
-        _COLUMNS.get(one.title) or Column(one.title, digits=2, percent="GCDF1" in one.title) for one in found.columns
+        _COLUMNS.get(column.title) or Column(column.title, digits=2, percent="GCDF1" in column.title)
+        for column in found.columns
     ]
-    notes = ["Scores in percent; CSV and JSON have fractions."] if any(one.percent for one in columns) else []
+    notes = ["Scores in percent; CSV and JSON have fractions."] if any(column.percent for column in columns) else []
     return Table(found.title, columns, found.cells, notes)

@@ -89,9 +89,16 @@ def agreement_table(judged: Mapping[tuple[str, str, int], Sequence[UserFault]], 
     if not labels:
         table.notes.append("None of these conversations is labelled, so nobody knows how far the judge can be trusted.")
         return table
-    for kind, one in judge_records({label.key: judged[label.key] for label in labels}, labels).items():
-        if one.right or one.wrong or one.missed:
-            table.add(kind, one.right, one.wrong, one.missed, one.precision.value, one.recall.value)
+    for kind, judge_record in judge_records({label.key: judged[label.key] for label in labels}, labels).items():
+        if judge_record.right or judge_record.wrong or judge_record.missed:
+            table.add(
+                kind,
+                judge_record.right,
+                judge_record.wrong,
+                judge_record.missed,
+                judge_record.precision.value,
+                judge_record.recall.value,
+            )
     table.notes.append(f"On {len(labels)} labelled conversations; what the checks found is not counted here.")
     return table
 

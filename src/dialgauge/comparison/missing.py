@@ -65,7 +65,7 @@ def lacking_systems(scores: PairedScores, runs: Mapping[str, Run]) -> list[Lacki
     for system, number in zip(scores.systems, scores.lacking or [0] * len(scores.systems), strict=True):
         run = runs.get(system)
         counts = [(number, scores.all_dialogues, f"{unit}s")] if number else _unscored(run) if run else []
-        lacking += [LackingSystem(system, _file(run) if run else "", *one) for one in counts[:1]]
+        lacking += [LackingSystem(system, _file(run) if run else "", *count) for count in counts[:1]]
     return lacking
 
 

@@ -40,7 +40,7 @@ def unlike_units(
         _refuse_domains(runs)
     contents = [_contents(run, units.get(run.id, {})) for run in runs]
     shared = [key for key in contents[0] if all(key in other for other in contents[1:])]
-    unlike = [contents[0][key][0] for key in shared if _differ([one[key][1] for one in contents], by_domain)]
+    unlike = [contents[0][key][0] for key in shared if _differ([content[key][1] for content in contents], by_domain)]
     if len(unlike) > max(1, len(shared) // _FEW) or (unlike and len(unlike) == len(shared)):
         distinct = len({run.name for run in runs}) == len(runs)
         names = " and ".join(run.name if distinct else run.id for run in runs)
@@ -72,8 +72,8 @@ def _refuse_domains(runs: Sequence[Run]) -> None:
 
 def _differ(contents: Sequence[_Content], by_domain: bool) -> bool:
     """Is anything known to be different? What a run does not say is not."""
-    domains = {one[0] for one in contents if one[0]} if by_domain else set()
-    goals = {one[1] for one in contents if one[1]}
+    domains = {content[0] for content in contents if content[0]} if by_domain else set()
+    goals = {content[1] for content in contents if content[1]}
     return len(domains) > 1 or len(goals) > 1
 
 

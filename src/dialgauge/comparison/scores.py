@@ -193,7 +193,7 @@ def on_the_same_turns(scores: PairedScores, turns: Mapping[str, GivenTable]) -> 
     if all(names == other[0] and all(map(np.array_equal, first, other[1:])) for other in columns):
         return scores
     numbers = [_turn_numbers(*each) for each in columns]
-    unlike = [name for name in scores.dialogues if len({one.get(dialogue_key(name)) for one in numbers}) > 1]
+    unlike = [name for name in scores.dialogues if len({number.get(dialogue_key(name)) for number in numbers}) > 1]
     if not unlike:
         return scores
     if len(unlike) == len(scores.dialogues):

@@ -167,7 +167,7 @@ def system_table_json(table: SystemTable) -> dict[str, Any]:
     return {
         "systems": list(table.systems),
         "measures": list(table.measures),
-        "spread": [asdict(one) | {"range": one.range} for one in spreads(table.measures, table.values)],
+        "spread": [asdict(spread) | {"range": spread.range} for spread in spreads(table.measures, table.values)],
         "correlations": {kind: correlation_matrix(columns, kind) for kind in CORRELATIONS},
     }
 
@@ -176,7 +176,7 @@ def spread_figure(table: SystemTable) -> Any:
     """Mean and spread of each measure, every system a dot."""
     from dialgauge.report import mean_spread
 
-    known = [one for one in spreads(table.measures, table.values) if one.mean is not None]
+    known = [spread for spread in spreads(table.measures, table.values) if spread.mean is not None]
     fractions = all(map(_is_share, known))
     return mean_spread(
         [one.measure for one in known],

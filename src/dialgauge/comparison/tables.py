@@ -78,8 +78,8 @@ def _by_measures(comparison: Comparison, title: str, columns: list[list[Cell]]) 
 def score_table(comparison: Comparison) -> Table:
     """Systems by measures, best first: scores with intervals and letters; the best in bold."""
     cells = [
-        _score_cells(comparison, place, [f" {text}" for text in one.letters])
-        for place, one in enumerate(standings(comparison))
+        _score_cells(comparison, place, [f" {text}" for text in standing.letters])
+        for place, standing in enumerate(standings(comparison))
     ]
     table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
@@ -92,9 +92,9 @@ def score_table(comparison: Comparison) -> Table:
 def rank_range_table(comparison: Comparison) -> Table:
     """The best and the worst rank that the tests leave each system, measure by measure."""
     table = Table("Possible ranks", ["measure", "system", "letters", "best rank", "worst rank"])
-    for measure, one in zip(comparison.measures, standings(comparison), strict=True):
+    for measure, standing in zip(comparison.measures, standings(comparison), strict=True):
         for row in order(comparison):
-            table.add(measure, comparison.systems[row], one.letters[row], one.best[row], one.worst[row])
+            table.add(measure, comparison.systems[row], standing.letters[row], standing.best[row], standing.worst[row])
     return table
 
 
@@ -150,10 +150,10 @@ def amount_notes(comparison: Comparison) -> list[str]:
         f"survive one more, extreme {unit}."
     ]
     alone = [
-        f"{one.measure} of {one.first} and {one.second} (p = {one.p_randomisation:.3f}; "
-        f"{one.p:.3f} with one more {unit})"
-        for one in comparison.differences()
-        if one.randomisation_alone and not comparison.too_few
+        f"{difference.measure} of {difference.first} and {difference.second} (p = {difference.p_randomisation:.3f}; "
+        f"{difference.p:.3f} with one more {unit})"
+        for difference in comparison.differences()
+        if difference.randomisation_alone and not comparison.too_few
     ]
     if alone:
         sentences.append(f"The randomisation alone would have told apart: {'; '.join(alone)}.")

@@ -98,7 +98,7 @@ class Verdict:
         return f"{measure} names no clear winner: {behind} {one.certainty}"
 
     def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict) -> Iterator[str]:
-        clear = [one for one in others if one.clear]
+        clear = [other for other in others if other.clear]
         for leader in sorted(dict.fromkeys(one.leader for one in clear), key=lambda name: name != headline.leader):
             won = [one for one in clear if one.leader == leader]
             names = listed([plain(one.measure) for one in won], _NAMED)
@@ -108,10 +108,10 @@ class Verdict:
                 yield f"in {names} {plain(leader)} is ahead by {won[0].amount} {won[0].certainty}"
             else:
                 yield f"in {names} {plain(leader)} is ahead"
-        if unclear := [one.measure for one in others if one.defined and not one.clear]:
+        if unclear := [other.measure for other in others if other.defined and not other.clear]:
             what = "cannot tell them apart" if self._two else f"{_verb('name', unclear)} no clear winner"
             yield f"{_counted(unclear)} {what}"
-        if undefined := [one.measure for one in others if not one.defined]:
+        if undefined := [other.measure for other in others if not other.defined]:
             yield f"{_counted(undefined)} {_verb('lack', undefined)} a value for some system"
 
 

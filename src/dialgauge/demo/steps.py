@@ -180,12 +180,12 @@ STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, ans
 def _better(comparison: Comparison, measure: str) -> str:
     """Who is better, by how many measures, and by one of them how much."""
     differences = list(comparison.differences())
-    shown = next(one for one in differences if one.measure == measure)
+    shown = next(difference for difference in differences if difference.measure == measure)
     if not shown.significant:
         pair = f"{TRACKERS[shown.first]} from {TRACKERS[shown.second]}"
         return f"By {measure} nobody can tell {pair}: it could be noise (p = {shown.p:.2g})."
     points, low, high = (100 * abs(value) for value in (shown.difference, shown.low, shown.high))
-    everywhere = all(one.significant and one.better == shown.better for one in differences)
+    everywhere = all(difference.significant and difference.better == shown.better for difference in differences)
     other = shown.second if shown.better == shown.first else shown.first
     return (
         f"{TRACKERS[shown.better]} beats {TRACKERS[other]}{', by every measure; by' if everywhere else ' by'} "

@@ -148,7 +148,8 @@ class RayConnection:
                 raise self._unusable(str(error).strip() or type(error).__name__, said.read()) from error
         here = ray.get_runtime_context().get_node_id()
         self._node = next(
-            ((one["NodeManagerAddress"], one["NodeManagerPort"]) for one in ray.nodes() if one["NodeID"] == here), None
+            ((node["NodeManagerAddress"], node["NodeManagerPort"]) for node in ray.nodes() if node["NodeID"] == here),
+            None,
         )
 
     def _try_out(self, address: str) -> None:

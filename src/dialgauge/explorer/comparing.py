@@ -155,10 +155,10 @@ def trials_side_by_side(library: Library, run: Run, task: str) -> SideBySide:
     if not names:
         raise DialgaugeError(f"the run '{run.id}' has no trials of a task '{task}'")
     dialogues = tuple(library.dialogue(run, name) for name in names)
-    views = tuple(pages.dialogue(library, run, one) for one in dialogues)
+    views = tuple(pages.dialogue(library, run, dialogue) for dialogue in dialogues)
     titles = tuple(
-        f"{one.id}: {view.badges[0].text}" if view.badges else one.id
-        for one, view in zip(dialogues, views, strict=True)
+        f"{dialogue.id}: {view.badges[0].text}" if view.badges else dialogue.id
+        for dialogue, view in zip(dialogues, views, strict=True)
     )
     return SideBySide((run,) * len(names), titles, dialogues, views, _aligned(views), None)
 

@@ -185,7 +185,7 @@ def _check_origin(scope: Scope, host: str) -> None:
     site, mode = _values(scope, b"sec-fetch-site"), _values(scope, b"sec-fetch-mode")
     ours = site in (["same-origin"], ["none"])
     if scope["method"] in READING:
-        framed = any(one in _FRAMES for one in _values(scope, b"sec-fetch-dest"))
+        framed = any(value in _FRAMES for value in _values(scope, b"sec-fetch-dest"))
         if site and not ours and (mode != ["navigate"] or framed):
             raise _Refusal(403, "A page on another server requested this; open its address directly instead.")
         return

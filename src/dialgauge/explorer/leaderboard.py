@@ -89,7 +89,7 @@ def _board(kind: str, signature: str, runs: Sequence[Run]) -> Board:
             run,
             first.ranks(place[run.id]) if first else "",
             measures,
-            {name: one.letters[place[run.id]] for name, one in letters.items()},
+            {name: letter.letters[place[run.id]] for name, letter in letters.items()},
         )
         for run in _sorted(runs, measures)
     ]

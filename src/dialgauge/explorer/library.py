@@ -108,7 +108,7 @@ class Library:
         if kind is None:
             return None
         others = (one for one in (self._beside(run) if corpus else ()) if one.kind == kind and table in one.tables)
-        if (stored := next((one for one in others if one.manifest.corpus == corpus), None)) is not None:
+        if (stored := next((other for other in others if other.manifest.corpus == corpus), None)) is not None:
             return stored
         return self.of_run(f"companion {kind}", run, lambda: _made_now(kind, run))
 

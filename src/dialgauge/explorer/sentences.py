@@ -119,8 +119,8 @@ def _of_several(comparison: Comparison, measures: Sequence[str], words: Glossary
     by_name = dict(zip(comparison.measures, standings(comparison), strict=True))
     verdicts = [_verdict(comparison, measure, by_name[measure]) for measure in measures]
     told: list[str] = []
-    for leader in dict.fromkeys(one.leader for one in verdicts if one.clear):
-        won = [one for one in verdicts if one.clear and one.leader == leader]
+    for leader in dict.fromkeys(verdict.leader for verdict in verdicts if verdict.clear):
+        won = [verdict for verdict in verdicts if verdict.clear and verdict.leader == leader]
         word = listed(list(dict.fromkeys(_word(comparison, one.measure) for one in won)))
         leads = "; ".join(_lead(comparison, one, words) for one in won)
         told.append(sentence(f"{plain(comparison.systems[leader])} is {word} than every other system {leads}"))
@@ -183,7 +183,7 @@ def _unclear(comparison: Comparison, alike: Sequence[_Verdict], words: Glossary)
 
 def _disagreement(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[str]:
     """Where measures name different winners; two that cannot be told apart are no contradiction."""
-    directed = [one for one in verdicts if one.clear and _word(comparison, one.measure) == "better"]
+    directed = [verdict for verdict in verdicts if verdict.clear and _word(comparison, verdict.measure) == "better"]
     winners = list(dict.fromkeys(one.leader for one in directed))
     if len(winners) < 2:
         return []

@@ -99,7 +99,7 @@ def _compared(comparison: Comparison) -> Table:
         " ".join(
             [
                 f"Systems that share a letter cannot be told apart (p < {comparison.alpha:g}). {comparison.basis}.",
-                *(["Shares in percent."] if any(one is not None and one.unit == SHARE for one in scores) else []),
+                *(["Shares in percent."] if any(score is not None and score.unit == SHARE for score in scores) else []),
                 *([f"Lower is better: {listed(falling)}."] if falling else []),
                 *([f"Measures not shown: {left_out}."] if left_out else []),
             ]

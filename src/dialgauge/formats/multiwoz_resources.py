@@ -128,4 +128,4 @@ def _split(key: str, part: Part) -> tuple[str, str]:
 
 
 def _values(raw: list[str]) -> Values:
-    return tuple(dict.fromkeys(one for value in raw for one in alternatives(value)))
+    return tuple(dict.fromkeys(alternative for value in raw for alternative in alternatives(value)))

@@ -70,7 +70,7 @@ class ParquetDialogues(DialogueFormat):
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         import polars
 
-        records = [(one.id, _ENCODER.encode(one).decode()) for one in dialogues]
+        records = [(dialogue.id, _ENCODER.encode(dialogue).decode()) for dialogue in dialogues]
         frame = polars.DataFrame(records, {"id": polars.String, "record": polars.String}, orient="row")
         out.write(parquet_bytes(frame))
 

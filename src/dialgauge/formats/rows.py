@@ -244,7 +244,7 @@ def _speaker(value: Any) -> str:
 def _listed(turns: Any) -> list[Any]:
     """The turns of a dialogue; a dataset may hold them as lists of their fields."""
     turns = _parsed(turns)
-    if isinstance(turns, dict) and all(isinstance(one, list) for one in turns.values()):
+    if isinstance(turns, dict) and all(isinstance(turn, list) for turn in turns.values()):
         return [dict(zip(turns, values, strict=True)) for values in zip(*turns.values(), strict=True)]
     if not isinstance(turns, list):
         raise TypeError("turns must be a list")

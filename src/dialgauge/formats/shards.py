@@ -54,9 +54,9 @@ def _inside(names: list[str]) -> list[str]:
     """The names without the folder that they share."""
     pieces = [name.replace(os.sep, "/").split("/") for name in names]
     shared = 0
-    while all(len(one) > shared + 1 and one[: shared + 1] == pieces[0][: shared + 1] for one in pieces):
+    while all(len(piece) > shared + 1 and piece[: shared + 1] == pieces[0][: shared + 1] for piece in pieces):
         shared += 1
-    return ["/".join(one[shared:]) for one in pieces]
+    return ["/".join(piece[shared:]) for piece in pieces]
 
 
 @contextmanager

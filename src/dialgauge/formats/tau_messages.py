@@ -105,8 +105,12 @@ def _results(messages: Sequence[TauMessage]) -> dict[tuple[int, int], _ToolResul
         if message.role in _SPEAKERS and message.tool_calls:
             open_calls = [(place, number, call.id) for number, call in enumerate(message.tool_calls)]
         for result in _tool_results(message):
-            match = next((one for one in open_calls if result.id is not None and one[2] == result.id), None)
-            match = match or next((one for one in open_calls if result.id is None or one[2] is None), None)
+            match = next(
+                (open_call for open_call in open_calls if result.id is not None and open_call[2] == result.id), None
+            )
+            match = match or next(
+                (open_call for open_call in open_calls if result.id is None or open_call[2] is None), None
+            )
             if match is not None:
                 open_calls.remove(match)
                 found[match[:2]] = result

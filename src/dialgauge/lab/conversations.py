@@ -46,7 +46,9 @@ def conversations_with(
 
     The system's database is the setting's knowledge base unless one is given.
     """
-    known = database or FactDatabase(fact for one in setting.knowledge.restaurants for fact in one.listing)
+    known = database or FactDatabase(
+        fact for restaurant in setting.knowledge.restaurants for fact in restaurant.listing
+    )
     user = RestaurantUser(setting.world.phrases, setting.world.domain)
     for position in range(start, start + count):
         yield converse(user, system, restaurant_scenario(setting, position, known, candidates))

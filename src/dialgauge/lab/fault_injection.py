@@ -201,7 +201,7 @@ def _without(task: TownTask, what: str, slot: str) -> TownTask:
         return {name: value for name, value in (values or {}).items() if name != slot} or None
 
     if what == "request":
-        return replace(task, requests=tuple(one for one in task.requests if one != slot))
+        return replace(task, requests=tuple(request for request in task.requests if request != slot))
     if what == "booking":
         return replace(task, book=less(task.book), book_first=less(task.book_first))
     return replace(task, info=less(task.info) or {}, first=less(task.first))

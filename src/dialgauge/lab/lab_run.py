@@ -265,8 +265,8 @@ def _labelled(sitting: LabConfig) -> dict[str, dict[str, Any]]:
     """Of agents that have only words: who labels them with acts, and what a million of their tokens costs."""
     sides = {"user": sitting.user, "system": sitting.system}
     agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
-    acts = {side: one.acts_source for side, one in agents.items() if hasattr(one, "acts_source")}
-    prices = {side: one.prices for side, one in agents.items() if hasattr(one, "prices") and any(one.prices)}
+    acts = {side: agent.acts_source for side, agent in agents.items() if hasattr(agent, "acts_source")}
+    prices = {side: agent.prices for side, agent in agents.items() if hasattr(agent, "prices") and any(agent.prices)}
     return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
 
 

@@ -33,8 +33,8 @@ class Outcomes:
     """How conversations ended."""
 
     def __init__(self, conversations: Sequence[Dialogue]) -> None:
-        self.ids = tuple(one.id for one in conversations)
-        self._outcomes = [one.outcome for one in conversations]
+        self.ids = tuple(conversation.id for conversation in conversations)
+        self._outcomes = [conversation.outcome for conversation in conversations]
 
     @property
     def dialogues(self) -> int:
@@ -49,12 +49,17 @@ class Outcomes:
     @cached_property
     def completed(self) -> NDArray[np.float64]:
         """Which were carried to the end."""
-        return np.array([one is not None and one.success is True for one in self._outcomes], dtype=np.float64)
+        return np.array(
+            [outcome is not None and outcome.success is True for outcome in self._outcomes], dtype=np.float64
+        )
 
     @cached_property
     def judged(self) -> NDArray[np.float64]:
         """Which can be judged: not those that a user ended without a verdict. A system that hangs up did not finish."""
-        judged = (one is not None and (one.success is not None or one.ended_by != "user") for one in self._outcomes)
+        judged = (
+            outcome is not None and (outcome.success is not None or outcome.ended_by != "user")
+            for outcome in self._outcomes
+        )
         return np.array(list(judged), dtype=np.float64)
 
 

@@ -107,7 +107,7 @@ def _goals_in(file: str) -> list[tuple[str, Goal]]:
         if written is None:
             raise
         return written
-    named = [(one.id.removesuffix(".json"), one.goal) for one in dialogues if one.goal is not None]
+    named = [(dialogue.id.removesuffix(".json"), dialogue.goal) for dialogue in dialogues if dialogue.goal is not None]
     if not named:
         raise DialgaugeError("no dialogue here has a goal; each conversation needs one", file=file)
     return named

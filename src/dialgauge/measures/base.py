@@ -146,13 +146,13 @@ class Measure(Generic[E]):
     def __str__(self) -> str:
         """The shortest name: defaults left out; parses back to the same measure."""
         given = dict(self.given)
-        named = ((one, given[one.name]) for one in self.card.parameters if one.name in given)
+        named = ((parameter, given[parameter.name]) for parameter in self.card.parameters if parameter.name in given)
         return self._written({one.name: value for one, value in named if value != one.default})
 
     def full(self, evidence: E | None = None) -> str:
         """The name with every setting, as signatures print it; with evidence, automatic settings resolved."""
         resolved = self.settings(evidence)
-        return self._written({one.name: resolved[one.name] for one in self.card.parameters})
+        return self._written({parameter.name: resolved[parameter.name] for parameter in self.card.parameters})
 
     def settings(self, evidence: E | None = None) -> dict[str, Setting]:
         """All settings by name; the part, where there is one, under ``part``."""

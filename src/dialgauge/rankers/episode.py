@@ -110,7 +110,7 @@ def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
 
 def points_of(dialogs: Iterable[Episode]) -> list[AnsweredPoint]:
     """All places to answer with what was answered, dialog by dialog."""
-    return [point for one in dialogs for point in one.points()]
+    return [point for dialog in dialogs for point in dialog.points()]
 
 
 def _facts(results: tuple[Fact, ...] | None) -> list[Line]:

@@ -270,7 +270,7 @@ def _task(
 
 
 def _answered(dialogues: Iterable[Dialogue]) -> list[Episode]:
-    return [one for one in episodes(map(joined_messages, dialogues)) if one.prompts]
+    return [episode for episode in episodes(map(joined_messages, dialogues)) if episode.prompts]
 
 
 def read_candidates(path: Path) -> tuple[str, ...]:

@@ -181,9 +181,9 @@ def _stand_in(text: str, names: LongNames, width: int) -> str:
 def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
     """The columns that fit into a width; into None, all of them."""
     every = range(len(columns))
-    if width is None or _total([one.full for one in columns]) <= width:
-        return Fit(tuple(every), tuple(one.full for one in columns))
-    for asked in ([one.copyable for one in columns], [one.readable for one in columns]):
+    if width is None or _total([column.full for column in columns]) <= width:
+        return Fit(tuple(every), tuple(column.full for column in columns))
+    for asked in ([column.copyable for column in columns], [column.readable for column in columns]):
         kept = _kept(columns, asked, width)
         if _fits([asked[place] for place in kept], width):
             return Fit(tuple(kept), _widened([asked[place] for place in kept], [columns[one] for one in kept], width))
@@ -332,7 +332,7 @@ def _fits(widths: Sequence[int], width: int) -> bool:
 
 def _widened(widths: list[int], wishes: Sequence[ColumnNeeds], width: int) -> tuple[int, ...]:
     """The widths with the places that are left: to the column whose cells lack the most, then to titles."""
-    for full in ([one.cells for one in wishes], [one.full for one in wishes]):
+    for full in ([wish.cells for wish in wishes], [wish.full for wish in wishes]):
         while _total(widths) < width:
             lacking = max(range(len(widths)), key=lambda place: full[place] - widths[place])
             if widths[lacking] >= full[lacking]:

@@ -75,18 +75,18 @@ def run_figures(
             divided.setdefault(_section(one.measure, sections or {}), []).append(one)
     for section, ours in divided.items():
         ending, about = (f"_{_slug(section)}", f": {section}") if section else ("", "")
-        if shares := [one for one in ours if one.share]:
+        if shares := [our for our in ours if our.share]:
             figures[f"scores{ending}"] = partial(_overall, scored, shares, about)
-        if others := [one for one in ours if not one.share]:
+        if others := [our for our in ours if not our.share]:
             figures[f"other_units{ending}"] = partial(_other_units, scored, others, about)
-    parted = [one for one in scored.rows if one.part and one.share]
+    parted = [row for row in scored.rows if row.part and row.share]
     for what in dict.fromkeys(what for one in parted for what in scored.what(one)):
         ours = [one for one in parted if what in scored.what(one)]
         if len(scored.runs) == 1:
             figures[f"by_{_slug(what)}"] = partial(_parts_of_one, scored, ours, what)
         else:
-            for measure in dict.fromkeys(one.measure for one in ours):
-                chosen = [one for one in ours if one.measure == measure]
+            for measure in dict.fromkeys(our.measure for our in ours):
+                chosen = [our for our in ours if our.measure == measure]
                 figures[f"by_{_slug(what)}_{_slug(measure)}"] = partial(_parts_of_several, scored, chosen, what)
     return figures
 
@@ -270,7 +270,7 @@ def _sizes(rows: Sequence[_Row]) -> dict[str, tuple[int, int]]:
     found: dict[str, list[int | None]] = {}
     for row in rows:
         found.setdefault(row.part, []).append(row.cases)
-    known = {part: [one for one in cases if one is not None] for part, cases in found.items()}
+    known = {part: [case for case in cases if case is not None] for part, cases in found.items()}
     return {part: (min(cases), max(cases)) for part, cases in known.items() if len(cases) == len(found[part])}
 
 

@@ -100,25 +100,27 @@ def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: TownS
 def _table(runs: Sequence[_Experiment]) -> Table:
     table = Table(
         "Does our baseline fail in the same way, and does the mended user?",
-        ["", *(Column(one.name, digits=3) for one in runs)],
+        ["", *(Column(run.name, digits=3) for run in runs)],
     )
-    table.add("I-GCDF1", *(one.users.scores["I-GCDF1"].value for one in runs))
+    table.add("I-GCDF1", *(run.users.scores["I-GCDF1"].value for run in runs))
     for domain in _DOMAINS:
-        table.add(f"  {domain}", *(one.users.scores[f"I-GCDF1[{domain}]"].value for one in runs))
-    table.add("R-GCDF1", *(one.users.scores["R-GCDF1"].value for one in runs))
-    table.add("conversations at the limit", *(one.share(_at_limit) for one in runs))
-    table.add("... that repeat a booking", *(one.share(_repeats_booking) for one in runs))
+        table.add(f"  {domain}", *(run.users.scores[f"I-GCDF1[{domain}]"].value for run in runs))
+    table.add("R-GCDF1", *(run.users.scores["R-GCDF1"].value for run in runs))
+    table.add("conversations at the limit", *(run.share(_at_limit) for run in runs))
+    table.add("... that repeat a booking", *(run.share(_repeats_booking) for run in runs))
     for domain in _DOMAINS:
-        table.add(f"{domain} never mentioned", *(one.never_mentioned(domain) for one in runs))
-    table.add("success, compat", *(one.compat for one in runs))
-    table.add("success, strict", *(one.strict for one in runs))
+        table.add(f"{domain} never mentioned", *(run.never_mentioned(domain) for run in runs))
+    table.add("success, compat", *(run.compat for run in runs))
+    table.add("success, strict", *(run.strict for run in runs))
     return table
 
 
 def _behaviours(runs: Sequence[_Experiment]) -> Table:
     """Figure 2 of the paper, all domains together: why users repeat constraints."""
-    figures = [next(one for one in paper_figures(run.users) if one.key == "2") for run in runs]
-    table = Table("Why users repeat themselves (Figure 2, counts)", ["", *(one.name for one in runs)])
+    figures = [
+        next(paper_figure for paper_figure in paper_figures(run.users) if paper_figure.key == "2") for run in runs
+    ]
+    table = Table("Why users repeat themselves (Figure 2, counts)", ["", *(run.name for run in runs)])
     for bar in dict.fromkeys(bar for figure in figures for bar in figure.bars):
         table.add(bar, *(int(sum(figure.bars.get(bar, {}).values())) for figure in figures))
     return table

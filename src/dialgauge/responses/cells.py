@@ -340,7 +340,7 @@ class _DistantJobWork(Work[None, Job]):
         known: dict[str, _Cell] = {}
         if not job.fresh:
             configs = {split: _sorted(key.config()) for split, key in planned.items()}
-            known = {split: _Cell(self._stored[one]) for split, one in configs.items() if one in self._stored}
+            known = {split: _Cell(self._stored[config]) for split, config in configs.items() if config in self._stored}
         missing = [split for split in planned if split not in known]
         notes: list[str] = []
         with TemporaryDirectory(prefix="dialgauge-") as folder:

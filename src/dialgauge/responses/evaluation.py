@@ -150,15 +150,15 @@ def evaluate(
 
 def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingResult:
     """An evaluation from the answers to every reply, in the dialogues' order."""
-    ids = {name: number for number, name in enumerate(dict.fromkeys(one.id for one in dialogs if one.prompts))}
+    ids = {name: number for number, name in enumerate(dict.fromkeys(dialog.id for dialog in dialogs if dialog.prompts))}
     if not ids:
         raise DialgaugeError("there is no reply to predict: the list of dialogues is empty")
     rows = np.array(list(answers), dtype=np.int64)
     return RankingResult(
         ids=tuple(ids),
-        dialogue=np.array([ids[one.id] for one in dialogs for _ in one.prompts], dtype=np.int64),
-        turns=np.array([turn for one in dialogs for turn in one.reply_turns], dtype=np.int64),
-        classes=[name for one in dialogs for name in reply_classes(one)],
+        dialogue=np.array([ids[dialog.id] for dialog in dialogs for _ in dialog.prompts], dtype=np.int64),
+        turns=np.array([turn for dialog in dialogs for turn in dialog.reply_turns], dtype=np.int64),
+        classes=[name for dialog in dialogs for name in reply_classes(dialog)],
         gold=rows[:, 0],
         chosen=rows[:, 1],
         ranks=rows[:, 2],
@@ -174,7 +174,7 @@ def _collect_ranked(answers: Iterable[RankedAnswer], dialogs: Sequence[Episode])
 
 def corpus_of(dialogs: Iterable[Episode]) -> list[Dialogue]:
     """The dialogues behind some episodes, for a run."""
-    sources = [one.source for one in dialogs]
+    sources = [dialog.source for dialog in dialogs]
     return [dialogue for dialogue in sources if dialogue is not None]
 
 
@@ -188,8 +188,8 @@ class _Question(NamedTuple):
 
 def _questions(dialogs: Iterable[Episode], candidates: Sequence[str]) -> Iterator[_Question]:
     index = {text: place for place, text in enumerate(candidates)}
-    for one in dialogs:
-        for point, own in zip(one.points(), one.choices, strict=True):
+    for dialog in dialogs:
+        for point, own in zip(dialog.points(), dialog.choices, strict=True):
             places = None if own is None else sorted(_place(index, text, point) for text in own)
             yield _Question(point.question, _place(index, point.reply, point), places)
 
@@ -210,7 +210,7 @@ def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int, keep: i
 def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int, keep: int) -> Iterator[RankedAnswer]:
     """The same answers, asked for turn by turn over some dialogues at a time."""
     for start in range(0, len(dialogs), size):
-        of_dialogs = [list(_questions([one], ranker.candidates)) for one in dialogs[start : start + size]]
+        of_dialogs = [list(_questions([dialog], ranker.candidates)) for dialog in dialogs[start : start + size]]
         answers: list[list[RankedAnswer]] = [[] for _ in of_dialogs]
         for turn in range(max(map(len, of_dialogs), default=0)):
             asked = [number for number, questions in enumerate(of_dialogs) if turn < len(questions)]

@@ -17,10 +17,10 @@ def attention_frame(weights: Sequence[Attention], reply_turns: Sequence[int]) ->
     import polars as pl
 
     rows = [
-        (one.dialogue, reply_turns[one.turn], place, line.kind, line.text, number, hop[place])
-        for one in weights
-        for number, hop in enumerate(one.hops, start=1)
-        for place, line in enumerate(one.memories)
+        (weight.dialogue, reply_turns[weight.turn], place, line.kind, line.text, number, hop[place])
+        for weight in weights
+        for number, hop in enumerate(weight.hops, start=1)
+        for place, line in enumerate(weight.memories)
     ]
     columns = {
         "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,
@@ -45,6 +45,6 @@ def attention_tables(bot: Any, dialogs: Sequence[Episode]) -> dict[str, Callable
     def made() -> polars.DataFrame:
         import polars as pl
 
-        return pl.concat([attention_frame(attend(model, one.points()), one.reply_turns) for one in dialogs])
+        return pl.concat([attention_frame(attend(model, dialog.points()), dialog.reply_turns) for dialog in dialogs])
 
     return {"attention": made}

@@ -217,7 +217,7 @@ def _count(turn: Turn, among: int | None) -> int | None:
 def _cell(reply: Row, among: int | None, candidates: Sequence[Row], attention: Sequence[Row]) -> ReplyCell:
     gold, chosen = reply.get("gold") or "", reply.get("chosen") or ""
     hops, memories = _memories(attention)
-    heaviest = {one.number for one in sorted(memories, key=lambda one: -one.most)[:_OPEN]}
+    heaviest = {memory.number for memory in sorted(memories, key=lambda one: -one.most)[:_OPEN]}
     return ReplyCell(
         gold=gold,
         chosen=chosen,
@@ -228,8 +228,8 @@ def _cell(reply: Row, among: int | None, candidates: Sequence[Row], attention: S
             for row in sorted(candidates, key=lambda row: (row["rank"] is None, row["rank"] or 0))
         ),
         hops=hops,
-        memories=tuple(one for one in memories if one.number in heaviest),
-        rest=tuple(one for one in memories if one.number not in heaviest),
+        memories=tuple(memory for memory in memories if memory.number in heaviest),
+        rest=tuple(memory for memory in memories if memory.number not in heaviest),
     )
 
 

@@ -48,9 +48,9 @@ def candidates_frame(result: RankingResult, candidates: Sequence[str]) -> polars
     """
     import polars as pl
 
-    places = np.array([one.places for one in result.shortlists], dtype=np.int64)
-    scores = np.array([one.scores for one in result.shortlists], dtype=np.float64)
-    golds = np.array([one.gold_score for one in result.shortlists], dtype=np.float64)
+    places = np.array([shortlist.places for shortlist in result.shortlists], dtype=np.int64)
+    scores = np.array([shortlist.scores for shortlist in result.shortlists], dtype=np.float64)
+    golds = np.array([shortlist.gold_score for shortlist in result.shortlists], dtype=np.float64)
     listed, at = np.nonzero(places >= 0)
     lower = np.flatnonzero((result.chosen >= 0) & ~(places == result.gold[:, None]).any(axis=1))
     reply = np.concatenate([listed, lower])

@@ -71,7 +71,7 @@ def results_table(runs: Iterable[Run]) -> Table:
     for run in shown:
         key = CellKey.of_run(run)
         groups.setdefault(msgspec.structs.replace(key, seed=0), []).append(run)
-        others |= {name: score_column(name, one) for name, one in run.scores.items() if name not in DEFAULT}
+        others |= {name: score_column(name, score) for name, score in run.scores.items() if name not in DEFAULT}
     beside_paper = any(key.released for key in groups)
     table = Table(
         "Response selection: per-response (per-dialog) accuracy in percent",
@@ -233,7 +233,7 @@ _COUNTED = ("utterances", "user", "bot", "api_outputs")
 def averages(task: RankingTask, split: str) -> dict[str, float]:
     """Utterances of user (without silences) and bot, and lines of API output (facts, or that there are none)."""
     dialogs = task.split(split)
-    lines = [line for one in dialogs for line in one.lines]
+    lines = [line for dialog in dialogs for line in dialog.lines]
     user = sum(line.kind == "user" and line.text != SILENCE for line in lines) / len(dialogs)
     bot = sum(line.kind == "bot" for line in lines) / len(dialogs)
     outputs = sum(line.kind == "fact" for line in lines) / len(dialogs)
@@ -252,7 +252,7 @@ def _words(task: RankingTask) -> set[str]:
 
 def _said(task: RankingTask) -> set[str]:
     """Those of the dialogs and candidates."""
-    lines = (line for dialogs in task.splits.values() for one in dialogs for line in one.lines)
+    lines = (line for dialogs in task.splits.values() for dialog in dialogs for line in dialog.lines)
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))
     return words

@@ -99,7 +99,7 @@ class RunFolder:
             with _hushed():
                 read = partial(polars.read_parquet, glob=False, hive_partitioning=False)
                 frame = (
-                    read(_named(paths[0])) if len(paths) == 1 else polars.concat([read(_named(one)) for one in paths])
+                    read(_named(paths[0])) if len(paths) == 1 else polars.concat([read(_named(path)) for path in paths])
                 )
         except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             raise self.unreadable(name, error) from error

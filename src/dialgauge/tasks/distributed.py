@@ -111,7 +111,7 @@ def score_elsewhere(
     config = {
         "work": type(work).__name__,
         "settings": work.settings,
-        "systems": sorted(one.source for one in sources),
+        "systems": sorted(source.source for source in sources),
         "files": [shard.key for shard in list_shards(work.files)] if work.files else [],
     }
     bench = (store or Store()).kept_units(kind="tasks", name=sources[0].name, config=config)

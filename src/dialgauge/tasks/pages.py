@@ -223,7 +223,7 @@ def _domains(
     whys = reason_texts(reasons)
     for row in rows:
         domain = row["domain"] or "unknown"
-        own = [one for one in reasons if (one["domain"], one["rule"]) == (row["domain"], row["rules"])]
+        own = [reason for reason in reasons if (reason["domain"], reason["rule"]) == (row["domain"], row["rules"])]
         found.setdefault(domain, []).append(
             TaskRow(
                 domain,
@@ -246,7 +246,7 @@ _TOLD = {"never_told": "not told", **dict.fromkeys(TOLD_IN_VAIN, "told in vain")
 def _asked(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """What was asked for, each with what is wrong with how it was told. Where it is the offer that failed, the reasons
     do not say whether it was told."""
-    told = {one["slot"]: _TOLD[one["reason"]] for one in reasons if one["reason"] in _TOLD}
+    told = {reason["slot"]: _TOLD[reason["reason"]] for reason in reasons if reason["reason"] in _TOLD}
     for name in row["requested"] or ():
         yield name, told.get(name, "not credited") if name in (row["missing"] or ()) else ""
 
@@ -263,7 +263,7 @@ def _offer(row: Mapping[str, Any], reasons: Iterable[Mapping[str, Any]], *, name
     if not offered:
         none = "none needed" if row["inform"] else "none"
         return none if row["turn"] is None else "" if offered is None else "no rows"
-    unfit = next((one["unfit"] for one in reasons if one["unfit"] is not None), None)
+    unfit = next((reason["unfit"] for reason in reasons if reason["unfit"] is not None), None)
     if unfit is not None:
         fit = f", {offered - unfit:,} of which fit the goal"
     elif row["inform"] and not (named and row["rules"] == "mwzeval"):

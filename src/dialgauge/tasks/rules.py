@@ -185,7 +185,7 @@ def judge_mwzeval(
         )
         for domain, goal in gold.domains.items()
     }
-    return DialogueVerdict(inform, all(one.success for one in verdicts.values()), verdicts)
+    return DialogueVerdict(inform, all(verdict.success for verdict in verdicts.values()), verdicts)
 
 
 def _informed(domain: str, goal: DomainGoal, offered: int, fitting: int, town: TownDatabase) -> bool:
@@ -241,8 +241,8 @@ def judge_grounded(
     }
     wanted = {domain: goal.requestable for domain, goal in gold.domains.items()}
     return DialogueVerdict(
-        all(one.inform for one in verdicts.values()),
-        all(one.success for one in verdicts.values()),
+        all(verdict.inform for verdict in verdicts.values()),
+        all(verdict.success for verdict in verdicts.values()),
         verdicts,
         valid_offers=valid_offers,
         offers=offers,

@@ -157,7 +157,7 @@ def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
     """The interval of every system's FGA at each of LAMBDAS."""
     measures = [parse_measure(f"FGA@{at:g}", KIND) for at in LAMBDAS]
     made = intervals([(counts, measures) for counts in systems.values()], how)
-    return {system: [one.ends for one in bands] for system, bands in zip(systems, made, strict=True)}
+    return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
 
 
 def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:

@@ -64,7 +64,7 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
 
 def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
     """What to say beside scores; the official ones say themselves what they do with blank values."""
-    said = [one for one in remarks if not (official and one.what == BLANKS)]
+    said = [remark for remark in remarks if not (official and remark.what == BLANKS)]
     return [replace(one, what=_FILLED) if counts_blanks and one.what == BLANKS else one for one in said]
 
 
@@ -106,7 +106,7 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
-    ontology = next((one.ontology for one in corpus.resources if one.ontology is not None), None)
+    ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
     remarks = tuple(Remark(what, corpus.notes.counts[what], places) for what, places in corpus.notes.places.items())
     return SystemInput(name, corpus.dialogues, corpus.format, path, corpus.kind, ontology, remarks)
 
@@ -128,7 +128,7 @@ def load_systems(
     if all(isinstance(source, str | Path) for source in sources):
         paths = [str(source) for source in sources]
         return [load(path, name, format) for path, name in zip(paths, system_names(paths), strict=True)]
-    dialogues = [one for one in sources if isinstance(one, Dialogue)]
+    dialogues = [source for source in sources if isinstance(source, Dialogue)]
     if len(dialogues) < len(sources):
         raise DialgaugeError("predictions are either files or dialogues; for several systems give a mapping of names")
     return [load(dialogues, None, format)]

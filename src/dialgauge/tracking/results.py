@@ -100,7 +100,7 @@ class TrackedSystem:
     @cached_property
     def signature(self) -> Signature:
         """What the scores share, but for the measure."""
-        return Signature.shared(Signature.parse(one.signature) for one in self.scores.values()).with_(measure="")
+        return Signature.shared(Signature.parse(score.signature) for score in self.scores.values()).with_(measure="")
 
     @cached_property
     def counts(self) -> Counts:
@@ -298,7 +298,9 @@ class TrackingRuns(RunSet):
         return table
 
     def _side_by_side(self) -> Table:
-        titles = [f"{one.name} {one.profile}" if self.several_profiles else one.name for one in self.systems]
+        titles = [
+            f"{system.name} {system.profile}" if self.several_profiles else system.name for system in self.systems
+        ]
         columns = [Column("measure"), *(Column(title, digits=2, percent=True) for title in titles)]
         table = self._noted(Table(self._title, columns, signature=self.signature))
         for name in self._shares:
@@ -374,7 +376,7 @@ class TrackingRuns(RunSet):
             )
         notes += self.ceilings()
         told = {system.name: system.remarks for system in self.systems if system.remarks}
-        notes += [f"{name}: {'; '.join(one.sentence() for one in remarks)}." for name, remarks in told.items()]
+        notes += [f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in told.items()]
         for system in self.systems:
             for measure, why in system.left_out.items():
                 notes.append(f"{system.name}: no {measure}: {why}.")

@@ -85,9 +85,9 @@ class Sensitivity(Struct, frozen=True):
 
         whole = [(self.measure, name, None, value, None, None) for name, value in self.values[system].items()]
         rules = [
-            (self.measure, one.profile, one.rule, one.value_without, one.gained, one.lost)
-            for one in self.rules
-            if one.system == system
+            (self.measure, rule.profile, rule.rule, rule.value_without, rule.gained, rule.lost)
+            for rule in self.rules
+            if rule.system == system
         ]
         names, counts = ("measure", "profile", "rule"), ("gained", "lost")
         schema = {**dict.fromkeys(names, polars.String), "value": polars.Float64, **dict.fromkeys(counts, polars.Int64)}

@@ -123,7 +123,7 @@ class Moments(Struct, frozen=True, array_like=True):
     def of(cls, above: Floats, below: Floats) -> Moments:
         """Those of some dialogues."""
         products = (above, below, above * above, below * below, above * below)
-        return cls(*(float(one.sum()) for one in products))
+        return cls(*(float(product.sum()) for product in products))
 
     @classmethod
     def joined(cls, parts: Sequence[Moments]) -> Moments:
@@ -223,7 +223,7 @@ def _joined_rows(parts: Sequence[Mapping[str, Rows]], left_out: Collection[str])
     known: dict[tuple[int, ...], Floats] = {}
 
     def joined(chunks: Sequence[Floats]) -> Floats:
-        key = tuple(id(one) for one in chunks)
+        key = tuple(id(chunk) for chunk in chunks)
         if key not in known:
             known[key] = np.concatenate(chunks)
         return known[key]

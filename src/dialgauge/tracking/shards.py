@@ -115,11 +115,11 @@ def _tasks(sources: Sequence[str], gold: str | None) -> tuple[list[ShardTask], b
     """The files, each with its gold file where GOLD has one of the same name for each of them."""
     shards = list_shards(sources)
     if gold is None:
-        return [ShardTask(one) for one in shards], False
-    beside = {one.inside: one for one in list_shards([gold])}
-    if len(beside) > 1 and beside.keys() == {one.inside for one in shards}:
-        return [ShardTask(one, beside[one.inside]) for one in shards], True
-    return [ShardTask(one) for one in shards], False
+        return [ShardTask(shard) for shard in shards], False
+    beside = {list_shard.inside: list_shard for list_shard in list_shards([gold])}
+    if len(beside) > 1 and beside.keys() == {shard.inside for shard in shards}:
+        return [ShardTask(shard, beside[shard.inside]) for shard in shards], True
+    return [ShardTask(shard) for shard in shards], False
 
 
 def _scored(
@@ -191,7 +191,11 @@ class _Gathered:
         """The same for dialogues that have no score: predictions that gold lacks, and gold that predictions lack."""
         every = (*self.parts, *self.empty)
         unscored = [(part.shard, one) for part in every for one in part.facts.unscored]
-        missing = [(part.shard, one) for part in every for one in part.facts.coverage.missing_dialogues]
+        missing = [
+            (part.shard, missing_dialogue)
+            for part in every
+            for missing_dialogue in part.facts.coverage.missing_dialogues
+        ]
         for without in filter(None, (unscored, missing)):
             self._refuse_twice([*self._scored(), *without])
 

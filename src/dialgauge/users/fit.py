@@ -63,7 +63,7 @@ def refuse_misfits(scored: ScoredConversations) -> None:
             file=scored.source,
         )
     wordy = any(result.worded for result in scored.results)
-    if wordy and not any(turn.acts for one in scored.dialogues() for turn in one.user_turns()):
+    if wordy and not any(turn.acts for dialogue in scored.dialogues() for turn in dialogue.user_turns()):
         raise DialgaugeError(
             "no user turn of any conversation has a dialogue act, so there is nothing to measure the user by; annotate "
             "what the user says",

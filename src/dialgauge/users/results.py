@@ -90,7 +90,9 @@ def score_users(
     named: list[tuple[str | None, Any]] = [(name, conversations)]
     if isinstance(conversations, Mapping):
         named = list(conversations.items())
-    elif isinstance(conversations, list | tuple) and all(isinstance(one, str | Path) for one in conversations):
+    elif isinstance(conversations, list | tuple) and all(
+        isinstance(conversation, str | Path) for conversation in conversations
+    ):
         named = list(named_files(conversations).items())
     runs = []
     chosen = list(measures)
@@ -319,8 +321,10 @@ class UserRuns(RunSet):
         from dialgauge.users.figures import draw, paper_figures
 
         analyses = {
-            f"{one.name}_{figure_label(place, run.name)}" if len(self) > 1 else one.name: partial(draw, one)
+            f"{paper_figure.name}_{figure_label(place, run.name)}" if len(self) > 1 else paper_figure.name: partial(
+                draw, paper_figure
+            )
             for place, run in enumerate(self.runs, 1)
-            for one in paper_figures(run)
+            for paper_figure in paper_figures(run)
         }
         return {**super().figures(), **analyses}

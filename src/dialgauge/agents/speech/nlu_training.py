@@ -76,13 +76,13 @@ def aligned(sample: NluSample, found: Delexicalised, finder: MentionFinder) -> t
     """The label of each mention that has one, and the labels of the utterance as a whole."""
     labels: dict[int, Label] = {}
     whole: set[Label] = set()
-    for one in sample.acts:
-        for value in one.values or ("",):
-            place = None if value in UNSPOKEN else _mention_of(one, value, sample.spans, found, finder, labels)
+    for act in sample.acts:
+        for value in act.values or ("",):
+            place = None if value in UNSPOKEN else _mention_of(act, value, sample.spans, found, finder, labels)
             if place is None:
-                whole.add((one.name, one.slot, value if value in UNSPOKEN else finder.value(value)))
+                whole.add((act.name, act.slot, value if value in UNSPOKEN else finder.value(value)))
             else:
-                labels[place] = (one.name, one.slot, "")
+                labels[place] = (act.name, act.slot, "")
     return labels, whole
 
 

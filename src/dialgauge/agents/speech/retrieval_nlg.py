@@ -83,7 +83,7 @@ class RetrievalNlg:
         for place in sorted(labels):
             mention, (act_name, slot, _) = found.mentions[place], labels[place]
             wanted = mention.value.lower()
-            fitting = [one for one in open_items if items[one][:2] == (act_name, slot)]
+            fitting = [open_item for open_item in open_items if items[open_item][:2] == (act_name, slot)]
             item = next((one for one in fitting if self._finder.value(values[one]) == wanted), None)
             if item is None:
                 return None

@@ -74,7 +74,7 @@ class AgendaUser:
     @property
     def pending(self) -> str:
         """The domain of a booking that waits for its confirmation."""
-        return next((one.domain for one in self.errands.values() if one.pending and not one.reference), "")
+        return next((errand.domain for errand in self.errands.values() if errand.pending and not errand.reference), "")
 
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""

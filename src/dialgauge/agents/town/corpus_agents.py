@@ -63,7 +63,7 @@ class CorpusAgent:
 
 def _as_said(turn: Turn) -> Turn:
     """A recorded turn as agents of the town say it: text and acts, nothing that annotators added."""
-    acts = None if turn.acts is None else tuple(_goal_act(one) for one in turn.acts)
+    acts = None if turn.acts is None else tuple(_goal_act(act) for act in turn.acts)
     asked = requested(acts) if acts and turn.speaker == "user" else None
     return Turn(speaker=turn.speaker, text=turn.text, acts=acts, requested=asked)
 

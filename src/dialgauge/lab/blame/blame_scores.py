@@ -153,7 +153,7 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
     measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
     if any(one.domains for one in blamed):
         measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in _EVERY_PART)]
-    measures = [one for one in measures if math.isfinite(one.value(evidence))]
+    measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]
     system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[one.dialogue for one in blamed])
     [scores] = score_systems([system])
     if not resamples or not measures:

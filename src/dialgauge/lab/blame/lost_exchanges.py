@@ -101,12 +101,13 @@ def _why_repeated(acts: list[Act], before: Mapping[Act, int], turns: Sequence[Tu
         return "said_not_heard"
     replies = [before[act] + 1 for act in acts] + [place - 1]
     if any(
-        turns[one].heard is not None and set(turns[one].acts or ()) != set(turns[one].heard or ()) for one in replies
+        turns[reply].heard is not None and set(turns[reply].acts or ()) != set(turns[reply].heard or ())
+        for reply in replies
     ):
         return "answered_not_heard"
-    if any(not _matter(turns[one].acts) for one in replies):
+    if any(not _matter(turns[reply].acts) for reply in replies):
         return "heard_not_acted_on"
-    wrong = (_beside(turns, one) or _asked_again(turns, one) for one in replies)
+    wrong = (_beside(turns, reply) or _asked_again(turns, reply) for reply in replies)
     return next((cause for cause in wrong if cause), "never_said")
 
 

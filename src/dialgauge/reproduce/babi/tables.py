@@ -100,7 +100,7 @@ def nearness(record: Reproduction) -> str:
     """How many per-response cells are near the paper's, in one sentence; far above is as far as far below."""
     cells = [item for item in record.items if item.what.endswith(": per-response")]
     differences = [item.difference for item in cells if item.difference is not None]
-    above, below = (sum(sign * one > _NEAR + 1e-9 for one in differences) for sign in (1, -1))
+    above, below = (sum(sign * difference > _NEAR + 1e-9 for difference in differences) for sign in (1, -1))
     absent = len(cells) - len(differences)
     return (
         f"Of the {len(cells)} per-response cells of Tables 2 and 10, {len(differences) - above - below} are within two "

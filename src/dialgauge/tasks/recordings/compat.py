@@ -107,7 +107,7 @@ class CompatRules:
         heard = self._listen(dialogue, goal)
         counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
         stray = sum(_surplus(domain, heard, Task()) for domain in _TOLD.keys() - goal.tasks.keys())
-        hits, false, missed = (sum(one[place] for one in counts.values()) for place in range(3))
+        hits, false, missed = (sum(count[place] for count in counts.values()) for place in range(3))
         precision, recall, f1 = _rates(hits, false + stray, missed)
         rates = {
             domain: rate

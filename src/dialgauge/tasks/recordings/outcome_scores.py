@@ -91,7 +91,7 @@ def score_outcomes(
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
-        dialogues=[one.dialogue.id for one in dialogues],
+        dialogues=[dialogue.dialogue.id for dialogue in dialogues],
         signature=(signature or Signature()).with_(
             failures=dialogues.failures,
             dialogues=str(len(dialogues)),

@@ -79,8 +79,8 @@ class Attempts:
     def tasks(self) -> dict[str, list[int]]:
         """The places of each task's attempts."""
         tasks: dict[str, list[int]] = {}
-        for place, one in enumerate(self.attempts):
-            tasks.setdefault(one.task, []).append(place)
+        for place, attempt in enumerate(self.attempts):
+            tasks.setdefault(attempt.task, []).append(place)
         return tasks
 
     def said(self, key: str) -> str:
@@ -101,7 +101,7 @@ class Attempts:
     @cached_property
     def numbers(self) -> list[int]:
         """The numbers of trials that any task has."""
-        return sorted({one.trial for one in self.attempts})
+        return sorted({attempt.trial for attempt in self.attempts})
 
     @property
     def odd_numbers(self) -> str:
@@ -129,7 +129,7 @@ class Attempts:
     @property
     def repeated_trials(self) -> dict[str, int]:
         """Trials of which there are several conversations under one number, and how many there are."""
-        counts = Counter((one.task, one.trial) for one in self.attempts)
+        counts = Counter((attempt.task, attempt.trial) for attempt in self.attempts)
         return {f"task {task}, trial {trial:,}": count for (task, trial), count in counts.items() if count > 1}
 
     @property
@@ -163,7 +163,7 @@ class Attempts:
     @property
     def scored(self) -> int:
         """How many attempts have a verdict on the agent."""
-        return sum(one.scored for one in self.attempts)
+        return sum(attempt.scored for attempt in self.attempts)
 
     @property
     def scored_of_plan(self) -> int:
@@ -173,23 +173,27 @@ class Attempts:
     @cached_property
     def failed(self) -> dict[str, int]:
         """What failed beside the agent, by reason."""
-        return dict(Counter(one.reason for one in self.attempts if one.end == "infrastructure").most_common())
+        return dict(
+            Counter(attempt.reason for attempt in self.attempts if attempt.end == "infrastructure").most_common()
+        )
 
     @cached_property
     def unfamiliar(self) -> dict[str, int]:
         """Ends that are not known and have a verdict, which counts, by reason."""
         return dict(
-            Counter(one.reason for one in self.attempts if one.reason not in _ENDS and one.scored).most_common()
+            Counter(
+                attempt.reason for attempt in self.attempts if attempt.reason not in _ENDS and attempt.scored
+            ).most_common()
         )
 
     def with_cost(self, side: str) -> int:
         """Of how many attempts with a verdict the file gives the cost of a side."""
-        return sum(one.scored and side in one.costs for one in self.attempts)
+        return sum(attempt.scored and side in attempt.costs for attempt in self.attempts)
 
     @property
     def unjudged(self) -> int:
         """How many attempts came to their end and have no reward."""
-        return sum(one.end != "infrastructure" and not one.scored for one in self.attempts)
+        return sum(attempt.end != "infrastructure" and not attempt.scored for attempt in self.attempts)
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -86,7 +86,7 @@ def _call_chart(library: RunTables, run: Run) -> Any:
     bars: dict[str, dict[str, float]] = {}
     for name, outcome, count in library.table(run, CALLS).group_by("name", "outcome").len().rows():
         bars.setdefault(name, {})[outcome or "done"] = count
-    outcomes = sorted({outcome for one in bars.values() for outcome in one}, key=lambda one: (one != "done", one))
+    outcomes = sorted({outcome for bar in bars.values() for outcome in bar}, key=lambda one: (one != "done", one))
     return stacked_bars(bars, outcomes, title="Tool calls", value="calls")
 
 

@@ -47,7 +47,7 @@ class TrialEvidence:
     @property
     def parts(self) -> list[str]:
         """The parts of the reward that any attempt has, by name."""
-        return sorted({part for one in self.attempts for part in one.parts})
+        return sorted({part for attempt in self.attempts for part in attempt.parts})
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """The verdicts of the file, of attempts that count."""
@@ -70,7 +70,7 @@ def _part(settings: Settings) -> str:
 
 
 def _rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
-    values = [value(one, settings) if one.scored else None for one in evidence.attempts]
+    values = [value(attempt, settings) if attempt.scored else None for attempt in evidence.attempts]
     above = np.array([0.0 if one is None else one for one in values], np.float64)
     return above, np.array([one is not None for one in values], np.float64)
 
@@ -108,7 +108,7 @@ def _no_cost(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings) or _whole(settings):
         return why
     side = str(settings["of"])
-    known = any(_cost(one, settings) is not None for one in evidence.attempts if one.scored)
+    known = any(_cost(attempt, settings) is not None for attempt in evidence.attempts if attempt.scored)
     return None if known else f"the file does not say what {'both sides' if side == 'both' else f'the {side}'} cost"
 
 

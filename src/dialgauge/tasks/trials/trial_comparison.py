@@ -54,7 +54,7 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
     """What would settle the difference of two runs in pass^1."""
     difference = comparison.difference(first, second, PASS_1)
     counts = [_counts(comparison.runs[name], comparison.dialogues) for name in (first, second)]
-    trials = tuple(max(trials for _, trials in one) for one in counts)
+    trials = tuple(max(trials for _, trials in count) for count in counts)
     found = comparison.detectable_between(first, second, PASS_1)
     known = math.isfinite(found)
     made = Settling(
@@ -80,14 +80,14 @@ def settling(comparison: Comparison, first: str, second: str) -> Settling:
 
 def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -> tuple[int | None, str]:
     """How many trials of each task shrink the variance of a task's difference to this share of it."""
-    if any(trials < 2 for one in counts for _, trials in one):
+    if any(trials < 2 for count in counts for _, trials in count):
         return None, "some tasks were tried once, so it is unknown how much is chance"
-    single = [[flip_chance(*each) / 2 for each in one] for one in counts]
+    single = [[flip_chance(*each) / 2 for each in count] for count in counts]
     chance = sum(
-        float(np.mean([value / trials for value, (_, trials) in zip(values, one, strict=True)]))
-        for values, one in zip(single, counts, strict=True)
+        float(np.mean([value / trials for value, (_, trials) in zip(values, count, strict=True)]))
+        for values, count in zip(single, counts, strict=True)
     )
-    rates = [np.array([passed / trials for passed, trials in one]) for one in counts]
+    rates = [np.array([passed / trials for passed, trials in count]) for count in counts]
     variance = float(np.var(rates[0] - rates[1], ddof=1))
     between, allowed = max(0.0, variance - chance), variance * shrunk
     if allowed <= between:

@@ -123,8 +123,8 @@ def score_attempts(
         raise error.at(file=files[0][1] if files else None) from error
     scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None)
     evidence = TrialEvidence(attempts)
-    summed = [parse_measure(one) for one in scores.scores if one.startswith(NOISE)]
-    ids = [one.id for one in attempts.attempts]
+    summed = [parse_measure(score) for score in scores.scores if score.startswith(NOISE)]
+    ids = [attempt.id for attempt in attempts.attempts]
     low, high = attempts.bounds()
     return new_run(
         kind=KIND,
@@ -289,7 +289,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
-        dialogues=[one.id for one in attempts.attempts],
+        dialogues=[attempt.id for attempt in attempts.attempts],
         signature=_signature(attempts),
         coverage=attempts.coverage,
         left_out=left_out,
@@ -366,21 +366,21 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
 
     rows = attempts.attempts
     columns: dict[str, tuple[list[Any], Any]] = {
-        "dialogue": ([one.id for one in rows], pl.String),
-        "task": ([one.task for one in rows], pl.String),
-        "trial": ([one.trial for one in rows], pl.Int64),
-        "end": ([one.end for one in rows], pl.String),
-        "reason": ([one.reason for one in rows], pl.String),
-        "scored": ([one.scored for one in rows], pl.Boolean),
-        "success": ([one.success for one in rows], pl.Boolean),
-        "reward": ([one.reward for one in rows], pl.Float64),
-        "agent_cost": ([one.costs.get("agent") for one in rows], pl.Float64),
-        "user_cost": ([one.costs.get("user") for one in rows], pl.Float64),
-        "turns": ([sum(one.turns.values()) for one in rows], pl.Int64),
-        "calls": ([sum(one.calls.values()) for one in rows], pl.Int64),
-        "steps_used_by": ([one.steps and one.steps.side for one in rows], pl.String),
-        "steps_turn": ([one.steps and one.steps.turn for one in rows], pl.Int64),
-        "steps_sentence": ([one.steps and one.steps.sentence for one in rows], pl.String),
+        "dialogue": ([row.id for row in rows], pl.String),
+        "task": ([row.task for row in rows], pl.String),
+        "trial": ([row.trial for row in rows], pl.Int64),
+        "end": ([row.end for row in rows], pl.String),
+        "reason": ([row.reason for row in rows], pl.String),
+        "scored": ([row.scored for row in rows], pl.Boolean),
+        "success": ([row.success for row in rows], pl.Boolean),
+        "reward": ([row.reward for row in rows], pl.Float64),
+        "agent_cost": ([row.costs.get("agent") for row in rows], pl.Float64),
+        "user_cost": ([row.costs.get("user") for row in rows], pl.Float64),
+        "turns": ([sum(row.turns.values()) for row in rows], pl.Int64),
+        "calls": ([sum(row.calls.values()) for row in rows], pl.Int64),
+        "steps_used_by": ([row.steps and row.steps.side for row in rows], pl.String),
+        "steps_turn": ([row.steps and row.steps.turn for row in rows], pl.Int64),
+        "steps_sentence": ([row.steps and row.steps.sentence for row in rows], pl.String),
     }
     return pl.DataFrame([pl.Series(name, values, kind) for name, (values, kind) in columns.items()])
 
@@ -388,6 +388,6 @@ def _trials_frame(attempts: Attempts) -> polars.DataFrame:
 def _parts_frame(attempts: Attempts) -> polars.DataFrame:
     import polars as pl
 
-    rows = [(one.id, part, value) for one in attempts.attempts for part, value in one.parts.items()]
+    rows = [(attempt.id, part, value) for attempt in attempts.attempts for part, value in attempt.parts.items()]
     schema = {"dialogue": pl.String, "part": pl.String, "reward": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")

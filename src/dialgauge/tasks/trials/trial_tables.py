@@ -152,7 +152,7 @@ def _side_by_side(
 def _rests_on(runs: Sequence[Run], name: str) -> str:
     """How many conversations a mean rests on in each file, where any of them has scored others without it."""
     shares = [_share(run, name) for run in runs if name in run.scores]
-    return f"n = {', '.join(dict.fromkeys(shares))}" if any(" of " in one for one in shares) else ""
+    return f"n = {', '.join(dict.fromkeys(shares))}" if any(" of " in share for share in shares) else ""
 
 
 def _share(run: Run, name: str) -> str:

@@ -35,7 +35,7 @@ def invented(view: ConversationView) -> FaultFindings:
         return not_checked("invented", "there is no instruction to compare with")
     if _LICENCE.search(view.instruction):
         return not_checked("invented", "the instruction allows making things up")
-    faults = [fault for one in view.exchanges for fault in (*_unknown(view, one), *_guesses(view, one))]
+    faults = [fault for exchange in view.exchanges for fault in (*_unknown(view, exchange), *_guesses(view, exchange))]
     scope = "e-mail addresses, ids, phone and flight numbers, days, airports and cities, guesses among listed bookings"
     return FaultFindings("invented", "part", scope, runs_of(faults))
 
@@ -126,13 +126,15 @@ def withheld(view: ConversationView) -> FaultFindings:
         why = f"the instruction says not to give its {unasked}" if unasked else _NOTHING_GIVEN
         return not_checked("withheld", why)
     faults = []
-    for one in view.exchanges:
+    for exchange in view.exchanges:
         for thing in given:
-            if _is_withheld(view, one, thing, given):
+            if _is_withheld(view, exchange, thing, given):
                 why = f"is asked for its {thing.name} and does not give it"
-                minor = _is_minor(view, one, thing)
+                minor = _is_minor(view, exchange, thing)
                 faults.append(
-                    UserFault("withheld", one.turn, view.message(one.turn), why, about=thing.name, minor=minor)
+                    UserFault(
+                        "withheld", exchange.turn, view.message(exchange.turn), why, about=thing.name, minor=minor
+                    )
                 )
     scope = f"questions for {_listed([thing.name for thing in given])}"
     scope += f"; it is told not to give its {unasked}" if unasked else ""

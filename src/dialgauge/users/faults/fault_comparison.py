@@ -26,12 +26,12 @@ class FaultsView(ComparisonView):
     def trials(self, run: Run) -> Mapping[str, str]:
         """The task of each conversation, read once per run."""
         if run not in _known:
-            _known[run] = {one.id: task_of(one) for one in run.dialogues()}
+            _known[run] = {dialogue.id: task_of(dialogue) for dialogue in run.dialogues()}
         return _known[run]
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Whether conversations say which benchmark they are of, and so name the domain of the task."""
-        return any(told_in(one, "benchmark") for run in runs for one in run.dialogues())
+        return any(told_in(dialogue, "benchmark") for run in runs for dialogue in run.dialogues())
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""

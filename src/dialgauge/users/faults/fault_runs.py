@@ -147,18 +147,18 @@ def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
 
     rows: list[tuple[Any, ...]] = [
         (
-            one.id,
+            result.id,
             fault.kind,
             fault.turn,
             fault.message,
             fault.length,
             fault.sentence,
-            one.of_kind(fault.kind).extent,
+            result.of_kind(fault.kind).extent,
             fault.by,
             fault.minor,
         )
-        for one in results
-        for fault in one.faults
+        for result in results
+        for fault in result.faults
     ]
     schema = {
         "dialogue": pl.String, "kind": pl.String, "turn": pl.Int64, "message": pl.Int64, "length": pl.Int64,
@@ -171,9 +171,9 @@ def _checks_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
     import polars as pl
 
     rows = [
-        (one.id, finding.kind, finding.extent, finding.scope, len(finding.faults))
-        for one in results
-        for finding in one.findings
+        (result.id, finding.kind, finding.extent, finding.scope, len(finding.faults))
+        for result in results
+        for finding in result.findings
     ]
     schema = {"dialogue": pl.String, "kind": pl.String, "checked": pl.String, "scope": pl.String, "faults": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")

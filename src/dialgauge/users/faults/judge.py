@@ -116,9 +116,9 @@ def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[Use
         if turn.speaker == "user"
     }
     return [
-        UserFault(one.kind, places[one.message], one.message, one.sentence or "so the judge", by=by)
-        for one in verdict.faults
-        if one.message in places
+        UserFault(fault.kind, places[fault.message], fault.message, fault.sentence or "so the judge", by=by)
+        for fault in verdict.faults
+        if fault.message in places
     ]
 
 

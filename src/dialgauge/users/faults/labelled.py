@@ -130,7 +130,7 @@ def labels_of(part: str) -> list[LabelledConversation]:
     """The labels of a part, by the labeller that counts as the truth."""
     if part == "fresh":
         return load_labels(FRESH)
-    return [one for one in load_labels() if (one.number < DEVELOPMENT) == (part == "development")]
+    return [load_label for load_label in load_labels() if (load_label.number < DEVELOPMENT) == (part == "development")]
 
 
 def load_labels(name: str = FIRST) -> list[LabelledConversation]:
@@ -163,7 +163,7 @@ def measure(
         fresh_seed=FRESH_SEED,
         conversations={part: len(labels[part]) for part in parts} | {"twice": len(second)},
         checks={part: check_records(checked, labels[part]) for part in parts},
-        overall=check_records(checked, [one for part in parts for one in labels[part]]),
+        overall=check_records(checked, [label for part in parts for label in labels[part]]),
         against_second=check_records(checked, second) if {*parts} == {*PARTS} else {},
         agreement=labeller_agreement(first, second),
     )

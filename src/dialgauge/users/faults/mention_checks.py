@@ -84,11 +84,16 @@ def disobeyed(view: ConversationView) -> FaultFindings:
         return not_checked("disobeyed", why)
     faults = [
         UserFault(
-            "disobeyed", one.turn, view.message(one.turn), f"mentions {phrase} before the agent did", about=phrase
+            "disobeyed",
+            exchange.turn,
+            view.message(exchange.turn),
+            f"mentions {phrase} before the agent did",
+            about=phrase,
         )
-        for one in view.exchanges
+        for exchange in view.exchanges
         for phrase in orders.phrases
-        if _mentions(one.plain.lower(), phrase) and not _spoken_of(view.said_before(one.turn, "system").lower(), phrase)
+        if _mentions(exchange.plain.lower(), phrase)
+        and not _spoken_of(view.said_before(exchange.turn, "system").lower(), phrase)
     ]
     scope = f"not to mention {', '.join(orders.phrases)} before the agent does"
     scope += f"; not checked: {'; '.join(orders.left)}" if orders.left else ""

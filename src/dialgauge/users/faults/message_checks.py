@@ -118,9 +118,9 @@ def role_swap(view: ConversationView) -> FaultFindings:
     if not view.has_texts:
         return not_checked("role_swap", "the conversation has no texts")
     faults = [
-        _fault(view, "role_swap", one.turn, f"speaks as the agent ({found[0].strip().lower()!r})")
-        for one in view.exchanges
-        if not view.turns[one.turn].calls and (found := _AS_THE_AGENT.search(one.plain))
+        _fault(view, "role_swap", exchange.turn, f"speaks as the agent ({found[0].strip().lower()!r})")
+        for exchange in view.exchanges
+        if not view.turns[exchange.turn].calls and (found := _AS_THE_AGENT.search(exchange.plain))
     ]
     return FaultFindings("role_swap", "part", "phrases that only an agent says", runs_of(faults))
 
@@ -131,14 +131,14 @@ def repeated(view: ConversationView) -> FaultFindings:
         return not_checked("repeated", "the conversation has no texts")
     faults = []
     earlier: list[RecordedExchange] = []
-    for one in view.exchanges:
-        if view.turns[one.turn].calls:  # it tells what its tools gave it
+    for exchange in view.exchanges:
+        if view.turns[exchange.turn].calls:  # it tells what its tools gave it
             continue
-        before = next((other for other in reversed(earlier) if _says_again(view, one, other)), None)
+        before = next((other for other in reversed(earlier) if _says_again(view, exchange, other)), None)
         if before is not None:
             number = view.message(before.turn)
-            faults.append(_fault(view, "repeated", one.turn, f"says message {number} again, which was answered"))
-        earlier.append(one)
+            faults.append(_fault(view, "repeated", exchange.turn, f"says message {number} again, which was answered"))
+        earlier.append(exchange)
     scope = (
         "repetition in nearly the same words of what the agent's last message speaks of; "
         f"of {_SHORTEST_VERBATIM} or {_SHORTEST - 1} weighty words, only word for word; of fewer, not at all"

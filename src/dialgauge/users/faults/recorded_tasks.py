@@ -29,20 +29,20 @@ def task_of(dialogue: Dialogue) -> str:
 
 def planned_conversations(dialogues: Sequence[Dialogue]) -> int:
     """How many conversations there should be, where the file says it; as many as there are where it does not."""
-    plans = {(told_in(one, "planned_tasks"), told_in(one, "planned_trials")) for one in dialogues}
+    plans = {(told_in(dialogue, "planned_tasks"), told_in(dialogue, "planned_trials")) for dialogue in dialogues}
     known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
     return max([len(dialogues), *known])
 
 
 def nothing_to_look_at(dialogues: Iterable[Dialogue]) -> dict[str, int]:
     """How many conversations have no word or deed of the user, by the reason."""
-    why = (_failure(one) or "the user never spoke" for one in dialogues if not _user_is_there(one))
+    why = (_failure(dialogue) or "the user never spoke" for dialogue in dialogues if not _user_is_there(dialogue))
     return dict(Counter(why).most_common())
 
 
 def broken_off(dialogues: Iterable[Dialogue]) -> dict[str, int]:
     """How many conversations can be looked at only as far as they go, by what failed."""
-    why = (_failure(one) for one in dialogues if _user_is_there(one))
+    why = (_failure(dialogue) for dialogue in dialogues if _user_is_there(dialogue))
     return dict(Counter(reason for reason in why if reason).most_common())
 
 
@@ -65,10 +65,10 @@ def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:
     ``gold`` is the checksum of tasks with their goals: other tasks under the same ids are other data.
     """
     keys = ("benchmark", "user", "policy", "max_steps", "max_errors", "task_set")
-    said = {key: _joined(told_in(one, key) for one in dialogues) for key in keys}
+    said = {key: _joined(told_in(dialogue, key) for dialogue in dialogues) for key in keys}
     return Signature(
         roles="faults",
-        domain=_joined(domain for one in dialogues for domain in one.domains),
+        domain=_joined(domain for dialogue in dialogues for domain in dialogue.domains),
         gold=_goals(dialogues),
         dialogues=str(sum(map(_user_is_there, dialogues))),
         **said,
@@ -81,5 +81,5 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _goals(dialogues: Iterable[Dialogue]) -> str:
     """The checksum of tasks with their goals, whatever their order and number of trials."""
-    written = {msgspec.json.encode((task_of(one), one.goal), order="deterministic") for one in dialogues}
+    written = {msgspec.json.encode((task_of(dialogue), dialogue.goal), order="deterministic") for dialogue in dialogues}
     return hashlib.sha256(b"\n".join(sorted(written))).hexdigest()[:_SHORT]

@@ -146,9 +146,12 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
     except msgspec.DecodeError:
         return []
     named = [
-        (str(one.get("name", "")), msgspec.json.encode(one.get("kwargs") or one.get("arguments") or {}).decode())
-        for one in (actions if isinstance(actions, list) else ())
-        if isinstance(one, dict) and one.get("requestor", "assistant") == "assistant"
+        (
+            str(action.get("name", "")),
+            msgspec.json.encode(action.get("kwargs") or action.get("arguments") or {}).decode(),
+        )
+        for action in (actions if isinstance(actions, list) else ())
+        if isinstance(action, dict) and action.get("requestor", "assistant") == "assistant"
     ]
     reading = ("get", "search", "list", "find", "calculate", "think", "check", "transfer")
     return [(name, arguments) for name, arguments in named if not name.startswith(reading)]
@@ -159,17 +162,19 @@ def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     if REACTIVE.search(view.instruction):
         return ""
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
-    questions = [one for one in sentences(view.said_before(last.turn, "system").lower()) if one.endswith("?")]
-    wishes = [one.lower() for one in sentences(view.instruction) if not _CONDITIONAL.search(one)]
+    questions = [
+        sentence for sentence in sentences(view.said_before(last.turn, "system").lower()) if sentence.endswith("?")
+    ]
+    wishes = [sentence.lower() for sentence in sentences(view.instruction) if not _CONDITIONAL.search(sentence)]
     done = {call.name for turn in view.turns if turn.speaker == "system" for call in turn.calls or ()}
     undone = [(name, arguments) for name, arguments in _expected(view) if name not in done or "baggages" in arguments]
     matters = [matter for name, arguments in undone for matter in _matters(name, arguments)]
     matters += [
-        (what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, one) for one in wishes)
+        (what, spoken) for what, (told, spoken) in _WANTED.items() if any(re.search(told, wish) for wish in wishes)
     ]
     for what, spoken in matters:
-        wanted = any(re.search(spoken, one) for one in wishes)
-        if wanted and not re.search(spoken, user) and not any(re.search(spoken, one) for one in questions):
+        wanted = any(re.search(spoken, wish) for wish in wishes)
+        if wanted and not re.search(spoken, user) and not any(re.search(spoken, question) for question in questions):
             return f"ends without ever mentioning {what}, which its instruction wants"
     return ""
 
@@ -247,20 +252,21 @@ def contradicted(view: ConversationView) -> FaultFindings:
     if not derived:
         return not_checked("contradicted", "no limit and nothing unwanted can be derived")
     faults: list[UserFault] = []
-    for one in view.exchanges:
+    for exchange in view.exchanges:
         reasons = []
-        if _assents(one) and _CONFIRMATION.search(one.asked):
-            if limit and (cost := _over(view.instruction, one.asked, limit)):
+        if _assents(exchange) and _CONFIRMATION.search(exchange.asked):
+            if limit and (cost := _over(view.instruction, exchange.asked, limit)):
                 reasons.append(("limit", f"agrees to ${cost:g}, more than its limit of ${limit[1]}"))
             reasons += [
                 (what, f"agrees to a summary with {what}, which it does not want")
                 for what, shown in without
-                if re.search(shown, one.asked, re.IGNORECASE)
+                if re.search(shown, exchange.asked, re.IGNORECASE)
             ]
-        if nonstop and _WITH_STOPS.search(one.plain):
+        if nonstop and _WITH_STOPS.search(exchange.plain):
             reasons.append(("nonstop", "asks for flights with a stop, where it wants a nonstop flight"))
         faults += [
-            UserFault("contradicted", one.turn, view.message(one.turn), why, about=about) for about, why in reasons
+            UserFault("contradicted", exchange.turn, view.message(exchange.turn), why, about=about)
+            for about, why in reasons
         ]
     return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
 
@@ -273,7 +279,7 @@ def _refuses(instruction: str, what: str, name: str) -> bool:
     if what == "checked bags" and _TAKES[what].search(instruction):
         return False  # none yet, but some are wanted
     refusals = re.finditer(rf"{_REFUSES}{name}\b{_REFUSAL_ENDS}", instruction, re.IGNORECASE)
-    return any(what != "insurance" or not _STATE.search(one[0]) for one in refusals)
+    return any(what != "insurance" or not _STATE.search(refusal[0]) for refusal in refusals)
 
 
 def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[UserFault]:
@@ -283,11 +289,11 @@ def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[Us
     """
     last = {fault.about: fault.turn for fault in reversed(faults) if fault.about in _TAKES}
     for about, turn in last.items():
-        for one in view.exchanges:
-            said = [sentence for sentence in sentences(one.plain) if _TAKES[about].search(sentence)]
-            if one.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
+        for exchange in view.exchanges:
+            said = [sentence for sentence in sentences(exchange.plain) if _TAKES[about].search(sentence)]
+            if exchange.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
                 why = f"takes {about}, which it does not want, and agrees to it later"
-                yield UserFault("contradicted", one.turn, view.message(one.turn), why, about=about)
+                yield UserFault("contradicted", exchange.turn, view.message(exchange.turn), why, about=about)
 
 
 def _assents(one: RecordedExchange) -> bool:

@@ -184,8 +184,8 @@ class _Table:
 
 def _either(rows: Iterable[int]) -> int:
     result = 0
-    for one in rows:
-        result |= one
+    for row in rows:
+        result |= row
     return result
 
 
