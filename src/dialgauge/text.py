@@ -133,7 +133,7 @@ def without_secrets(text: str) -> str:
 
 def secrets_in(url: str) -> list[str]:
     """What looks like a key in the path of an address, and like no word that a text may hold by chance."""
-    found = [key for one in _URL.finditer(url) for segment in _keys(one[3].split("/")) if (key := segment[1])]
+    found = [key for match in _URL.finditer(url) for segment in _keys(match[3].split("/")) if (key := segment[1])]
     return [key for key in found if _looks_like_a_key(key) or (len(key) >= _SHORTEST_NAMED and re.search("[0-9]", key))]
 
 

@@ -138,6 +138,6 @@ def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> No
 
 
 def test_a_pandas_frame_names_its_extra(bare: BareInstall, place: Path) -> None:
-    code = "import dialgauge; dialgauge.score('gold.jsonl', {'x': 'pred.json'}, intervals=False).pandas()"
+    code = "import dialgauge; dialgauge.score('gold.jsonl', {'x': 'pred.json'}, intervals=False).to_pandas()"
     done = bare.python(code, place)
     assert done.stderr.splitlines()[-1].endswith("pip install 'dialgauge[pandas]'")

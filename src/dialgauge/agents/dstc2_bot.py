@@ -92,7 +92,7 @@ class Dstc2Bot(FollowingBot):
     def understands(self, text: str) -> bool:
         low = text.lower()
         patterns = (*_ABOUT.values(), *(pattern for pattern, _, _ in _QUESTIONS))
-        if any(one.search(low) for one in (_SMALL_TALK, _CLOSING, _OTHER, _INDIFFERENT, *patterns)):
+        if any(pattern.search(low) for pattern in (_SMALL_TALK, _CLOSING, _OTHER, _INDIFFERENT, *patterns)):
             return True
         return any(self._is_name(word) for word in low.split()) or bool(self._mentioned(low))
 

@@ -86,7 +86,7 @@ def measures_of(*chosen: str, check: Sequence[str] | None = None, several: bool 
 def _writable() -> list[str]:
     from dialgauge.formats import DialogueFormat, formats
 
-    return [name for name, one in formats().items() if isinstance(one, DialogueFormat) and one.writes]
+    return [name for name, format_ in formats().items() if isinstance(format_, DialogueFormat) and format_.writes]
 
 
 def _datasets() -> list[str]:

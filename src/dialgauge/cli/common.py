@@ -272,7 +272,7 @@ class DrawnOutput(TableOutput):
         endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))
         for ending in endings:
             if ending not in ENDINGS:
-                known = [one.removeprefix(".") for one in ENDINGS]
+                known = [name.removeprefix(".") for name in ENDINGS]
                 raise DialgaugeError(f"unknown --figure-format '{ending[1:]}'.{nearest(ending[1:], known)}")
             if self.figures is not None:
                 check_ending(self.figures / f"figure{ending}")

@@ -401,6 +401,6 @@ def _write(
     if output.to != "terminal":
         out.write(render_tables(tables(), output.to))
         return
-    for one in screen():
-        out.print(one.render("terminal"))
+    for table in screen():
+        out.print(table.render("terminal"))
         out.print()

@@ -138,7 +138,9 @@ def _card_table(card: Card[Any]) -> Table:
     rows = {
         "meaning": card.summary,
         "formula": card.formula,
-        **({"where": "; ".join(f"{one}: {meaning}" for one, meaning in card.symbols.items())} if card.symbols else {}),
+        **(
+            {"where": "; ".join(f"{name}: {meaning}" for name, meaning in card.symbols.items())} if card.symbols else {}
+        ),
         "parameters": "; ".join(settings) or "none",
         "unit": "percent" if card.unit == "share" else card.unit,
         "better": better,
@@ -162,7 +164,7 @@ def _measures_of(family: str) -> Table:
         parameters += [f"{parameter.name}={'|'.join(parameter.choices)}" for parameter in card.parameters]
         table.add(card.name, " ".join(parameters), card.formula, card.summary)
         letters.update(card.symbols)
-    table.notes += [f"{one}: {meaning}" for one, meaning in letters.items()]
+    table.notes += [f"{name}: {meaning}" for name, meaning in letters.items()]
     return table
 
 

@@ -224,8 +224,8 @@ def _significantly_worse(comparison: Comparison) -> Iterator[tuple[Difference, f
 
     old, new = comparison.systems
     found = [comparison.difference(new, old, measure) for measure in comparison.measures]
-    tested = [one for one in found if not math.isnan(one.p)]
-    corrected = holm([one.p for one in tested]) if tested else ()
+    tested = [difference for difference in found if not math.isnan(difference.p)]
+    corrected = holm([difference.p for difference in tested]) if tested else ()
     for one, p in zip(tested, corrected, strict=True):
         if p < _ALPHA and one.difference and one.better == old:
             yield one, float(p)

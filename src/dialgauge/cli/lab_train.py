@@ -60,7 +60,7 @@ def train(
     if not any(sample.acts for sample in samples):
         raise DialgaugeError("none of the dialogues has dialogue acts to train on", file=dialogues[0])
     others = read(test).dialogues if test else []
-    if shared := {other.id for other in others} & {one.id for one in learned}:
+    if shared := {other.id for other in others} & {dialogue.id for dialogue in learned}:
         raise DialgaugeError(
             f"{counted(len(shared), 'dialogue')}, for example {min(shared)}, {'is' if len(shared) == 1 else 'are'} "
             "in both the training and the --test files",

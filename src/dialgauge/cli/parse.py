@@ -247,7 +247,7 @@ def check_together(command: Callable[..., object], words: Words) -> None:
         command_parameter for command_parameter in command_parameters(command) if not command_parameter.is_option
     ][: len(words.places)]
     given = {re.sub(r"[][]|\.\.\.", "", argument.value_name).split(" |")[0]: argument for argument in arguments}
-    given |= {one.long_name: one for one in known.values() if one.long_name in typed}
+    given |= {parameter.long_name: parameter for parameter in known.values() if parameter.long_name in typed}
     unfit: dict[str, list[str]] = {}
     for name, one in given.items():
         for other in (other for other in one.declaration.settings.get("not_with", ()) if other in typed):

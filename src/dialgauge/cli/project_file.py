@@ -54,8 +54,8 @@ def _found(folder: Path) -> Path | None:
     if (folder / FILE_NAME).is_file():
         return folder / FILE_NAME
     inside = [folder, *folder.parents]
-    root = next((place for place, one in enumerate(inside) if (one / ".git").exists()), 0)
-    return next((one / FILE_NAME for one in inside[1 : root + 1] if (one / FILE_NAME).is_file()), None)
+    root = next((place for place, path in enumerate(inside) if (path / ".git").exists()), 0)
+    return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
 
 
 def absence(folder: Path | None = None) -> str:
@@ -63,7 +63,7 @@ def absence(folder: Path | None = None) -> str:
     try:
         here = folder or Path.cwd()
         inside = [here, *here.parents]
-        root = next((one for one in inside if (one / ".git").exists()), None)
+        root = next((path for path in inside if (path / ".git").exists()), None)
         above = next((parent / FILE_NAME for parent in here.parents if (parent / FILE_NAME).is_file()), None)
     except OSError:  # a folder that is gone, or that nobody may look into
         return f"no {FILE_NAME}: the current folder cannot be read"

@@ -164,7 +164,7 @@ def score(
     }
     stored = _opened(from_runs or (), output.store)
     results: RunSet
-    if all(one.kind == "trials" for one in stored) if stored else files and _are_results(files):
+    if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
             results = score_results(files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere)
@@ -256,7 +256,7 @@ def explain(
 def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
     from dialgauge.runs import Store
 
-    return [Store(store).open(one) for one in ids]
+    return [Store(store).open(name) for name in ids]
 
 
 def _are_results(files: Sequence[str]) -> bool:

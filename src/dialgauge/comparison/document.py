@@ -123,7 +123,7 @@ def comparison_json(comparison: Comparison, options: ComparisonOptions | None = 
         "dialogues": len(comparison.dialogues),
         "unit": comparison.view.unit,
         "complete": comparison.complete,
-        "lacking": [asdict(one) for one in comparison.lacking],
+        "lacking": [asdict(system) for system in comparison.lacking],
         "notes": [str(note) for note in comparison.notes],
         "note_kinds": [note_kind(note) for note in comparison.notes],
         "verdict": {"sentence": str(comparison.verdict), "measures": list(map(asdict, comparison.verdict.measures))},

@@ -87,9 +87,9 @@ def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:
     """An error that names the systems."""
     if lacking:
         raise DialgaugeError(
-            f"{'; '.join(one.sentence() for one in lacking)}; predict them too, or choose what to do: --missing shared "
-            "compares what all systems have, --missing empty scores them as empty states, --missing without leaves "
-            f"{', '.join(one.system for one in lacking)} out"
+            f"{'; '.join(system.sentence() for system in lacking)}; predict them too, or choose what to do: --missing "
+            "shared compares what all systems have, --missing empty scores them as empty states, --missing without leaves "
+            f"{', '.join(system.system for system in lacking)} out"
         )
 
 
@@ -103,7 +103,7 @@ def missing_sentences(comparison: Comparison) -> list[str]:
     Sentences without their full stop, as all notes are.
     """
     sentences = [*comparison.view.told_first(list(comparison.runs.values()))]
-    sentences += [Note("lacking", one.sentence()) for one in comparison.lacking]
+    sentences += [Note("lacking", system.sentence()) for system in comparison.lacking]
     if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
         together = counted(len(comparison.dialogues), comparison.view.unit)
         moved = _moved(comparison)

@@ -61,7 +61,7 @@ def compare_runs(
     if policy == "without" and (lacking := lacking_systems(scores, named)):
         named = _complete(named, lacking)
         scores = _paired(named, {name: frames[name] for name in named}, view)
-        notes += [Note("left_out", f"left out: {one.sentence()}") for one in lacking]
+        notes += [Note("left_out", f"left out: {system.sentence()}") for system in lacking]
     turns = {name: view.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
@@ -146,10 +146,10 @@ def _opened(runs: Sequence[Run | str], store: Store | str | PathLike[str] | None
 
 
 def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict[str, Run]:
-    incomplete = {one.system for one in lacking}
+    incomplete = {system.system for system in lacking}
     complete = {name: run for name, run in runs.items() if name not in incomplete}
     if len(complete) < 2:
-        told = "; ".join(one.sentence() for one in lacking)
+        told = "; ".join(system.sentence() for system in lacking)
         raise DialgaugeError(f"without the incomplete systems fewer than two are left to compare: {told}")
     return complete
 

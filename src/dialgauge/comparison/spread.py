@@ -179,9 +179,9 @@ def spread_figure(table: SystemTable) -> Any:
     known = [spread for spread in spreads(table.measures, table.values) if spread.mean is not None]
     fractions = all(map(_is_share, known))
     return mean_spread(
-        [one.measure for one in known],
-        [one.mean or 0.0 for one in known],
-        [one.population_std or 0.0 for one in known],
+        [spread.measure for spread in known],
+        [spread.mean or 0.0 for spread in known],
+        [spread.population_std or 0.0 for spread in known],
         points={
             name: [float(value) for value in table.values[:, place] if not math.isnan(value)]
             for place, name in enumerate(table.measures)

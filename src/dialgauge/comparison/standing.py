@@ -69,10 +69,14 @@ def letters(alike: Alike, ranked: Sequence[int]) -> list[str]:
     """
     groups: list[list[int]] = []
     covered = np.zeros_like(alike)
-    for place, one in enumerate(ranked):
+    for place, number in enumerate(ranked):
         for other in ranked[place:]:
-            if alike[one, other] and not covered[one, other] and not (one == other and alike[one].sum() > 1):
-                group = _grown(alike, ranked, one, other)
+            if (
+                alike[number, other]
+                and not covered[number, other]
+                and not (number == other and alike[number].sum() > 1)
+            ):
+                group = _grown(alike, ranked, number, other)
                 covered[np.ix_(group, group)] = True
                 groups.append(group)
     names = [_letter(number) for number in range(len(groups))]

@@ -103,7 +103,7 @@ def _aligned(standing: Standing) -> list[str]:
     used = sorted({letter for text in standing.letters for letter in text}, key=lambda one: (one.isupper(), one))
     if len(used) > _FEW_LETTERS:
         return [f" {text}" for text in standing.letters]
-    return [" " + "".join(one if one in text else "·" for one in used) for text in standing.letters]
+    return [" " + "".join(name if name in text else "·" for name in used) for text in standing.letters]
 
 
 def scale_note(comparison: Comparison) -> list[str]:

@@ -99,9 +99,11 @@ class Verdict:
 
     def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict) -> Iterator[str]:
         clear = [other for other in others if other.clear]
-        for leader in sorted(dict.fromkeys(one.leader for one in clear), key=lambda name: name != headline.leader):
-            won = [one for one in clear if one.leader == leader]
-            names = listed([plain(one.measure) for one in won], _NAMED)
+        for leader in sorted(
+            dict.fromkeys(verdict.leader for verdict in clear), key=lambda name: name != headline.leader
+        ):
+            won = [verdict for verdict in clear if verdict.leader == leader]
+            names = listed([plain(verdict.measure) for verdict in won], _NAMED)
             if headline.clear and leader == headline.leader:
                 yield f"also in {names}"
             elif len(won) == 1:

@@ -265,7 +265,7 @@ class RayEngine(Engine):
         free = [hand for hand in self._free() if hand.node not in self._sick]
         for hand, helper in zip(late, free, strict=False):
             hand.doubled = True
-            helper.give([one for one in hand.batch if one[0] in self._open], doubled=True)
+            helper.give([row for row in hand.batch if row[0] in self._open], doubled=True)
         coming = sum(1 for hand in self._hands if not hand.ready)
         if len(late) > len(free) + coming and len(self._hands) < self.workers:
             self._hire()

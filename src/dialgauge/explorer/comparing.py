@@ -175,7 +175,7 @@ def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str
     unit = comparison.view.units(first).get(library.dialogue(first, dialogue).id, dialogue)
     before, after, number = _beside(order, unit)
     trials = _first_trials(comparison)
-    before, after = (one and trials.get(one, one) for one in (before, after))
+    before, after = (name and trials.get(name, name) for name in (before, after))
     return Neighbours(comparison.measures, chosen, before, after, number, len(order))
 
 

@@ -56,15 +56,18 @@ def _of_two(comparison: Comparison, measures: Sequence[str], words: Glossary) ->
     first, second = comparison.systems
     found = [comparison.difference(first, second, measure) for measure in measures]
     won: list[str] = []
-    for start in dict.fromkeys(opening for one in found if (opening := _opening(comparison, one))):
-        same = [one for one in found if _opening(comparison, one) == start]
-        won.append(f"{start} {'; '.join(_by(comparison, one, words) for one in same)}")
-    unsure = [one for one in found if not one.significant and is_number(one.difference)]
+    for start in dict.fromkeys(opening for difference in found if (opening := _opening(comparison, difference))):
+        same = [difference for difference in found if _opening(comparison, difference) == start]
+        won.append(f"{start} {'; '.join(_by(comparison, difference, words) for difference in same)}")
+    unsure = [difference for difference in found if not difference.significant and is_number(difference.difference)]
     others: list[str] = []
     if unsure:
-        each = [f"by {words.said(one.measure, f'difference {_amount(comparison, one)}')}" for one in unsure]
+        each = [
+            f"by {words.said(difference.measure, f'difference {_amount(comparison, difference)}')}"
+            for difference in unsure
+        ]
         others.append(f"{listed(each)} they cannot be told apart")
-    undefined = [one.measure for one in found if not is_number(one.difference)]
+    undefined = [difference.measure for difference in found if not is_number(difference.difference)]
     if undefined:
         others.append(f"by {listed(list(map(words.said, undefined)))} nothing can be said, as a value is undefined")
     if len(found) <= _ONE_SENTENCE and won:
@@ -121,8 +124,8 @@ def _of_several(comparison: Comparison, measures: Sequence[str], words: Glossary
     told: list[str] = []
     for leader in dict.fromkeys(verdict.leader for verdict in verdicts if verdict.clear):
         won = [verdict for verdict in verdicts if verdict.clear and verdict.leader == leader]
-        word = listed(list(dict.fromkeys(_word(comparison, one.measure) for one in won)))
-        leads = "; ".join(_lead(comparison, one, words) for one in won)
+        word = listed(list(dict.fromkeys(_word(comparison, verdict.measure) for verdict in won)))
+        leads = "; ".join(_lead(comparison, verdict, words) for verdict in won)
         told.append(sentence(f"{plain(comparison.systems[leader])} is {word} than every other system {leads}"))
     unclear: dict[tuple[int, ...], list[_Verdict]] = {}
     for one in verdicts:
@@ -184,10 +187,10 @@ def _unclear(comparison: Comparison, alike: Sequence[_Verdict], words: Glossary)
 def _disagreement(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[str]:
     """Where measures name different winners; two that cannot be told apart are no contradiction."""
     directed = [verdict for verdict in verdicts if verdict.clear and _word(comparison, verdict.measure) == "better"]
-    winners = list(dict.fromkeys(one.leader for one in directed))
+    winners = list(dict.fromkeys(verdict.leader for verdict in directed))
     if len(winners) < 2:
         return []
-    won = {leader: [plain(one.measure) for one in directed if one.leader == leader] for leader in winners}
+    won = {leader: [plain(verdict.measure) for verdict in directed if verdict.leader == leader] for leader in winners}
     each = [f"{plain(comparison.systems[leader])} by {listed(measures)}" for leader, measures in won.items()]
     return [sentence(f"The measures disagree about the winner: {'; '.join(each)}")]
 
@@ -203,7 +206,7 @@ def _open_ranks(comparison: Comparison, verdicts: Sequence[_Verdict]) -> list[st
         standing = alike[0].standing
         places = sorted(zip(standing.best, standing.worst, range(len(comparison.systems)), strict=True))
         ranks = [f"{plain(comparison.systems[place])} {standing.ranks(place)}" for *_, place in places]
-        names = listed([plain(one.measure) for one in alike])
+        names = listed([plain(verdict.measure) for verdict in alike])
         told.append(sentence(f"Possible ranks by {names}: {listed(ranks, _SYSTEMS)}"))
     return told
 

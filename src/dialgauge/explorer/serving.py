@@ -124,9 +124,9 @@ def _listening(host: str, port: int | None) -> socket.socket:
     """A socket that listens on the port; without one on the usual port, or the first free one above it."""
     wanted = range(PORT, PORT + _TRIES) if port is None else [port]
     problem: OSError | None = None
-    for one in wanted:
+    for number in wanted:
         try:
-            return socket.create_server((host, one), family=_family(host))
+            return socket.create_server((host, number), family=_family(host))
         except OSError as error:
             problem = error
     reason = os.strerror(problem.errno) if problem and problem.errno and problem.errno > 0 else problem

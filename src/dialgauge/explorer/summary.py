@@ -162,9 +162,9 @@ def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
     """The dialogues that went worst, each in a line."""
     each = min(_WORST_OF_ONE, max(1, _WORST // max(1, len(runs))))
     lines = [
-        f"{name}, {one.dialogue}: {one.measure} {one.value}{f'; {one.phrase}' if one.phrase else ''}"
+        f"{name}, {worst.dialogue}: {worst.measure} {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}"
         for name, run in list(zip(names, runs, strict=True))[:_WORST]
-        for one in worst_of(run, each)
+        for worst in worst_of(run, each)
     ]
     return f"Worst dialogues:\n\n{_bullets(lines)}" if lines else ""
 

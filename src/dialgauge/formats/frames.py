@@ -189,26 +189,30 @@ def table_of(dialogues: Iterable[Dialogue], rows: str = "turns") -> WrittenTable
     held = list(dialogues)
     if rows not in ROW_KINDS:
         raise DialgaugeError(f"a row is one of {' or '.join(ROW_KINDS)}, not '{rows}'")
-    recorded = {name for one in held for turn in one.turns for name in _OF_TURN if getattr(turn, name) is not None}
+    recorded = {
+        name for dialogue in held for turn in dialogue.turns for name in _OF_TURN if getattr(turn, name) is not None
+    }
     fields = tuple(name for name in _OF_TURN if name in recorded or name in ("speaker", "text"))
-    own = [name for name in _OF_DIALOGUE if any(getattr(one, name) for one in held)]
+    own = [name for name in _OF_DIALOGUE if any(getattr(dialogue, name) for dialogue in held)]
     if rows == "dialogues":
-        columns: dict[str, list[Any]] = {"id": [one.id for one in held]}
-        columns |= {name: [_written(getattr(one, name) or None) for one in held] for name in own}
-        turns = [[{name: _written(getattr(turn, name)) for name in fields} for turn in one.turns] for one in held]
+        columns: dict[str, list[Any]] = {"id": [dialogue.id for dialogue in held]}
+        columns |= {name: [_written(getattr(dialogue, name) or None) for dialogue in held] for name in own}
+        turns = [
+            [{name: _written(getattr(turn, name)) for name in fields} for turn in dialogue.turns] for dialogue in held
+        ]
         return WrittenTable({**columns, "turns": turns}, fields)
-    silent = next((one.id for one in held if not one.turns), None)
+    silent = next((dialogue.id for dialogue in held if not dialogue.turns), None)
     if silent is not None:
         raise DialgaugeError("it has no turns, and so no rows; write a row per dialogue", dialogue=silent)
-    turns_of = [(one, place, turn) for one in held for place, turn in enumerate(one.turns)]
+    turns_of = [(dialogue, place, turn) for dialogue in held for place, turn in enumerate(dialogue.turns)]
     return WrittenTable(
         {
-            "dialogue": [one.id for one, _, _ in turns_of],
+            "dialogue": [dialogue.id for dialogue, _, _ in turns_of],
             "turn": [place for _, place, _ in turns_of],
             **{name: [_written(getattr(turn, name)) for _, _, turn in turns_of] for name in fields},
             # What is said of the whole dialogue stands in its first row.
             **{
-                name: [_written((not place and getattr(one, name)) or None) for one, place, _ in turns_of]
+                name: [_written((not place and getattr(dialogue, name)) or None) for dialogue, place, _ in turns_of]
                 for name in own
             },
         }

@@ -154,7 +154,7 @@ class _Reader:
         return slots
 
     def _listed(self, value: list[Any]) -> Values:
-        return tuple(dict.fromkeys(one for item in value if isinstance(item, str) for one in self._values(item)))
+        return tuple(dict.fromkeys(name for item in value if isinstance(item, str) for name in self._values(item)))
 
     def _acts(self, entry: _Entry) -> tuple[Act, ...] | None:
         if not isinstance(entry.dialog_act, dict):

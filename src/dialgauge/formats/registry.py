@@ -41,7 +41,7 @@ class BuiltIn(NamedTuple):
             return True
         if self.numbered and not peek.has_numbered_keys:
             return False
-        return all(any(one.encode() in peek.head for one in word.split("|")) for word in self.words)
+        return all(any(name.encode() in peek.head for name in word.split("|")) for word in self.words)
 
 
 _LINES = "JSON lines"
@@ -86,7 +86,7 @@ BUILT_IN = {
     "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }
-_TARGETS = {name: one.target for name, one in BUILT_IN.items()}
+_TARGETS = {name: built_in.target for name, built_in in BUILT_IN.items()}
 
 #: First bytes of files that people hold out by mistake, and what to tell them.
 _STARTS = {
@@ -180,7 +180,7 @@ def recognise(part: Part) -> AnyFormat:
     if len(matching) == 1:
         return matching[0]
     if matching:
-        names = ", ".join(one.name for one in matching)
+        names = ", ".join(format_.name for format_ in matching)
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
@@ -196,7 +196,7 @@ def _matching_own(peek: Peek) -> list[AnyFormat]:
     likely = [name for name, hint in BUILT_IN.items() if hint.may_fit(peek)]
     others = [name for name in BUILT_IN if name not in likely]
     for names in (likely, others):
-        matching = [one for one in map(_own, names) if one.recognise(peek)]
+        matching = [format_ for format_ in map(_own, names) if format_.recognise(peek)]
         if matching:
             return matching
     return []

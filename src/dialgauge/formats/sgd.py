@@ -271,7 +271,7 @@ def _services(turn: Turn, carried: State) -> list[str]:
     if turn.speaker == "user" and turn.state is not None:
         services.update(dict.fromkeys((*(turn.intents or {}), *(turn.requested or {}), *(turn.blank or {}))))
         stateful = dict.fromkeys((*carried, *turn.state))
-        services.update(dict.fromkeys(one for one in stateful if turn.state.get(one) != carried.get(one)))
+        services.update(dict.fromkeys(name for name in stateful if turn.state.get(name) != carried.get(name)))
     return list(services)
 
 

@@ -393,15 +393,15 @@ def _succeeded(reward: float | None) -> bool | None:
 def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
     """What the user of each task was told; the trials of one task were told the same."""
     found: dict[str, str] = {}
-    for _, one in results:
-        told = one.info.task.instruction if one.info.task else ""
-        if told and found.get(str(one.task_id), "") not in ("", told):
+    for _, tau_result in results:
+        told = tau_result.info.task.instruction if tau_result.info.task else ""
+        if told and found.get(str(tau_result.task_id), "") not in ("", told):
             raise DialgaugeError(
-                f"two different tasks have the id '{one.task_id}': its trials have different instructions; keep the "
-                "results of each task set in a file of their own",
+                f"two different tasks have the id '{tau_result.task_id}': its trials have different instructions; keep "
+                "the results of each task set in a file of their own",
                 file=part.name,
             )
-        found[str(one.task_id)] = told or found.get(str(one.task_id), "")
+        found[str(tau_result.task_id)] = told or found.get(str(tau_result.task_id), "")
     return found
 
 

@@ -152,7 +152,9 @@ def _outcome(dialogue: Dialogue) -> Outcome:
 
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
-    failed = Counter(_outcome(one).details.get(EXPLANATION, "") for one in held if _outcome(one).reason == AGENT_ERROR)
+    failed = Counter(
+        _outcome(dialogue).details.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
+    )
     return [
         Note("agent_failed", f"{counted(count, 'conversation')} ended because an agent failed: {why}")
         for why, count in failed.items()
@@ -164,9 +166,9 @@ def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:
     import polars as pl
 
     rows = [
-        (one.id, end.success, end.reason, end.ended_by, end.details.get(EXPLANATION, ""), len(one.turns) // 2)
-        for one in held
-        for end in [_outcome(one)]
+        (dialogue.id, end.success, end.reason, end.ended_by, end.details.get(EXPLANATION, ""), len(dialogue.turns) // 2)
+        for dialogue in held
+        for end in [_outcome(dialogue)]
     ]
     kinds = {
         "dialogue": pl.String,

@@ -148,7 +148,7 @@ class TownWork(engine.Work[_WorkerState, list[_Planned]]):
         try:
             return _ENCODER.encode_lines(held)
         except (UnicodeError, TypeError, ValueError):
-            return b"".join(_encoded(one) for one in held)
+            return b"".join(_encoded(dialogue) for dialogue in held)
 
     def _hold(self, room: _WorkerState, goal: TownGoal, trial: int) -> Dialogue:
         scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)

@@ -314,7 +314,7 @@ def _files(spec: AgentSpec) -> str:
 
 def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
     """The system's tracker against what the user said; nothing where the system shows no states."""
-    if not any(turn.predicted is not None for one in held for turn in one.turns):
+    if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         return []
     return [tracking_scores(held, loaded, resamples=resamples, seed=seed)]
 
@@ -346,12 +346,12 @@ def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float
     """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
     judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
     done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
-    return np.array([float(done[one.id]) if one.id in done else np.nan for one in held])
+    return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
 def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
     """How the user expressed its goals; nothing where it has no acts."""
-    if not any(turn.acts for one in held for turn in one.turns if turn.speaker == "user"):
+    if not any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
         return []
     return [_scores_of(score_users(held, resamples=resamples, seed=seed)[0])]
 
@@ -406,12 +406,14 @@ def _signed(one: Score, lab: Signature) -> Score:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     why = Counter(
-        one.outcome.details.get(EXPLANATION, "")
-        for one in held
-        if one.outcome and one.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
+        dialogue.outcome.details.get(EXPLANATION, "")
+        for dialogue in held
+        if dialogue.outcome and dialogue.outcome.reason in (AGENT_ERROR, TIME_BUDGET)
     )
     spent = Counter(
-        one.outcome.details.get(EXPLANATION, "") for one in held if one.outcome and one.outcome.reason == TOKEN_BUDGET
+        dialogue.outcome.details.get(EXPLANATION, "")
+        for dialogue in held
+        if dialogue.outcome and dialogue.outcome.reason == TOKEN_BUDGET
     )
     return [
         Note(kind, f"{counted(count, 'conversation')} {ended}: {reason}")

@@ -434,9 +434,9 @@ def heard_rows(said: Sequence[Act], heard: Sequence[Act]) -> list[HeardRow]:
     (another value was heard), then the same value. What has no partner was missed, or is spurious."""
     lost, invented = list(_items(said)), list(_items(heard))
     rows = [
-        HeardRow(_words(one), _words(other), "right" if parts == _ALIKE[0] else "wrong")
+        HeardRow(_words(row), _words(other), "right" if parts == _ALIKE[0] else "wrong")
         for parts in _ALIKE
-        for one, other in _paired(lost, invented, parts)
+        for row, other in _paired(lost, invented, parts)
     ]
     rows += [HeardRow(_words(item), "", "missed") for item in lost]
     return rows + [HeardRow("", _words(item), "spurious") for item in invented]

@@ -129,9 +129,9 @@ def _studied(
 
 def _rows(held: Sequence[Dialogue], loaded: LoadedTown) -> dict[str, Floats]:
     """Success and each measure, conversation by conversation; NaN where there is no score."""
-    if not any(turn.predicted is not None for one in held for turn in one.turns):
+    if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
-    places = {one.id: place for place, one in enumerate(held)}
+    places = {dialogue.id: place for place, dialogue in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in TRACKED}
     scores = tracking_scores(held, loaded, measures=TRACKED)
     for name in (name for name in TRACKED if name in scores.sums):  # some need slots that somebody filled
@@ -324,10 +324,10 @@ def _predictor_frame(found: Sequence[Predictor]) -> polars.DataFrame:
     import polars as pl
 
     rows = []
-    for one in found:
-        row: dict[str, Any] = {"measure": one.measure}
+    for predictor in found:
+        row: dict[str, Any] = {"measure": predictor.measure}
         for what in ("auc", "behind", "auc_within", "tau", "error"):
-            estimate: Estimate = getattr(one, what)
+            estimate: Estimate = getattr(predictor, what)
             row |= {what: estimate.value, f"{what}_low": estimate.low, f"{what}_high": estimate.high}
         rows.append(row)
     return pl.DataFrame(rows)

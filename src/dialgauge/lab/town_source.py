@@ -122,9 +122,9 @@ def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
     try:
         (part,) = resolve(file)
         content = msgspec.json.decode(part.read(), type=dict[str, _GoalOnly])
-        if not content or any(one.log for one in content.values()):
+        if not content or any(goal_only.log for goal_only in content.values()):
             return None
-        return [(name, goal_record(one.goal)) for name, one in content.items()]
+        return [(name, goal_record(goal_only.goal)) for name, goal_only in content.items()]
     except (DialgaugeError, msgspec.MsgspecError, KeyError, TypeError, AttributeError, ValueError):
         return None
 

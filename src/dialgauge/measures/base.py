@@ -147,7 +147,7 @@ class Measure(Generic[E]):
         """The shortest name: defaults left out; parses back to the same measure."""
         given = dict(self.given)
         named = ((parameter, given[parameter.name]) for parameter in self.card.parameters if parameter.name in given)
-        return self._written({one.name: value for one, value in named if value != one.default})
+        return self._written({parameter.name: value for parameter, value in named if value != parameter.default})
 
     def full(self, evidence: E | None = None) -> str:
         """The name with every setting, as signatures print it; with evidence, automatic settings resolved."""

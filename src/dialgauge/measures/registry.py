@@ -106,12 +106,12 @@ def asked_for(texts: Iterable[str], family: str | None = None, lists: Lists | No
     They come back under their shortest names.
     """
     named = [
-        one
+        name
         for text in texts
-        for one in filter(str.strip, split_at_commas(text))
-        if one.strip().lower() not in (lists or {})
+        for name in filter(str.strip, split_at_commas(text))
+        if name.strip().lower() not in (lists or {})
     ]
-    return frozenset(str(parse_measure(one, family)) for one in named)
+    return frozenset(str(parse_measure(name, family)) for name in named)
 
 
 @cache

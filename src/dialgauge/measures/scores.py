@@ -56,7 +56,9 @@ class Scores:
         shared = Signature.shared(signed)
         if self.resampling is None:
             return shared.with_(interval="")
-        own = ["interval" in one for score, one in zip(scores, signed, strict=True) if score.low is not None]
+        own = [
+            "interval" in signature for score, signature in zip(scores, signed, strict=True) if score.low is not None
+        ]
         return shared if own and all(own) else shared.with_(interval=str(self.resampling))
 
     def with_intervals(self, made: Sequence[Interval], how: Resampling) -> Scores:

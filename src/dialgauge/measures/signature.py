@@ -109,7 +109,7 @@ class Signature(Mapping[str, str]):
 def short_form(text: str) -> str:
     """Signatures in their long form, joined by plus signs, in the short one; what another version wrote as it is."""
     try:
-        return " + ".join(Signature.parse(one).short() for one in text.split(" + "))
+        return " + ".join(Signature.parse(name).short() for name in text.split(" + "))
     except DialgaugeError:
         return text
 
@@ -142,7 +142,7 @@ def screen_form(text: str, width: int | None) -> str:
         return short
     digest = f"sig:{_digest(text)}"
     try:
-        agreed = _agreed([Signature.parse(one) for one in text.split(" + ")])
+        agreed = _agreed([Signature.parse(name) for name in text.split(" + ")])
     except DialgaugeError:
         return digest
     kept = {VERSION} & agreed.keys()

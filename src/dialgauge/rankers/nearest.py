@@ -30,10 +30,10 @@ class NearestNeighbour(Ranker):
 
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
         groups: dict[tuple[str, ...], Counter[str]] = {}
-        for one in task.split("trn"):
-            for at in one.prompts:
-                words = tuple(sorted(set(tokens(one.lines[at].text))))
-                groups.setdefault(words, Counter())[one.lines[at + 1].text] += 1
+        for episode in task.split("trn"):
+            for at in episode.prompts:
+                words = tuple(sorted(set(tokens(episode.lines[at].text))))
+                groups.setdefault(words, Counter())[episode.lines[at + 1].text] += 1
         tell(f"{len(groups):,} different utterances in training")
         self.candidates = task.candidates
         answers = [max(replies, key=lambda reply: replies[reply]) for replies in groups.values()]

@@ -88,7 +88,8 @@ class RankingTask:
 
     def _dialogs(self, splits: Sequence[str]) -> dict[str, list[Any]]:
         return {
-            split: [[one.lines, one.prompts, one.choices] for one in self.splits.get(split, ())] for split in splits
+            split: [[episode.lines, episode.prompts, episode.choices] for episode in self.splits.get(split, ())]
+            for split in splits
         }
 
     def for_fitting(self) -> RankingTask:
@@ -157,9 +158,9 @@ def unique_candidates(texts: tuple[str, ...], path: Path) -> tuple[str, ...]:
 
 def check_gold(task: RankingTask, split: str, path: Path | None = None) -> None:
     """Every gold reply must be among the candidates: otherwise no ranker could ever be right."""
-    for one in task.split(split):
-        for turn, (at, own) in enumerate(zip(one.prompts, one.choices, strict=True)):
-            reply = one.lines[at + 1].text
+    for episode in task.split(split):
+        for turn, (at, own) in enumerate(zip(episode.prompts, episode.choices, strict=True)):
+            reply = episode.lines[at + 1].text
             if reply not in (task.index if own is None else own):
                 count = len(task.candidates if own is None else own)
                 raise DialgaugeError(
@@ -167,7 +168,7 @@ def check_gold(task: RankingTask, split: str, path: Path | None = None) -> None:
                     "file that belongs to this task",
                     file=str(path) if path else None,
                     line=_line_of(path, reply) if path else None,
-                    dialogue=one.id,
+                    dialogue=episode.id,
                     turn=turn,
                 )
 

@@ -186,17 +186,19 @@ def fit(columns: Sequence[ColumnNeeds], width: int | None) -> Fit:
     for asked in ([column.copyable for column in columns], [column.readable for column in columns]):
         kept = _kept(columns, asked, width)
         if _fits([asked[place] for place in kept], width):
-            return Fit(tuple(kept), _widened([asked[place] for place in kept], [columns[one] for one in kept], width))
+            return Fit(
+                tuple(kept), _widened([asked[place] for place in kept], [columns[number] for number in kept], width)
+            )
     chosen = [columns[place] for place in kept]
-    while not _fits([one.tight for one in chosen], width) and len(chosen) > 2:
+    while not _fits([column.tight for column in chosen], width) and len(chosen) > 2:
         chosen.pop()
-    asked = [one.tight for one in chosen]
+    asked = [column.tight for column in chosen]
     if not _fits(asked, width):
-        asked = [one.broken for one in chosen]
+        asked = [column.broken for column in chosen]
     if not _fits(asked, width):
         del asked[1:], chosen[1:]
-    least = [min(one, width) for one in asked]
-    forced = len(chosen) < len(kept) or any(one > width for one in asked)
+    least = [min(number, width) for number in asked]
+    forced = len(chosen) < len(kept) or any(number > width for number in asked)
     return Fit(tuple(kept[: len(chosen)]), _widened(least, chosen, width), forced)
 
 

@@ -80,8 +80,8 @@ def run_figures(
         if others := [our for our in ours if not our.share]:
             figures[f"other_units{ending}"] = partial(_other_units, scored, others, about)
     parted = [row for row in scored.rows if row.part and row.share]
-    for what in dict.fromkeys(what for one in parted for what in scored.what(one)):
-        ours = [one for one in parted if what in scored.what(one)]
+    for what in dict.fromkeys(what for row in parted for what in scored.what(row)):
+        ours = [row for row in parted if what in scored.what(row)]
         if len(scored.runs) == 1:
             figures[f"by_{_slug(what)}"] = partial(_parts_of_one, scored, ours, what)
         else:

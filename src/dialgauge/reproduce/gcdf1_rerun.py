@@ -49,8 +49,11 @@ class _Experiment(Struct, frozen=True):
 
     def never_mentioned(self, domain: str) -> float:
         """Of the goals with a domain, those in which the user never speaks of it."""
-        having = [one for one in self.held if one.goal and domain in one.goal.tasks]
-        said = sum(any(act.domain == domain for turn in one.user_turns() for act in turn.acts or ()) for one in having)
+        having = [dialogue for dialogue in self.held if dialogue.goal and domain in dialogue.goal.tasks]
+        said = sum(
+            any(act.domain == domain for turn in dialogue.user_turns() for act in turn.acts or ())
+            for dialogue in having
+        )
         return 1 - said / len(having)
 
 

@@ -58,7 +58,7 @@ class ResponseWork(TaskWork):
     ) -> None:
         self.given = (gold, database, references, references_are, options)
         self._human = human
-        self.files = [one for one in (gold, database, references) if one is not None]
+        self.files = [name for name in (gold, database, references) if name is not None]
 
     @property
     def settings(self) -> dict[str, Any]:

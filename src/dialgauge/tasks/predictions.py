@@ -340,13 +340,15 @@ def estimated_domains(states: Sequence[TaskState]) -> list[str | None]:
     changed_before: list[str] = []
     estimate: list[str | None] = []
     for state in states:
-        changed = [] if state is previous else [one for one, slots in state.items() if _news(slots, previous.get(one))]
+        changed = (
+            [] if state is previous else [name for name, slots in state.items() if _news(slots, previous.get(name))]
+        )
         if not changed and current is None:
             estimate.append(None)
             continue
         if not changed:
             if len(changed_before) > 1:
-                current = next((one for one in changed_before if one in state and one != current), current)
+                current = next((name for name in changed_before if name in state and name != current), current)
         elif current not in changed:
             current = max(changed, key=lambda domain: len(state[domain]))
         previous, changed_before = state, changed

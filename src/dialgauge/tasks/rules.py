@@ -69,7 +69,9 @@ class DialogueVerdict(Struct, frozen=True, gc=False):
     def flags(self) -> str:
         """In short: ``hotel:10 train:11 total:10``, Inform and Success of each domain and of all."""
         each: dict[str, DomainVerdict | DialogueVerdict] = {**self.domains, "total": self}
-        return " ".join(f"{name}:{int(one.inform)}{int(one.success)}" for name, one in each.items())
+        return " ".join(
+            f"{name}:{int(domain_verdict.inform)}{int(domain_verdict.success)}" for name, domain_verdict in each.items()
+        )
 
 
 class JudgedDialogue(Struct, frozen=True, eq=False, gc=False):

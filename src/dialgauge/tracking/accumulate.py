@@ -57,12 +57,12 @@ class Accumulator:
     @property
     def missing_turns(self) -> int:
         """Gold turns without prediction."""
-        return sum(one.missing_turns for one in self._covered)
+        return sum(coverage.missing_turns for coverage in self._covered)
 
     @property
     def extra_turns(self) -> int:
         """Predicted turns without gold."""
-        return sum(one.extra_turns for one in self._covered)
+        return sum(coverage.extra_turns for coverage in self._covered)
 
     def update(self, gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> None:
         """Add a batch of dialogues."""

@@ -65,7 +65,7 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
 def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
     """What to say beside scores; the official ones say themselves what they do with blank values."""
     said = [remark for remark in remarks if not (official and remark.what == BLANKS)]
-    return [replace(one, what=_FILLED) if counts_blanks and one.what == BLANKS else one for one in said]
+    return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in said]
 
 
 class SystemInput(Struct, frozen=True, eq=False):
@@ -206,7 +206,7 @@ def _domains(dialogue: Dialogue) -> Iterator[str]:
 def states_dialogue(name: str, states: Sequence[LooseState], *, gold: bool) -> Dialogue:
     """A dialogue of user turns with nothing but their states, gold or predicted."""
     made = [_loose_state(state, name, turn) for turn, state in enumerate(states)]
-    turns = [Turn(speaker="user", state=one) if gold else Turn(speaker="user", predicted=one) for one in made]
+    turns = [Turn(speaker="user", state=record) if gold else Turn(speaker="user", predicted=record) for record in made]
     return Dialogue(id=name, turns=tuple(turns))
 
 
@@ -231,10 +231,10 @@ def _loose_state(state: LooseState, dialogue: str, turn: int) -> State:
 
 def _values(value: str | Sequence[str], slot: str, dialogue: str, turn: int) -> tuple[str, ...]:
     values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
-    for one in values:
-        if not isinstance(one, str):
+    for name in values:
+        if not isinstance(name, str):
             raise DialgaugeError(
-                f"{slot} is {one!r:.60}; values must be strings; leave absent slots out",
+                f"{slot} is {name!r:.60}; values must be strings; leave absent slots out",
                 dialogue=dialogue,
                 turn=turn,
             )

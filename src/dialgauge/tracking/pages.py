@@ -71,7 +71,9 @@ class StateCell:
 
     def alike(self, row: SlotRow) -> bool:
         """Whether this cell has the slot with the same values, new or not."""
-        return any(one.slot == row.slot and one.predicted == row.predicted for one in (*self.rows, *self.rest))
+        return any(
+            slot_row.slot == row.slot and slot_row.predicted == row.predicted for slot_row in (*self.rows, *self.rest)
+        )
 
 
 class TrackingPages(RunPages):

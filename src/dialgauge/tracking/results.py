@@ -396,7 +396,7 @@ class TrackingRuns(RunSet):
                 f"{counted(unknown, 'prediction')} for slots missing from the inventory": unknown,
             }
             told = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
-            sentences += [f"{system.name} ({system.profile}): {one}" for one in told if one]
+            sentences += [f"{system.name} ({system.profile}): {name}" for name in told if name]
         return sentences
 
     def ceilings(self) -> list[str]:
@@ -406,7 +406,7 @@ class TrackingRuns(RunSet):
             return []
         from dialgauge.tracking.ceiling import ceiling_sentence
 
-        said = (ceiling_sentence(one.profile, one.gold_against_itself, self._shares) for one in limited)
+        said = (ceiling_sentence(system.profile, system.gold_against_itself, self._shares) for system in limited)
         return list(dict.fromkeys(said))
 
     def tables(self, *, by: Sequence[str] = (), faults: bool = False) -> list[Table]:

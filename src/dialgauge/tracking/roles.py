@@ -110,12 +110,12 @@ def _refused(
 def _suggestion(gold: SystemInput, systems: Sequence[SystemInput]) -> str:
     """The named files in the right order, where what they carry tells it."""
     named = [gold, *systems]
-    if not all(one.path for one in named):
+    if not all(system.path for system in named):
         return ""
-    golden = [one for one in named if carries(one.dialogues, "state") and not _predicts(one)]
-    predicted = [one for one in named if _predicts(one)]
+    golden = [system for system in named if carries(system.dialogues, "state") and not _predicts(system)]
+    predicted = [system for system in named if _predicts(system)]
     if len(golden) == 1 and predicted:
-        return f", here {' '.join(one.path for one in (*golden, *predicted))}"
-    if not golden and all(carries(one.dialogues, "state") for one in named):
+        return f", here {' '.join(system.path for system in (*golden, *predicted))}"
+    if not golden and all(carries(system.dialogues, "state") for system in named):
         return f"; for the gold states inside each file write {SELF} first: {SELF} {' '.join(o.path for o in named)}"
     return ""

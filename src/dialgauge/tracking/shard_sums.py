@@ -53,7 +53,7 @@ class DeclaredDomains(Struct, frozen=True):
             used, wanted = _state_domains(one), _state_domains(gold.get(dialogue_key(one.id)))
             reach, gold_reach = reach | used, gold_reach | wanted
             within, beyond = within and used <= own, beyond or not wanted <= own
-        single = all(len(one.domains) == 1 for one in chunk)
+        single = all(len(dialogue.domains) == 1 for dialogue in chunk)
         return cls(single, within, sorted(reach), sorted(gold_reach), beyond)
 
     @classmethod
@@ -62,8 +62,8 @@ class DeclaredDomains(Struct, frozen=True):
         return cls(
             all(part.single for part in parts),
             all(part.within for part in parts),
-            sorted({one for part in parts for one in part.reach}),
-            sorted({one for part in parts for one in part.gold_reach}),
+            sorted({name for part in parts for name in part.reach}),
+            sorted({name for part in parts for name in part.gold_reach}),
             any(part.gold_beyond for part in parts),
         )
 
@@ -291,13 +291,13 @@ def joined_facts(parts: Sequence[ShardFacts], first: ShardFacts) -> ShardFacts:
         first,
         coverage=TurnCoverage.joined([part.coverage for part in parts]),
         counts=dict(counts),
-        unscored=[one for part in parts for one in part.unscored],
+        unscored=[name for part in parts for name in part.unscored],
         full={name: full for part in parts for name, full in part.full.items()},
         left_out={name: why for part in parts for name, why in part.left_out.items()},
         gold_sum=str(sum(int(part.gold_sum) for part in parts)),
         basis=CountBasis.joined([part.basis for part in parts]),
         off_ontology=sum(part.off_ontology for part in parts),
-        renamed=sorted({one for part in parts for one in part.renamed}),
+        renamed=sorted({name for part in parts for name in part.renamed}),
         declared=_joined_declared([part.declared for part in parts if part.declared is not None]),
     )
 

@@ -90,7 +90,9 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         settings = self._settings
         gold = None
         if settings.gold:
-            gold = {dialogue_key(one.id): one for one in read(settings.gold, format=settings.gold_format)}
+            gold = {
+                dialogue_key(dialogue.id): dialogue for dialogue in read(settings.gold, format=settings.gold_format)
+            }
         return _WorkerState(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
 
     def do(self, state: _WorkerState, unit: Unit[ShardTask]) -> bytes:
@@ -129,12 +131,12 @@ class ShardWork(Work[_WorkerState, ShardTask]):
 
     def _of_dialogues(self, bench: _WorkerState, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
         own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
-        dialogues = (one for _, _, one in stream(path, format=self._settings.format))
+        dialogues = (dialogue for _, _, dialogue in stream(path, format=self._settings.format))
         seen: set[str] = set()
         while chunk := list(islice(dialogues, _CHUNK)):
-            seen.update(dialogue_key(one.id) for one in chunk)
+            seen.update(dialogue_key(dialogue.id) for dialogue in chunk)
             yield self._of_chunk(bench, task.shard.name, chunk, own if own is not None else bench.gold)
-        if own is not None and (missing := [one for key, one in own.items() if key not in seen]):
+        if own is not None and (missing := [dialogue for key, dialogue in own.items() if key not in seen]):
             yield ChunkSums(ShardFacts(coverage=left_over(missing, self._settings.exclude, self._settings.coverage)))
 
     def _of_chunk(
@@ -143,7 +145,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         import polars
 
         settings = self._settings
-        keys = dict.fromkeys(dialogue_key(one.id) for one in chunk)
+        keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in chunk)
         study = PreparedInputs(
             None if gold is None else [gold[key] for key in keys if key in gold],
             {name: chunk},
@@ -154,7 +156,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         )
         aligned = study.systems[name].aligned
         scored = {dialogue_key(one) for one in aligned.ids}
-        unscored = [one.id for one in chunk if dialogue_key(one.id) not in scored]
+        unscored = [dialogue.id for dialogue in chunk if dialogue_key(dialogue.id) not in scored]
         if not scored:
             return ChunkSums(ShardFacts(coverage=aligned.coverage, unscored=unscored))
         comparison = study.comparison(name, bench.profile)
@@ -231,4 +233,4 @@ def _depends_on_inventory(measure: Measure[Any], counts: Counts, rows: Rows) -> 
 
 def _gold_of(shard: Shard, format: str | None) -> dict[str, Dialogue]:
     with on_this_machine(shard) as (path, _):
-        return {dialogue_key(one.id): one for one in read(path, format=format)}
+        return {dialogue_key(dialogue.id): dialogue for dialogue in read(path, format=format)}

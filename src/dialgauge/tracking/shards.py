@@ -190,7 +190,7 @@ class _Gathered:
     def require_unscored_once(self) -> None:
         """The same for dialogues that have no score: predictions that gold lacks, and gold that predictions lack."""
         every = (*self.parts, *self.empty)
-        unscored = [(part.shard, one) for part in every for one in part.facts.unscored]
+        unscored = [(part.shard, name) for part in every for name in part.facts.unscored]
         missing = [
             (part.shard, missing_dialogue)
             for part in every
@@ -200,18 +200,18 @@ class _Gathered:
             self._refuse_twice([*self._scored(), *without])
 
     def _scored(self) -> Iterator[tuple[str, str]]:
-        return ((part.shard, one) for part in self.parts for one in self.ids(part))
+        return ((part.shard, name) for part in self.parts for name in self.ids(part))
 
     @staticmethod
     def _refuse_twice(places: Iterable[tuple[str, str]]) -> None:
         seen: dict[str, str] = {}
-        for shard, one in places:
-            if seen.setdefault(dialogue_key(one), shard) != shard:
+        for shard, name in places:
+            if seen.setdefault(dialogue_key(name), shard) != shard:
                 raise DialgaugeError(
-                    f"the dialogue is in {seen[dialogue_key(one)]} and in {shard}, and would be counted twice (case "
+                    f"the dialogue is in {seen[dialogue_key(name)]} and in {shard}, and would be counted twice (case "
                     "and .json are ignored); put all of it into one file, or remove it from one of them. The work on "
                     "the other files is kept",
-                    dialogue=one,
+                    dialogue=name,
                 )
 
     def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> tuple[Floats, Floats]:
@@ -221,9 +221,9 @@ class _Gathered:
         """
         import polars
 
-        ids = [one for part in self.parts for one in self.ids(part)]
+        ids = [name for part in self.parts for name in self.ids(part)]
         if gold is not None:
-            order = {dialogue_key(one.id): place for place, one in enumerate(gold)}
+            order = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(gold)}
             ids.sort(key=lambda one: order.get(dialogue_key(one), len(order)))
         places = polars.DataFrame({"dialogue": ids}).with_row_index("place")
         frame = self.table().join(places, on="dialogue", maintain_order="left")
@@ -296,18 +296,20 @@ def _with_left_over(
     whole: _Gathered, coverage: TurnCoverage, gold: Sequence[Dialogue], settings: Mapping[str, Any]
 ) -> TurnCoverage:
     """Gold dialogues that no file has are missing ones."""
-    seen = {dialogue_key(one) for part in whole.parts for one in whole.ids(part)}
-    seen |= {dialogue_key(one) for part in whole.empty for one in part.facts.unscored}
-    seen |= {dialogue_key(one) for one in (*coverage.extra_dialogues, *coverage.excluded, *coverage.missing_dialogues)}
-    seen |= {dialogue_key(one) for part in whole.parts for one in part.facts.unscored}
-    missing = [one for one in gold if dialogue_key(one.id) not in seen]
+    seen = {dialogue_key(name) for part in whole.parts for name in whole.ids(part)}
+    seen |= {dialogue_key(name) for part in whole.empty for name in part.facts.unscored}
+    seen |= {
+        dialogue_key(name) for name in (*coverage.extra_dialogues, *coverage.excluded, *coverage.missing_dialogues)
+    }
+    seen |= {dialogue_key(name) for part in whole.parts for name in part.facts.unscored}
+    missing = [dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen]
     return TurnCoverage.joined([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
 
 
 def _with_not_found(coverage: TurnCoverage, exclude: Sequence[str]) -> TurnCoverage:
     """What was to be excluded and is in no file."""
-    found = {dialogue_key(one) for one in coverage.excluded}
-    return replace(coverage, not_found=[one for one in exclude if dialogue_key(one) not in found])
+    found = {dialogue_key(name) for name in coverage.excluded}
+    return replace(coverage, not_found=[name for name in exclude if dialogue_key(name) not in found])
 
 
 def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[tuple[str, str] | Input]:

@@ -163,7 +163,7 @@ def stream_counts(
 def _without(frame: polars.DataFrame, exclude: Collection[str], excluded: list[str]) -> polars.DataFrame:
     import polars
 
-    left_out = {dialogue_key(one) for one in exclude}
+    left_out = {dialogue_key(name) for name in exclude}
     ids = frame["dialogue"].cast(polars.String)
     distinct = ids.unique(maintain_order=True)
     kept = polars.Series([dialogue_key(one) not in left_out for one in distinct], dtype=polars.Boolean)

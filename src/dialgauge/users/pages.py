@@ -264,7 +264,7 @@ def _acts(said: Sequence[Act], heard: Sequence[Act] | None) -> Iterator[ActRow]:
         return
     errors = list(misheard(said, heard))
     for act in said:
-        error = next((one for one in errors if one.said == act), None)
+        error = next((mishearing for mishearing in errors if mishearing.said == act), None)
         if error is None:
             yield ActRow("right", act_text(act), act_text(act), "understood")
             continue
@@ -272,7 +272,11 @@ def _acts(said: Sequence[Act], heard: Sequence[Act] | None) -> Iterator[ActRow]:
         text = "" if error.heard is None else act_text(error.heard)
         word = "missed" if error.heard is None else f"another {error.fault}"
         yield ActRow(_HEARD.get(error.fault, "wrong"), act_text(act), text, word)
-    yield from (ActRow("spurious", "", act_text(one.heard), "never said") for one in errors if one.heard is not None)
+    yield from (
+        ActRow("spurious", "", act_text(mishearing.heard), "never said")
+        for mishearing in errors
+        if mishearing.heard is not None
+    )
 
 
 def _rulings(rows: Iterable[Row], loops: Sequence[Row]) -> Iterator[Ruling]:

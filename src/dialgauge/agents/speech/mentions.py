@@ -153,7 +153,7 @@ class MentionFinder:
     def find(self, text: str) -> Delexicalised:
         """All mentions, the longest first where they overlap."""
         raw = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text[:LONGEST])]
-        raw = [one for one in raw if one[0] not in _SKIPPED]
+        raw = [row for row in raw if row[0] not in _SKIPPED]
         words = [word.lower() for word, _, _ in raw]
         tokens: list[str] = []
         mentions: list[ValueMention] = []

@@ -140,9 +140,9 @@ def judge(model: NluModel, found: Delexicalised, speaker: Speaker, context: tupl
         for number in range(min(len(found.mentions), _MOST_MENTIONS))
         for judged in _of_mention(part.mentions, found, number, context)
     ]
-    taken = {(one.name, one.slot) for one in valued if one.confidence >= 0.5}
+    taken = {(judged.name, judged.slot) for judged in valued if judged.confidence >= 0.5}
     whole = _of_utterance(part.utterance, found, context)
-    return (*[one for one in whole if (one.name, one.slot) not in taken], *valued)
+    return (*[judged for judged in whole if (judged.name, judged.slot) not in taken], *valued)
 
 
 def _of_mention(scorer: LinearScorer, found: Delexicalised, number: int, context: tuple[str, ...]) -> list[_Judged]:

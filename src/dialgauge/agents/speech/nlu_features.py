@@ -47,7 +47,7 @@ def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[s
     """Of the whole utterance."""
     words = ["^", *found.tokens[:_MOST_TOKENS], "$"]
     domains = _domains(words) or _of_context(context)
-    pairs = [f"{one} {two}" for one, two in pairwise(words)]
+    pairs = [f"{name} {two}" for name, two in pairwise(words)]
     features = words + pairs
     features += [f"{pair} {word}" for pair, word in zip(pairs, words[2:], strict=False)]
     sentences = _sentences(found.tokens[:_MOST_TOKENS])
@@ -57,7 +57,7 @@ def utterance_features(found: Delexicalised, context: tuple[str, ...]) -> list[s
         features += [f"{domain}|{sentence}" for sentence in sentences]
     features += context
     if len(words) < 9:
-        features += [f"{one}|{word}" for one in context if one[0] == "o" for word in words[1:-1]]
+        features += [f"{name}|{word}" for name in context if name[0] == "o" for word in words[1:-1]]
     return list(dict.fromkeys(features))
 
 
@@ -69,7 +69,7 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
     near = [*("^^^"[: 3 - min(3, len(left))]), *left[-3:], *right[:2], *("$$"[: 2 - min(2, len(right))])]
     far, second, first, following, next_but_one = near
     domains = _domains(words[start:end]) or _domains(words) or _of_context(context)
-    same = [one for one in found.mentions if one.kind == kind]
+    same = [value_mention for value_mention in found.mentions if value_mention.kind == kind]
     previous = words[_sentence(words, start - 2)[0] : start] if start > 1 else ()
     sentence = f"{' '.join(words[start:place])} = {' '.join(words[place + 1 : end])}"
     features = [
@@ -89,7 +89,7 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
         sentence,
         *[f"L {word}" for word in left],
         *[f"R {word}" for word in right],
-        *[f"S {one} {two}" for one, two in pairwise(words[start:end])],
+        *[f"S {name} {two}" for name, two in pairwise(words[start:end])],
         *[f"P {word}" for word in previous],
         f"P= {' '.join(previous[:3])}",
         *context,
@@ -102,7 +102,7 @@ def mention_features(found: Delexicalised, mention: ValueMention, context: tuple
             f"{domain} +1 {following}",
             f"{domain} # {len(same)}",
         ]
-        features += [f"{domain} {one}" for one in context if one[0] in "op"]
+        features += [f"{domain} {name}" for name in context if name[0] in "op"]
     return [f"{kind}|{feature}" for feature in dict.fromkeys(features)]
 
 

@@ -82,7 +82,7 @@ class NluModel(Struct, frozen=True):
             if Path(path).stat().st_size > _MOST_BYTES:
                 raise ValueError("it is too large")
             with zipfile.ZipFile(path) as archive:
-                if sum(one.file_size for one in archive.infolist()) > _MOST_BYTES:
+                if sum(zip_info.file_size for zip_info in archive.infolist()) > _MOST_BYTES:
                     raise ValueError("it is too large")
             with np.load(path, allow_pickle=False) as arrays:
                 head = _Head.of(arrays["head"])

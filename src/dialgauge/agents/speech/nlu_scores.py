@@ -71,7 +71,7 @@ def understanding(
         right.update(said & heard)
         extra.update(heard - said)
         missed.update(said - heard)
-        confused.update({(one[:2], other[:2]) for one in said - heard for other in heard - said})
+        confused.update({(pair[:2], other[:2]) for pair in said - heard for other in heard - said})
     return Understanding(right, extra, missed, confused)
 
 

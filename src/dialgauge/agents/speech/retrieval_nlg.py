@@ -84,7 +84,7 @@ class RetrievalNlg:
             mention, (act_name, slot, _) = found.mentions[place], labels[place]
             wanted = mention.value.lower()
             fitting = [open_item for open_item in open_items if items[open_item][:2] == (act_name, slot)]
-            item = next((one for one in fitting if self._finder.value(values[one]) == wanted), None)
+            item = next((number for number in fitting if self._finder.value(values[number]) == wanted), None)
             if item is None:
                 return None
             open_items.remove(item)

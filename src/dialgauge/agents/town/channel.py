@@ -205,7 +205,7 @@ def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, ontology
 def _others(speaker: Speaker, domain: str, kind: str) -> tuple[str, ...]:
     """The kinds of act of one side and domain, but for one; that one where there are no others."""
     kinds = [kind_of(name, slot) for name, slots in _INVENTORY[speaker].items() for slot in slots]
-    return tuple(one for one in kinds if service_of(one) == domain and one != kind) or (kind,)
+    return tuple(name for name in kinds if service_of(name) == domain and name != kind) or (kind,)
 
 
 def _misheard(said: Act, how: str, draws: Draws, ontology: Ontology | None) -> Act:

@@ -132,7 +132,7 @@ def _aligned(said: list[Plain], heard: list[Plain]) -> tuple[list[tuple[Plain, P
     open_said, left = list(said), list(heard)
     for fits in (_understood, _same_kind, _same_value, _same_slot):
         for act in list(open_said):
-            match = next((one for one in left if fits(act, one)), None)
+            match = next((plain for plain in left if fits(act, plain)), None)
             if match is not None:
                 open_said.remove(act)
                 left.remove(match)
@@ -191,11 +191,11 @@ class _Counts:
                 self._relabelled[kind][heard.kind] += 1
             elif wrong := _mishearing(said.value, heard.value):
                 self._misheard[kind][wrong] += 1
-        for one in invented:
-            causes = _causes(one, [said for said, _ in pairs])
+        for plain in invented:
+            causes = _causes(plain, [said for said, _ in pairs])
             for cause in causes:
                 if cause in counted:
-                    self._inserted[_kind(cause)][_invention(one)] += 1 / len(causes)
+                    self._inserted[_kind(cause)][_invention(plain)] += 1 / len(causes)
 
     def damage(self, kind: str) -> Damage:
         """The shares of a kind."""
@@ -211,8 +211,8 @@ class _Counts:
     def average(self) -> Damage:
         """The shares of all kinds together; what an act that was never said would be taken for, nobody knows."""
         said, misheard = self.said.total(), Counter[Mishearing]()
-        for one in self._misheard.values():
-            misheard.update(one)
+        for counter in self._misheard.values():
+            misheard.update(counter)
         return Damage(said=said, drop=round(self._dropped.total() / said, _ROUNDED), value=_shares(misheard, said))
 
 

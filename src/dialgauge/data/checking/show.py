@@ -155,14 +155,18 @@ def _coverage(sets: Sequence[GoldCoverage]) -> Table:
         "user turns expected", Column("user turns read", drop=2), "user turns matched",
     ]  # fmt: skip
     table = Table(f"Coverage of {short(sets[0].gold)}", titles)
-    for one in sets:
-        name = short(one.files[0]) if len(one.files) == 1 else f"{len(one.files):,} files together"
+    for gold_coverage in sets:
+        name = (
+            short(gold_coverage.files[0])
+            if len(gold_coverage.files) == 1
+            else f"{len(gold_coverage.files):,} files together"
+        )
         table.add(
             name,
-            *(one.dialogues_expected, one.dialogues_read, one.dialogues_matched),
-            *(one.turns_expected, one.turns_read, one.turns_matched),
+            *(gold_coverage.dialogues_expected, gold_coverage.dialogues_read, gold_coverage.dialogues_matched),
+            *(gold_coverage.turns_expected, gold_coverage.turns_read, gold_coverage.turns_matched),
         )
-        table.notes += [f"{name}: {gap}" for gap in _gaps(one)]
+        table.notes += [f"{name}: {gap}" for gap in _gaps(gold_coverage)]
     return table
 
 

@@ -180,7 +180,7 @@ def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_
             return (f"{value:.0f}" if value.is_integer() else repr(value),)
         return (str(value),)
     if isinstance(value, list | tuple) and not any(isinstance(item, list | tuple | dict) for item in value):
-        return tuple(one for item in value for one in loose_value(item, seen, text))
+        return tuple(name for item in value for name in loose_value(item, seen, text))
     seen[NO_VALUE] += 1
     return (" ".join(re.sub(r"[\[\]{}]", " ", str(value)[:200]).split()) or NO_NAME,)
 

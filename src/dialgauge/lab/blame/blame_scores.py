@@ -52,8 +52,8 @@ class BlameEvidence:
     def by_goal(self) -> BlameEvidence:
         """The same, all trials of a goal as one unit of resampling."""
         other = copy.copy(self)
-        numbers = {goal: number for number, goal in enumerate(dict.fromkeys(one.goal for one in self.blamed))}
-        other.dialogue = np.array([numbers[one.goal] for one in self.blamed], np.int64)
+        numbers = {goal: number for number, goal in enumerate(dict.fromkeys(blame.goal for blame in self.blamed))}
+        other.dialogue = np.array([numbers[blame.goal] for blame in self.blamed], np.int64)
         other.dialogues = len(numbers)
         return other
 
@@ -68,7 +68,7 @@ def cell_of(one: ConversationBlame) -> str | None:
 
 
 def _share(evidence: BlameEvidence, pair: Callable[[ConversationBlame], tuple[bool, bool]]) -> Rows:
-    pairs = [pair(one) for one in evidence.blamed]
+    pairs = [pair(blame) for blame in evidence.blamed]
     above, below = np.array([(hit and counts, counts) for hit, counts in pairs], np.float64).reshape(-1, 2).T
     return above, below
 
@@ -151,10 +151,10 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
     """The measures, with intervals from resampling goals. Shares of failures are left out where nothing failed."""
     evidence = BlameEvidence(blamed)
     measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
-    if any(one.domains for one in blamed):
+    if any(blame.domains for blame in blamed):
         measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in _EVERY_PART)]
     measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]
-    system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[one.dialogue for one in blamed])
+    system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[blame.dialogue for blame in blamed])
     [scores] = score_systems([system])
     if not resamples or not measures:
         return scores
@@ -177,12 +177,12 @@ def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
     schema |= {"given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String, "times": pl.Int64, "of": pl.Int64}
     rows = (
         (
-            one.dialogue, domain or None, link.cause, link.side, link.part or None, link.slot or None,
-            *(getattr(link, number) for number in numbers), domain == one.first, link.reason,
+            blame.dialogue, domain or None, link.cause, link.side, link.part or None, link.slot or None,
+            *(getattr(link, number) for number in numbers), domain == blame.first, link.reason,
             link.given, link.wanted or None, link.entity or None, link.times, link.of,
         )
-        for one in blamed
-        for domain, link in one.domains.items()
+        for blame in blamed
+        for domain, link in blame.domains.items()
     )  # fmt: skip
     return frame_of(rows, schema)
 
@@ -191,5 +191,5 @@ def _sides_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
     import polars as pl
 
     schema = {"dialogue": pl.String, "success": pl.Boolean, "user_erred": pl.Boolean, "system_erred": pl.Boolean}
-    rows = [(one.dialogue, one.success, one.user_erred, one.system_erred) for one in blamed]
+    rows = [(blame.dialogue, blame.success, blame.user_erred, blame.system_erred) for blame in blamed]
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -59,8 +59,8 @@ class Chain(GivenValues):
             told = [word for word in record.told if word.tells and same_slot(word.slot, slot)]
             heard = {(word.turn, word.value) for word in record.told_heard if same_slot(word.slot, slot)}
             last = self._talk.last
-            if told and self._talk.user_hears and not any((one.turn, one.value) in heard for one in told):
-                if all(one.turn == last for one in told):  # nobody is left to hear the last turn
+            if told and self._talk.user_hears and not any((word.turn, word.value) in heard for word in told):
+                if all(word.turn == last for word in told):  # nobody is left to hear the last turn
                     continue
                 yield BrokenLink(
                     cause="answered_not_heard", part="request", slot=slot, turn=told[0].turn,

@@ -131,7 +131,7 @@ class GivenValues:
         """The user said what was to be refused, and never what comes after. None: no call was made with it."""
         said, record = tried[0], self._record
         heard = [word for word in record.heard if word.slot == slot and same_value(word.value, said.value)] or [
-            one for one in [record.hears(slot, self._talk.last)] if one and same_value(one.value, said.value)
+            row for row in [record.hears(slot, self._talk.last)] if row and same_value(row.value, said.value)
         ]
         if not heard:
             if not self._talk.system_hears:

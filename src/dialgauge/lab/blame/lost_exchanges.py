@@ -36,7 +36,7 @@ def partly_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
     They decide where no exchange was lost as a whole. A user that says again what was heard and answered, beside
     something new, has used up no step by it.
     """
-    lost: list[tuple[int, Cause]] = [one for one in _said_again(turns) if one[1] != "never_said"]
+    lost: list[tuple[int, Cause]] = [pair for pair in _said_again(turns) if pair[1] != "never_said"]
     for place, turn in enumerate(turns):
         if turn.speaker == "system" and place:
             if cause := _asked_needlessly(turns, place):
@@ -163,7 +163,9 @@ def _asked_again(turns: Sequence[Turn], place: int) -> Cause | None:
 
 def _last_refusal(turns: Sequence[Turn], place: int) -> int:
     """The last turn before a place that refused something, which gives reason to ask again; else the first turn."""
-    return max((one for one in range(place) if any(a.intent in REFUSING for a in turns[one].acts or ())), default=0)
+    return max(
+        (number for number in range(place) if any(a.intent in REFUSING for a in turns[number].acts or ())), default=0
+    )
 
 
 def _needless_question(turns: Sequence[Turn], place: int) -> bool:

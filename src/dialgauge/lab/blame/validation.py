@@ -59,7 +59,7 @@ def blame_confusion(
     held, ledger = injected_conversations(town, fault, channel=channel, seed=seed, level=level)
     judged = judge_outcomes(held, town.search, failures=town.failures, calls_recorded=True)
     blamed = blame_conversations(judged, town.search)
-    failed = [one for one in blamed if one.domains and one.dialogue in ledger.events]
+    failed = [blame for blame in blamed if blame.domains and blame.dialogue in ledger.events]
     causes: Counter[Cause] = Counter()
     right: Counter[tuple[str, bool]] = Counter()
     two_faults: Counter[str] = Counter()

@@ -113,7 +113,7 @@ class LearnedRanker(Ranker):
         self.schema = RelationSchema.of(task.facts)
         self.learn_world(task.facts)
         of_candidates = vocabulary(task.candidates, self.split_candidate)
-        of_lines = vocabulary((text for one in task.split("trn") for text in self._texts(one)), self.split_line)
+        of_lines = vocabulary((text for episode in task.split("trn") for text in self._texts(episode)), self.split_line)
         if self.config.shared:
             of_lines = of_candidates = list(dict.fromkeys([*of_lines, *of_candidates]))
         self._build(of_lines, of_candidates)
@@ -139,7 +139,9 @@ class LearnedRanker(Ranker):
     def _identity(self, task: RankingTask) -> str:
         """What a checkpoint must agree with to be taken up again: the model, its settings, and all it learns from."""
         config = msgspec.structs.replace(self.config, device="")
-        dialogs = ([(one.id, one.lines, one.prompts) for one in task.split(name)] for name in ("trn", "dev"))
+        dialogs = (
+            [(episode.id, episode.lines, episode.prompts) for episode in task.split(name)] for name in ("trn", "dev")
+        )
         data = [*dialogs, task.candidates, task.facts]
         content = msgspec.json.encode([self.name, self.seed, task.number, config, data])
         return hashlib.sha256(content).hexdigest()

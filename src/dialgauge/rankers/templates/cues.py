@@ -23,7 +23,7 @@ def _words(history: DialogHistory) -> Iterator[str]:
     """Words and adjacent pairs of the user's utterance."""
     words = [_typed(history, word) for word in history.words] or [_SILENT]
     yield from (f"word {word}" for word in words)
-    yield from (f"words {one} {two}" for one, two in zip(["^", *words], [*words, "$"], strict=True))
+    yield from (f"words {name} {two}" for name, two in zip(["^", *words], [*words, "$"], strict=True))
 
 
 def _typed(history: DialogHistory, word: str) -> str:

@@ -158,6 +158,10 @@ def _revealed_values(dialog: Episode, inventory: Inventory) -> Iterator[tuple[li
             named = {slot.kind for slot in map(history.value, history.unanswered) if slot}
             for slot in inventory.parse(line.text).slots:
                 said = history.by_user.get(slot.kind)
-                if said is not None and slot.kind not in named and slot.value not in {one.value for one in said}:
+                if (
+                    said is not None
+                    and slot.kind not in named
+                    and slot.value not in {mention.value for mention in said}
+                ):
                     yield history.unanswered, slot
         history.take(line)

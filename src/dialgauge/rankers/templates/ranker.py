@@ -49,7 +49,7 @@ def options_of(given: Mapping[str, str]) -> Options:
         options = msgspec.convert(dict(given), Options, strict=False)
     except msgspec.ValidationError as error:
         raise DialgaugeError(f"a setting of the model has the wrong kind of value: {error}") from error
-    if not all(0 < one < math.inf for one in (options.penalty, options.own_penalty, options.fill_penalty)):
+    if not all(0 < value < math.inf for value in (options.penalty, options.own_penalty, options.fill_penalty)):
         raise DialgaugeError("penalty, own_penalty and fill_penalty must be above 0 and finite")
     return options
 

@@ -55,15 +55,15 @@ class JudgedConversations:
         return iter(self.judged)
 
     def __getitem__(self, identifier: str) -> JudgedConversation:
-        for one in self.judged:
-            if one.dialogue.id == identifier:
-                return one
+        for judged in self.judged:
+            if judged.dialogue.id == identifier:
+                return judged
         raise DialgaugeError(f"there is no conversation '{identifier}'")
 
     @cached_property
     def goals(self) -> str:
         """A checksum of the goals that were pursued."""
-        goals = {one.goal: one.dialogue.goal for one in self.judged}
+        goals = {judged.goal: judged.dialogue.goal for judged in self.judged}
         return hashlib.sha256(msgspec.json.encode(sorted(goals.items()))).hexdigest()[:12]
 
 

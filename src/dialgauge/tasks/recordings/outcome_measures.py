@@ -59,8 +59,8 @@ class OutcomeEvidence:
     def goals(self) -> dict[str, list[int]]:
         """The places of each goal's trials."""
         goals: dict[str, list[int]] = {}
-        for place, one in enumerate(self.judged):
-            goals.setdefault(one.goal, []).append(place)
+        for place, judged in enumerate(self.judged):
+            goals.setdefault(judged.goal, []).append(place)
         return goals
 
     @property
@@ -71,7 +71,7 @@ class OutcomeEvidence:
     @cached_property
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        return sorted({domain for one in self.judged for domain in one.compat.domains})
+        return sorted({domain for judged in self.judged for domain in judged.compat.domains})
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
@@ -99,7 +99,7 @@ class OutcomeEvidence:
 
 
 def _rows(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> Rows:
-    pairs = [count(one, settings) or (0.0, 0.0) for one in evidence.judged]
+    pairs = [count(judged, settings) or (0.0, 0.0) for judged in evidence.judged]
     above, below = np.array(pairs, np.float64).reshape(-1, 2).T
     return above, below
 

@@ -122,7 +122,7 @@ def _lost_messages(dialogue: Dialogue) -> Iterator[_LostStep]:
 
 def _asks(text: str) -> bool:
     """Does a message of the agent ask for something, and not only whether there is anything else?"""
-    return any(_ASKS.search(one) and not _OFFERS.search(one) for one in _SENTENCE.split(text))
+    return any(_ASKS.search(name) and not _OFFERS.search(name) for name in _SENTENCE.split(text))
 
 
 def _words(turn: Turn) -> frozenset[str]:

@@ -174,7 +174,7 @@ class SgdScoring:
         across_turn: bool = False,
     ) -> SgdScoring:
         """The same from files: the schema, and where seen and unseen services are told apart that of the training."""
-        wanted = next((one for one in MATCHINGS if one == (matching or MATCHINGS[0])), None)
+        wanted = next((literal for literal in MATCHINGS if literal == (matching or MATCHINGS[0])), None)
         if wanted is None:
             raise DialgaugeError(f"unknown --sgd-matching '{matching}'.{nearest(matching, MATCHINGS)}")
         seen = set(read_ontology(Path(train_schema)).domains) if train_schema else None

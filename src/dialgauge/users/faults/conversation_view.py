@@ -117,7 +117,7 @@ class ConversationView:
             RecordedExchange(
                 turn=place,
                 text=turn.text,
-                asked=next((one.text for _, one in reversed(heard[:number]) if one.speaker == "system"), ""),
+                asked=next((turn.text for _, turn in reversed(heard[:number]) if turn.speaker == "system"), ""),
                 last=all(later.speaker == "system" for _, later in heard[number + 1 :]),
             )
             for number, (place, turn) in enumerate(heard)

@@ -81,7 +81,7 @@ def _asks_to_look(sentence: str) -> bool:
 
 def _described(code: str, listed: list[str], message: str) -> bool:
     """Does the message say of any listed booking what tells it from the others?"""
-    places = sorted(message.find(one) for one in listed)
+    places = sorted(message.find(name) for name in listed)
     ends = [*places[1:], min(len(message), places[-1] + 80)]
     pieces = [message[start + 6 : end] for start, end in zip(places, ends, strict=True)]
     last = pieces[-1]

@@ -45,7 +45,7 @@ def _part(settings: Settings) -> str:
 def _faulty(evidence: FaultEvidence, settings: Settings) -> Rows:
     """Whether a fault of the kind, or of any, was found, where the check could look."""
     kind = _part(settings)
-    looked = [_findings(one, kind) for one in evidence.checked]
+    looked = [_findings(checked, kind) for checked in evidence.checked]
     above = np.array([any(finding.faults for finding in each) for each in looked], np.float64)
     return above, np.array([bool(each) for each in looked], np.float64)
 
@@ -65,7 +65,7 @@ def _obstacle(evidence: Any, settings: Settings) -> str | None:
     kind = _part(settings)
     if kind and kind not in KINDS:
         return f"there is no kind of fault '{kind}'; there are {', '.join(KINDS)}"
-    if not any(_findings(one, kind) for one in evidence.checked):
+    if not any(_findings(checked, kind) for checked in evidence.checked):
         return f"no conversation could be checked for {kind or 'anything'}"
     return None
 

@@ -166,10 +166,10 @@ def record_table() -> Table:
         if not parts["all"].recall.n and not parts["all"].precision.n:
             table.add(_words(kind), "all", "never reported", "never labelled")
             continue
-        for place, (name, one) in enumerate(parts.items()):
+        for place, (name, check_record) in enumerate(parts.items()):
             table.add(
                 _words(kind) if not place else "", name,
-                _share(one.precision) or "nothing reported", _share(one.recall) or "never labelled",
+                _share(check_record.precision) or "nothing reported", _share(check_record.recall) or "never labelled",
             )  # fmt: skip
     table.notes += _record_notes(record)
     return table

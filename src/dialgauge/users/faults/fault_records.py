@@ -99,4 +99,4 @@ def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:
     for fault in sorted(faults, key=lambda fault: fault.turn):
         first.setdefault(fault.about, fault)
         messages.setdefault(fault.about, set()).add(fault.turn)
-    return tuple(structs.replace(one, length=len(messages[about])) for about, one in first.items())
+    return tuple(structs.replace(user_fault, length=len(messages[about])) for about, user_fault in first.items())

@@ -130,7 +130,7 @@ def _scores(evidence: FaultEvidence, signature: Signature, coverage: Coverage, h
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
-        dialogues=[one.id for one in evidence.checked],
+        dialogues=[checked.id for checked in evidence.checked],
         signature=signature,
         coverage=coverage,
         left_out=left_out,

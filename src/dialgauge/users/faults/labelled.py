@@ -217,12 +217,16 @@ def labeller_agreement(
     first: Sequence[LabelledConversation], second: Sequence[LabelledConversation]
 ) -> dict[str, LabellerAgreement]:
     """Agreement on every kind, and on blame in the conversations that at least one of them blames somebody for."""
-    others = {one.key: one for one in second}
-    pairs = [(one, others[one.key]) for one in first if one.key in others]
+    others = {labelled.key: labelled for labelled in second}
+    pairs = [(labelled, others[labelled.key]) for labelled in first if labelled.key in others]
     agreed: dict[str, LabellerAgreement] = {}
     for kind in KINDS:
-        agreed[kind] = _agreement([(one.has(kind), other.has(kind)) for one, other in pairs], bool)
-    failed = [(one.blame, other.blame) for one, other in pairs if one.blame is not None or other.blame is not None]
+        agreed[kind] = _agreement([(labelled.has(kind), other.has(kind)) for labelled, other in pairs], bool)
+    failed = [
+        (labelled.blame, other.blame)
+        for labelled, other in pairs
+        if labelled.blame is not None or other.blame is not None
+    ]
     agreed["blame"] = _agreement(failed, lambda blame: blame is not None)
     return agreed
 

@@ -143,7 +143,9 @@ def _topics(sentence: str, order: re.Match[str], before: str) -> Iterator[str]:
     else:
         first, *more = re.split(r"(?<!\s)\s+(?:or|nor|and)\s+", what)
         found = [_phrase(first) or _one_word(first, order["verb"])]
-        found += [_one_word(one, order["verb"]) for one in more if re.match(r"your|the|any|that", one, re.IGNORECASE)]
+        found += [
+            _one_word(name, order["verb"]) for name in more if re.match(r"your|the|any|that", name, re.IGNORECASE)
+        ]
     yield from (phrase for phrase in found if phrase)
 
 

@@ -303,7 +303,7 @@ def _assents(one: RecordedExchange) -> bool:
 def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
     """What the agent's message says the change, or the whole, will cost, where that is more than the limit."""
     most = float(limit[1].replace(",", ""))
-    told = next((one for one in sentences(instruction) if limit[0] in one), instruction)
+    told = next((name for name in sentences(instruction) if limit[0] in name), instruction)
     pattern = _TOTAL if _PURCHASE.search(told) else _EXTRA
     for sentence in sentences(plain_text(message)):
         for found in pattern.finditer(sentence):

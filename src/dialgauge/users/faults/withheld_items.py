@@ -145,9 +145,9 @@ def _listed_after(rest: str) -> Iterator[str]:
 def _named(text: str) -> list[tuple[int, str]]:
     """The kinds of things in a text with their places, by name or by value."""
     found = [
-        (one.start(), kind)
+        (match.start(), kind)
         for kind, name in _CALLED.items()
-        for one in re.finditer(rf"\b(?:{name})(?!\w)", text, re.IGNORECASE)
+        for match in re.finditer(rf"\b(?:{name})(?!\w)", text, re.IGNORECASE)
     ]
     for entity in entities(text):
         kind = "reservation id" if entity.kind == "booking code" else entity.kind

@@ -223,7 +223,7 @@ def _ends(departure: str, places: list[str]) -> dict[str, str]:
 
 
 def _other(place: str, places: list[str]) -> str:
-    return next(one for one in places if one != place)
+    return next(name for name in places if name != place)
 
 
 def _refuse_unknown(identifier: str, domain: str, task: Task) -> None:

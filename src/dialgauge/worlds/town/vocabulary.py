@@ -81,7 +81,7 @@ def _user_acts() -> dict[str, tuple[str, ...]]:
         title = domain.capitalize()
         informs = (
             *SEARCH_SLOTS[domain],
-            *(one for one in BOOK_SLOTS.get(domain, ()) if one != "day" or domain != "train"),
+            *(name for name in BOOK_SLOTS.get(domain, ()) if name != "day" or domain != "train"),
         )
         acts[f"{title}-Inform"] = (*informs, "")
         acts[f"{title}-Request"] = REQUEST_SLOTS[domain]
