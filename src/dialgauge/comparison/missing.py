@@ -88,8 +88,8 @@ def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:
     if lacking:
         raise DialgaugeError(
             f"{'; '.join(system.sentence() for system in lacking)}; predict them too, or choose what to do: --missing "
-            "shared compares what all systems have, --missing empty scores them as empty states, --missing without leaves "
-            f"{', '.join(system.system for system in lacking)} out"
+            "shared compares what all systems have, --missing empty scores them as empty states, --missing without "
+            f"leaves {', '.join(system.system for system in lacking)} out"
         )
 
 

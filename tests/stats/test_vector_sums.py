@@ -84,7 +84,7 @@ def test_intervals_agree_with_verdicts(several: SeveralSums) -> None:
 
 def test_blocks_do_not_change_the_numbers(several: SeveralSums, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
-    for module in ("randomisation", "several_sums"):
+    for module in ("randomisation", "vector_sums"):
         monkeypatch.setattr(f"dialgauge.stats.{module}.CELLS", 70)
     parts = randomise_several(several, resamples=RESAMPLES, seed=SEED, level=LEVEL)
     for part in ("p", "adjusted", "low", "high", "error", "reach"):
