@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dialgauge import Store, compare, score
+from dialgauge import RunSet, Store, compare, score
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import report_html, report_markdown, write_report
 from dialgauge.runs import Run, new_run
@@ -170,3 +170,9 @@ def test_a_stored_run_and_its_report_are_untouched(tmp_path: Path) -> None:
     write_report(tmp_path / "deep" / "report.html", [store.open(run.id)])
     assert {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()} == before
     assert Store(store.folder).survey().problems == []
+
+
+def test_results_and_single_runs_are_taken_as_they_are(runs: list[Run], tmp_path: Path) -> None:
+    one, all_of_them = tmp_path / "one.html", tmp_path / "all.html"
+    assert "alpha" in write_report(one, runs[0], dialogues=1).read_text()
+    assert "beta" in write_report(all_of_them, RunSet.of(runs[:2]), dialogues=1).read_text()

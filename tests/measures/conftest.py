@@ -1,6 +1,8 @@
-"""Toy families in place of the real ones."""
+"""Measures of made-up families, in place of the real ones."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,8 +10,13 @@ from dialgauge.kinds import BUILT_IN
 
 
 @pytest.fixture(autouse=True)
-def families(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(BUILT_IN):
-        monkeypatch.delitem(BUILT_IN, name)
-    for name in ("tracking", "responses", "users"):
-        monkeypatch.setitem(BUILT_IN, name, f"measures.toy:{name.upper()}_KIND")
+def families() -> Iterator[None]:
+    real = dict(BUILT_IN)  # put back in its order, which decides whose card a name means
+    _fill({name: f"measures.toy:{name.upper()}_KIND" for name in ("tracking", "responses", "users")})
+    yield
+    _fill(real)
+
+
+def _fill(kinds: dict[str, str]) -> None:
+    BUILT_IN.clear()
+    BUILT_IN.update(kinds)

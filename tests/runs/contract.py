@@ -46,7 +46,7 @@ def assert_run_contract(run: Run) -> None:
     _assert_sums(run)
     _assert_coverage(run.coverage, scored=bool(run.scores))
     manifest = run.manifest
-    assert (manifest.kind, manifest.name, manifest.schema_version) == (run.kind, run.name, 2)
+    assert (manifest.kind, manifest.name, manifest.schema_version) == (run.kind, run.name, 3)
     assert manifest.versions["dialgauge"]
     assert plain(manifest.details) == manifest.details
     assert all(isinstance(note, str) for note in run.notes)

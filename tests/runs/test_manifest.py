@@ -95,7 +95,7 @@ def test_undefined_numbers_are_null(tmp_path: Path) -> None:
 
 def test_a_newer_schema_is_refused_with_a_line_that_says_so(tmp_path: Path) -> None:
     newer = raw(schema_version=module.SCHEMA_VERSION + 1, tables="something else altogether")
-    with pytest.raises(DialgaugeError, match=r"schema version 3, but this dialgauge reads up to 2; upgrade dialgauge"):
+    with pytest.raises(DialgaugeError, match=r"schema version 4, but this dialgauge reads up to 3; upgrade dialgauge"):
         load(stored(tmp_path, newer))
 
 
@@ -113,8 +113,8 @@ def test_fields_of_a_later_minor_change_do_not_hurt(tmp_path: Path) -> None:
         (b'{"a":' * 100_000, "cannot be understood"),
         (b"{}", "has no schema_version"),
         (raw(schema_version=True), "has no schema_version"),
-        (raw(schema_version=0), "there is no schema version 0"),
-        (raw(schema_version=1), "there is no schema version 1"),
+        (raw(schema_version=0), "has schema version 0, which was never released"),
+        (raw(schema_version=2), "has schema version 2, which was never released"),
         (raw(kind=3), "cannot be understood"),
         (raw(created="2026-11-15T10:45:00"), "cannot be understood"),
         (raw(tables={"../../secret": {}}), "no table can be called"),

@@ -29,13 +29,13 @@ from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, templates
 from dialgauge.files import atomic
 from dialgauge.presentation import DialogueView, pages_of, run_charts
-from dialgauge.report import drawn, markdown, run_tables
+from dialgauge.report import RunSet, drawn, markdown, run_tables
+from dialgauge.runs import Run
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
     from dialgauge.report import Table
-    from dialgauge.runs import Run
 
 #: Dialogues of a report unless asked for more or others.
 DIALOGUES = 40
@@ -89,12 +89,18 @@ class ReportGroup:
 
 
 def write_report(
-    path: str | Path, runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequence[str] = (), title: str = ""
+    path: str | Path,
+    runs: Run | RunSet | Sequence[Run],
+    *,
+    dialogues: int = DIALOGUES,
+    only: Sequence[str] = (),
+    title: str = "",
 ) -> Path:
     """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen."""
     target = Path(path)
+    chosen = [runs] if isinstance(runs, Run) else runs.runs if isinstance(runs, RunSet) else runs
     with stored_as_expected():
-        content = report_html(runs, dialogues=dialogues, only=only, title=title)
+        content = report_html(chosen, dialogues=dialogues, only=only, title=title)
     with atomic(target) as scratch:
         scratch.write_bytes(content.encode("utf-8", "backslashreplace"))
     return target

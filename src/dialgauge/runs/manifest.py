@@ -26,7 +26,7 @@ from dialgauge.text import Note, note_kind
 if TYPE_CHECKING:
     from dialgauge.measures import Scores
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MANIFEST = "run.json"
 
 #: A run id: time in UTC, what was run, and four random digits (``20261115-104500-tracking-augpt-3f2a``).
@@ -182,7 +182,10 @@ def _checked(raw: dict[str, Any], path: Path) -> dict[str, Any]:
             file=str(path),
         )
     if version < SCHEMA_VERSION:
-        raise DialgaugeError(f"the run is damaged: there is no schema version {version}", file=str(path))
+        raise DialgaugeError(
+            f"the run has schema version {version}, which was never released and is not read any more; score again",
+            file=str(path),
+        )
     _refuse_unsafe(raw, path)
     return raw
 

@@ -340,7 +340,8 @@ class TrackingRuns(RunSet):
     @property
     def notes(self) -> list[str]:
         """How intervals were made, what was not scored, and what limits the scores."""
-        return [*self._interval_notes(), *self._limits()]
+        told = [] if self.complete else self.coverage_sentences()
+        return [*told, *self._interval_notes(), *self._limits()]
 
     def _interval_notes(self) -> list[str]:
         """The meaning of intervals, where there are any."""
