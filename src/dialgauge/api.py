@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dialgauge.comparison import Comparison, compare_runs
+from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
 from dialgauge.dialogue import Ontology
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import are_results, score_results
-from dialgauge.tracking import compare_trackers
+from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
@@ -52,7 +52,12 @@ def compare(
     (<Score 1 [0.5888, 1], n=8>, True)
     """
     if predictions is not None:
-        return compare_trackers(
+        if how_many(predictions) < 2:
+            raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
+        if missing == SCORED_AS_EMPTY:
+            coverage, missing = "empty", "shared"
+        missing_policy(missing)
+        results = score(
             cast("Source | None", systems),
             predictions,
             measures=measures,
@@ -60,13 +65,11 @@ def compare(
             coverage=coverage,
             exclude=exclude,
             ontology=ontology,
-            resamples=resamples,
-            seed=seed,
-            level=level,
+            intervals=False,
             gold_format=gold_format,
             pred_format=pred_format,
-            missing=missing,
         )
+        return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
     if isinstance(systems, RunSet):
         systems = [systems]
     if not isinstance(systems, list | tuple):

@@ -43,13 +43,15 @@ class Kind:
     comparison: str = ""
     #: The ``presentation.RunPages``: pages, tables, charts, sentences, worst dialogues, what to read first.
     pages: str = ""
+    #: The class of several such runs, a ``report.RunSet``.
+    results: str = ""
     #: A function ``(dialogues, name, *, resamples) -> Run`` that makes such a run of nothing but dialogues.
     from_dialogues: str = ""
     #: The measures that decide which system is ahead, the most telling first: the first that a run has counts.
     headline: tuple[str, ...] = ()
 
     def part(
-        self, part: Literal["cards", "comparison", "pages", "from_dialogues"], contract: plugins.Kind[T]
+        self, part: Literal["cards", "comparison", "pages", "results", "from_dialogues"], contract: plugins.Kind[T]
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""
         target: str = getattr(self, part)

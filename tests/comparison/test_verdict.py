@@ -108,3 +108,26 @@ def test_names_cannot_act_on_a_terminal(name: str) -> None:
     num = np.stack([np.ones((1, 20)), np.zeros((1, 20))])
     scores = PairedScores((name, "b"), ("JGA",), tuple(map(str, range(20))), num, np.ones_like(num))
     assert name not in str(compare_scores(scores, resamples=99).verdict)
+
+
+def test_where_nothing_could_be_found_there_is_no_verdict() -> None:
+    """Holm over the measures needs that many more resamples; five units can show nothing at all."""
+    scores = _apart(40, "JGA", "F1", "RSA")
+    few = compare_scores(scores, resamples=59).verdict
+    assert str(few) == "No verdict: 59 resamples are too few for one over 3 measures, which takes 60"
+    assert not any(measure.clear for measure in few.measures)
+    assert str(compare_scores(scores, resamples=60).verdict).startswith("a is ahead of b")
+    assert str(compare_scores(_apart(5, "JGA"), resamples=999).verdict) == "No verdict: 5 dialogues are too few for one"
+
+
+def test_all_systems_with_the_best_value_are_named() -> None:
+    level = verdict([[0.5], [0.5], [0.5]], "M0", kind="chess")
+    assert level.measures[0].best == level.systems
+    assert str(level) == "M0 has the same best value for a, b and c"
+
+
+def _apart(units: int, *measures: str) -> PairedScores:
+    """The first system right everywhere, the second nowhere."""
+    shape = (len(measures), units)
+    ids = tuple(f"d{number}" for number in range(units))
+    return PairedScores(("a", "b"), measures, ids, np.stack([np.ones(shape), np.zeros(shape)]), np.ones((2, *shape)))

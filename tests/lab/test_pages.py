@@ -14,7 +14,8 @@ from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
 from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, study_run, town_run
 from dialgauge.lab.facets import OUTCOME_RULES
-from dialgauge.lab.pages import PAGES, heard_rows
+from dialgauge.lab.heard_rows import heard_rows
+from dialgauge.lab.pages import PAGES
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import REASON_GROUPS, reason_texts

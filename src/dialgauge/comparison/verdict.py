@@ -38,6 +38,8 @@ class MeasureVerdict:
     measure: str
     leader: str
     runner_up: str
+    #: All systems with the best value; ``leader`` is the first of them.
+    best: tuple[str, ...]
     lead: float
     p: float
     clear: bool
@@ -67,8 +69,12 @@ class Verdict:
 
     systems: tuple[str, ...]
     measures: tuple[MeasureVerdict, ...]
+    #: Why there can be none, whatever the scores are; empty where there can.
+    obstacle: str = ""
 
     def __str__(self) -> str:
+        if self.obstacle:
+            return f"No verdict: {self.obstacle}"
         if not self.measures:
             return "No measure says which system is better"
         headline, *others = self.measures
@@ -90,7 +96,7 @@ class Verdict:
                 f"{leader} is ahead of every other system in {measure}, of {runner_up} by {one.amount} {one.certainty}"
             )
         if not one.lead:
-            return f"{measure} has the same best value for {leader} and {runner_up}"
+            return f"{measure} has the same best value for {listed([plain(name) for name in one.best], _NAMED)}"
         if self._two:
             apart = f"{measure} cannot tell {' and '.join(map(plain, self.systems))} apart"
             return f"{apart}: a difference of {one.amount} could be noise {one.certainty}"
@@ -134,6 +140,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
     measures.sort(key=lambda measure: measure not in headlines[:1])
     found = [_leader(comparison, measure) for measure in measures]
     corrected = holm([p for *_, p in found]).tolist() if found else []
+    obstacle = _obstacle(comparison, len(measures))
     return Verdict(
         comparison.systems,
         tuple(
@@ -141,15 +148,35 @@ def verdict_of(comparison: Comparison) -> Verdict:
                 measure,
                 comparison.systems[leader],
                 comparison.systems[second],
+                _best(comparison, measure) or (comparison.systems[leader],),
                 lead,
                 p,
-                clear=p < comparison.alpha,
+                clear=p < comparison.alpha and not obstacle,
                 unit=score.unit if (score := comparison.scores.run_score(measure)) is not None else None,
                 higher_is_better=comparison.scores.higher_is_better(measure),
             )
             for measure, (leader, second, lead, _), p in zip(measures, found, corrected, strict=True)
         ),
+        obstacle,
     )
+
+
+def _obstacle(comparison: Comparison, measures: int) -> str:
+    """What makes a verdict impossible: too few units, or too few resamples for the smallest p-value to survive Holm."""
+    if comparison.too_few:
+        return f"{counted(len(comparison.dialogues), comparison.view.unit)} are too few for one"
+    needed = math.floor(measures / comparison.alpha + 1e-9)
+    if comparison.resamples < needed:
+        return (
+            f"{counted(comparison.resamples, 'resample')} are too few for one over {counted(measures, 'measure')}, "
+            f"which takes {needed:,}"
+        )
+    return ""
+
+
+def _best(comparison: Comparison, measure: str) -> tuple[str, ...]:
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
+    return tuple(name for name, value in zip(comparison.systems, values, strict=True) if value == values.max())
 
 
 def _has_direction(comparison: Comparison, measure: str) -> bool:

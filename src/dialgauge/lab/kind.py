@@ -7,6 +7,7 @@ LAB = Kind(
     cards="dialgauge.lab.measures:CARDS",
     comparison="dialgauge.lab.comparison_view:LAB_VIEW",
     pages="dialgauge.lab.pages:PAGES",
+    results="dialgauge.lab:LabRuns",
     headline=("Success(rules=strict)", "Success(rules=compat)"),
 )
 INTERACTION = Kind(

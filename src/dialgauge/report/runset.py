@@ -11,12 +11,12 @@ A family derives a class of its own where it has more to say than scores; ``RunS
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, nearest
+from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
 from dialgauge.report.runs import SHARE, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table
@@ -26,17 +26,6 @@ from dialgauge.text import some_of
 if TYPE_CHECKING:
     import pandas
     import polars
-
-#: Kind of run to the class of its family, ``module:class``. Strings, as those rooms stand above this one.
-_CLASSES = {
-    "tracking": "dialgauge.tracking:TrackingRuns",
-    "users": "dialgauge.users:UserRuns",
-    "tasks": "dialgauge.tasks:TaskRuns",
-    "trials": "dialgauge.tasks:TrialRuns",
-    "faults": "dialgauge.users.faults:FaultRuns",
-    "lab": "dialgauge.lab:LabRuns",
-    "responses": "dialgauge.responses:ReplyRuns",
-}
 
 
 class Display(list["Table | str"]):
@@ -119,8 +108,7 @@ class RunSet(Presented, Mapping[str, Run]):
         kinds = dict.fromkeys(run.kind for run in given)
         if len(kinds) > 1:
             raise DialgaugeError(f"runs of different kinds do not stand in one table: {', '.join(kinds)}")
-        module, _, name = _CLASSES.get(next(iter(kinds), ""), f"{__name__}:RunSet").partition(":")
-        family: type[RunSet] = getattr(import_module(module), name)
+        family: type[RunSet] = kind_named(next(iter(kinds), "")).part("results", type) or RunSet
         return family(given)
 
     def _check(self, run: Run) -> None:

@@ -9,6 +9,7 @@ RESPONSES = Kind(
     cards="dialgauge.responses.measures:CARDS",
     comparison="dialgauge.responses.comparison_view:VIEW",
     pages=_PAGES,
+    results="dialgauge.responses:ReplyRuns",
     headline=("per-response",),
 )
 TRAINING = Kind("training", pages=_PAGES, headline=("per-response",))

@@ -21,17 +21,14 @@ if TYPE_CHECKING:
         read_predictions,
     )
     from dialgauge.tasks.published import PublishedRow, published_human, published_mode, published_rows
+    from dialgauge.tasks.reason_groups import dialogue_reasons, frequent_reasons, reason_counts, reason_pairs
     from dialgauge.tasks.reasons import (
         OTHER,
         REASON_GROUPS,
         REASONS,
         TOLD_IN_VAIN,
         TaskFailure,
-        dialogue_reasons,
         failure_texts,
-        frequent_reasons,
-        reason_counts,
-        reason_pairs,
         reason_texts,
         reasons_table,
     )

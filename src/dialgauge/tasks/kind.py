@@ -7,6 +7,7 @@ TASKS = Kind(
     cards="dialgauge.tasks.measures:CARDS",
     comparison="dialgauge.tasks.comparison_view:VIEW",
     pages="dialgauge.tasks.pages:PAGES",
+    results="dialgauge.tasks:TaskRuns",
     headline=("Success", "Success(rules=grounded)", "Inform"),
 )
 #: No run is of this kind: runs of the lab have these measures beside others.

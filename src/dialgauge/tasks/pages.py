@@ -30,16 +30,8 @@ from dialgauge.presentation import (
 )
 from dialgauge.report import Column, Table, domain_bars, plain, stacked_bars
 from dialgauge.stats import share_interval
-from dialgauge.tasks.reasons import (
-    REASONS,
-    TOLD_IN_VAIN,
-    dialogue_reasons,
-    frequent_reasons,
-    reason_counts,
-    reason_pairs,
-    reason_texts,
-    reasons_table,
-)
+from dialgauge.tasks.reason_groups import dialogue_reasons, frequent_reasons, reason_counts, reason_pairs
+from dialgauge.tasks.reasons import REASONS, TOLD_IN_VAIN, reason_texts, reasons_table
 from dialgauge.tasks.results import warnings
 from dialgauge.text import counted
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Source,
         cut_down,
         declared_scope,
+        how_many,
         load,
     )
     from dialgauge.tracking.measures import (
@@ -29,14 +30,9 @@ if TYPE_CHECKING:
         needing,
         required_measures,
     )
-    from dialgauge.tracking.prepared_inputs import (
-        PreparedInputs,
-        compare_trackers,
-        prepare_inputs,
-        score,
-        score_prepared,
-    )
+    from dialgauge.tracking.prepared_inputs import PreparedInputs, prepare_inputs
     from dialgauge.tracking.results import TrackedSystem, TrackingRuns
+    from dialgauge.tracking.scoring import score, score_prepared
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
@@ -77,7 +73,6 @@ __all__ = [
     "TrackingRuns",
     "TurnCounts",
     "chosen_measures",
-    "compare_trackers",
     "compared_counts",
     "compute",
     "cut_down",
@@ -86,6 +81,7 @@ __all__ = [
     "error_types",
     "fault_tables",
     "forgetting_rate",
+    "how_many",
     "key_hashes",
     "layout",
     "load",

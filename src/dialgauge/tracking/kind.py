@@ -7,5 +7,6 @@ TRACKING = Kind(
     cards="dialgauge.tracking.measures:CARDS",
     comparison="dialgauge.tracking.comparison_view:VIEW",
     pages="dialgauge.tracking.pages:PAGES",
+    results="dialgauge.tracking:TrackingRuns",
     headline=("JGA",),
 )

@@ -7,5 +7,6 @@ USERS = Kind(
     cards="dialgauge.users.measures:CARDS",
     comparison="dialgauge.users.comparison_view:VIEW",
     pages="dialgauge.users.pages:PAGES",
+    results="dialgauge.users:UserRuns",
     headline=("I-GCDF1", "R-GCDF1"),
 )

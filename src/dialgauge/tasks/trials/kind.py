@@ -7,5 +7,6 @@ TRIALS = Kind(
     cards="dialgauge.tasks.trials.reward_measures:CARDS",
     comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
     pages="dialgauge.tasks.trials.pages:PAGES",
+    results="dialgauge.tasks:TrialRuns",
     headline=("pass^1",),
 )

@@ -8,5 +8,6 @@ FAULTS = Kind(
     comparison="dialgauge.users.faults.fault_comparison:VIEW",
     pages="dialgauge.users.faults.pages:PAGES",
     from_dialogues="dialgauge.users.faults.fault_runs:faults_run",
+    results="dialgauge.users.faults:FaultRuns",
     headline=("NoFaultFound",),
 )

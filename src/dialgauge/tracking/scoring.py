@@ -1,0 +1,290 @@
+"""Scoring trackers: from files or states to runs, by all measures under every profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Ontology
+from dialgauge.engine import SILENT, Progress, Workers, place_of
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import file_name, named_files, read_ontology
+from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
+from dialgauge.runs import Run, Store, new_run
+from dialgauge.tracking.encode import carries_gold
+from dialgauge.tracking.inputs import (
+    SELF,
+    Source,
+    how_many,
+    load,
+    load_systems,
+    remarks_on,
+)
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
+from dialgauge.tracking.prepared_inputs import PreparedInputs, System, prepare_inputs
+from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
+from dialgauge.tracking.states import StateComparison
+from dialgauge.tracking.tables import run_tables
+from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
+
+
+def score(
+    gold: Source | None,
+    predictions: Source | Mapping[str, Source] | Sequence[str | Path],
+    *,
+    measures: MeasureChoice = None,
+    profile: str | Profile | Sequence[str | Profile] | None = None,
+    coverage: str = "intersection",
+    exclude: Collection[str] = (),
+    ontology: Ontology | str | Path | None = None,
+    sgd: SgdScoring | None = None,
+    sensitivity: bool = False,
+    intervals: bool = True,
+    resamples: int = 1000,
+    seed: int = 0,
+    gold_format: str | None = None,
+    pred_format: str | None = None,
+    workers: Workers = None,
+    store: Store | None = None,
+    progress: Progress = SILENT,
+) -> TrackingRuns:
+    """Score one or several trackers.
+
+    ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
+    pandas, Hugging Face datasets, lists of dialogues, or plain states: ``{"d1": [{"hotel-area": "north"}, ...]}``, for
+    each dialogue the state of every user turn. ``predictions`` may also be several files, or a mapping of names to any
+    of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as ``"JGA"`` or
+    ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules, or several. Intervals are 95%, from
+    resampling dialogues.
+
+    ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
+    ``workers`` every system may be a folder or a pattern of many files, which are scored one by one (``store`` keeps
+    what is finished): totals, but nothing by turn or slot.
+
+    >>> import dialgauge
+    >>> results = dialgauge.score({"d": [{"hotel-area": "north"}]}, {"mine": {"d": [{"hotel-area": "north"}]}})
+    >>> results["mine"]["JGA"]
+    <Score 1, n=1>
+    >>> f"{results['mine']['JGA']:.2f}", results.frame()["measure"].to_list()[:2]
+    ('1.00', ['JGA', 'SA'])
+    """
+    if isinstance(gold, str) and gold == SELF:
+        gold = None
+    named = profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE
+    profiles = [named] if isinstance(named, str | Profile) else list(named)
+    if not profiles:
+        raise DialgaugeError("no profile was named; leave profile out for the default")
+    chosen = chosen_measures(measures)
+    rules = [profile_named(one) if isinstance(one, str) else one for one in profiles]
+    if ontology is not None:
+        _require_open_inventory(rules, "ontology" if isinstance(ontology, Ontology) else "--ontology")
+    slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
+    resampling = Resampling(resamples, seed) if intervals and resamples else None
+    required = required_measures(measures)
+    if place_of(workers).asked:
+        if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
+            raise DialgaugeError(
+                "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
+            )
+        from dialgauge.tracking.shards import score_shards
+
+        runs: list[Run] = []
+        for name, source in named_files(predictions).items():
+            with progress.bar(f"scoring {name}") as advance:
+                runs += score_shards(
+                    [source],
+                    None if gold is None else file_name(gold),
+                    measures=chosen,
+                    required=required,
+                    profile=profiles[0],
+                    store=store or Store(),
+                    coverage=coverage,
+                    exclude=exclude,
+                    ontology=slots,
+                    resampling=resampling,
+                    workers=workers,
+                    format=pred_format,
+                    gold_format=gold_format,
+                    name=name,
+                    on_unit=advance,
+                ).runs
+        results = TrackingRuns(runs)
+    else:
+        with progress.reading(1 + how_many(predictions)) as advance:
+            reference = None if gold is None else load(gold, "gold", gold_format)
+            advance(1)
+            systems = load_systems(predictions, pred_format)
+        for one in (reference, *systems):
+            if one is not None:
+                progress.say(one.described())
+        for system in systems if reference else ():
+            if carries_gold(system.dialogues):
+                progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
+        inventory = slots or (sgd.schema if sgd else None)
+        study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+        house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
+        others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
+        steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
+        with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
+            results = score_prepared(
+                study,
+                chosen,
+                rules,
+                resampling=resampling,
+                required=required,
+                sgd=sgd,
+                sensitivity=others,
+                advance=advance,
+            )
+    for sentence in results.coverage_sentences():
+        progress.say(sentence)
+    return results
+
+
+def _require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
+    """An error where every profile brings its own slots, so that those of an ontology would change nothing."""
+    if all(profile.inventory is not None for profile in profiles):
+        named = ", ".join(profile.name for profile in profiles)
+        raise DialgaugeError(
+            f"{given}: the slots come with the profile ({named}), so an ontology would be ignored; leave it out, or "
+            "use a profile without slots of its own, such as verbatim"
+        )
+
+
+class _Prepared(Struct, frozen=True, eq=False):
+    """A system under a profile, ready to be measured."""
+
+    system: System
+    comparison: StateComparison
+    evidence: SystemEvidence
+
+
+def score_prepared(
+    study: PreparedInputs,
+    measures: Sequence[Measure[Any]],
+    profiles: Sequence[Profile],
+    *,
+    resampling: Resampling | None,
+    required: Collection[str] = (),
+    sgd: SgdScoring | None = None,
+    sensitivity: Sequence[Profile] = (),
+    advance: Callable[[int], None] = lambda steps: None,
+) -> TrackingRuns:
+    """Score every system of a study under every profile.
+
+    A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
+    it, it is an error. With ``sensitivity``, the first measure is also computed under those profiles; ``advance`` is
+    told of every comparison that takes.
+    """
+    prepared = [_prepared(study, name, profile, measures, required) for profile in profiles for name in study.systems]
+    scored = score_systems([one.evidence for one in prepared], resampling)
+    official = {name: sgd.score(system) for name, system in study.systems.items()} if sgd else {}
+    tables: dict[str, dict[str, Any]] = {name: {} for name in study.systems}
+    details: dict[str, Any] = {}
+    if sensitivity:
+        from dialgauge.tracking.sensitivity import profile_sensitivity
+
+        result = profile_sensitivity(study, prepared[0].evidence.measures[0], sensitivity, advance)
+        tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in study.systems}
+        details = {"sensitivity_ceilings": result.ceilings}
+    runs = [
+        _run(study, one, scores, resampling, tables[one.system.name], official.get(one.system.name), details)
+        for one, scores in zip(prepared, scored, strict=True)
+    ]
+    return TrackingRuns(runs, measures)
+
+
+def _prepared(
+    study: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
+) -> _Prepared:
+    comparison = study.comparison(name, profile)
+    comparison.require_scope(name)
+    counts = comparison.counts
+    obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
+    left_out = {measure: why for measure, why in obstacles.items() if why}
+    for measure, why in left_out.items():
+        if measure in required:
+            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
+    possible = [measure for measure in measures if str(measure) not in left_out]
+    if any(one.grouped for one in possible):
+        counts = comparison.counts_with_slots()
+    evidence = SystemEvidence(
+        evidence=counts,
+        measures=possible,
+        dialogues=comparison.aligned.ids,
+        signature=comparison.signature,
+        coverage=comparison.aligned.coverage.counts(),
+        left_out=left_out,
+    )
+    return _Prepared(study.systems[name], comparison, evidence)
+
+
+def _run(
+    study: PreparedInputs,
+    prepared: _Prepared,
+    scores: Scores,
+    how: Resampling | None,
+    tables: Mapping[str, Any],
+    official: OfficialScores | None,
+    more: Mapping[str, Any],
+) -> Run:
+    """The run of one system under one profile; its tables are made when they are asked for."""
+    system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
+    coder = comparison.coder
+    details: dict[str, Any] = {
+        "profile": coder.profile.name,
+        "coverage": comparison.aligned.coverage,
+        "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
+        "evidence": comparison.basis,
+        "gold_against_itself": study.ceiling(system.name, coder.profile, measures),
+        "remarks": remarks_on(
+            study.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
+        ),
+        **more,
+    }
+    hidden = slots_without_gold(prepared.evidence.evidence)
+    if hidden:
+        details["slots_without_gold"] = hidden
+    signature = comparison.signature
+    if official:
+        scores = scores.joined(official.scores(signature["gold"]))
+        details["sgd"] = official.details(signature["gold"])
+        signature = Signature.shared(Signature.parse(one.signature) for one in scores.scores.values())
+    return new_run(
+        kind=KIND,
+        name=system.name,
+        scores=scores,
+        tables={**run_tables(comparison, system, measures), **tables},
+        corpus=system.gold_corpus,
+        config={
+            "system": system.name,
+            "profile": coder.profile.label,
+            "coverage": study.policy,
+            "exclude": study.excluded,
+        },
+        inputs=study.files.get(system.name, ()),
+        seeds=how.seed if how else None,
+        signature=signature.with_(interval=str(how) if how else ""),
+        details=details,
+        notes=[
+            comparison.aligned.coverage.note(),
+            *_ceiling_notes(coder.profile.name, details, measures),
+        ],
+    )
+
+
+def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
+    if not details["gold_against_itself"]:
+        return []
+    from dialgauge.tracking.ceiling import ceiling_sentence
+
+    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+    return [ceiling_sentence(profile, details["gold_against_itself"], shares)]
