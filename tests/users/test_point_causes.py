@@ -43,7 +43,8 @@ def test_no_point_of_the_real_conversations_is_lost_without_a_reason(convlab: Sc
     assert sum(each.fp + each.fn for each in points) == 24_079
     assert not [each for each in points if not each.behaviours or each.cause is None]
     assert {label for each in verdicts for label in each.behaviours} <= {*LABELS, *REASONS}
-    assert all(each.cause is None for each in verdicts if not (each.fp or each.fn))
+    caused = {each.verdict for each in verdicts if each.cause is not None and not (each.fp or each.fn)}
+    assert caused == {"repeated-forgiven"}
 
 
 def test_unexcused_repetitions_in_loops_have_the_loop_s_cause(convlab: ScoredConversations) -> None:

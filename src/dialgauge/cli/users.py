@@ -112,6 +112,9 @@ def figures(
     from_run: FromOption = None,
     store: StoreOption = None,
     by_slot: Annotated[bool, Option("--by-slot", help="Also break behaviours down by slot.")] = False,
+    by_sentence: Annotated[
+        bool, Option("--by-sentence", help="Also list the sentences that were misheard, and what was heard instead.")
+    ] = False,
     limit: LimitOption = 15,
     workers: ProcessesOption = 1,
     *,
@@ -127,6 +130,7 @@ def figures(
         figure_table,
         loop_table,
         paper_figures,
+        sentence_table,
         slot_table,
     )
 
@@ -140,7 +144,8 @@ def figures(
         tables += [slot_table(figure) for figure in analyses if figure.slots]
 
     def lists(rows: int) -> list[Table]:
-        return [confusion_table(presented, rows), loop_table(presented, rows)]
+        sentences = [sentence_table(presented, rows)] if by_sentence else []
+        return [confusion_table(presented, rows), *sentences, loop_table(presented, rows)]
 
     whole = [*tables, *lists(row_limit(0))] if output.table else None
     output.show([*tables, *lists(row_limit(limit))], in_file=whole)

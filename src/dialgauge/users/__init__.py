@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from dialgauge.users.scorer import Failure, Scorer
     from dialgauge.users.scorer_settings import ScorerSettings, UserOptions, load_map
     from dialgauge.users.scoring import ScoredConversations, score_conversations
+    from dialgauge.users.sentences import MisheardSentence, misheard_sentences, sentence_table
     from dialgauge.users.turns import EQUALS
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "Loop",
     "MeasureName",
     "MentionVerdict",
+    "MisheardSentence",
     "PaperFigure",
     "Query",
     "ScoredConversations",
@@ -110,6 +112,7 @@ __all__ = [
     "loop_turns",
     "meaning",
     "misheard",
+    "misheard_sentences",
     "paper_figures",
     "prf_score",
     "reference_report",
@@ -117,6 +120,7 @@ __all__ = [
     "score_name",
     "score_tables",
     "score_users",
+    "sentence_table",
     "several_meanings",
     "slot_table",
     "transcript",

@@ -7,6 +7,7 @@ follows from what was said and heard inside it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -161,6 +162,9 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False):
     heard: str
 
 
+#: The turn of a confusion, the confusion, and the sentence that was misheard, with its values replaced.
+Occurrence: TypeAlias = tuple[int, Confusion, str]
+
 #: What an act of the system comes to.
 Outcome: TypeAlias = Literal["told", "asked", "refused", "booked"]
 _OUTCOMES: tuple[tuple[Outcome, int], ...] = (
@@ -177,6 +181,9 @@ class UtteranceHearing(NamedTuple):
     acts: tuple[tuple[Said | None, Said | None], ...] = ()
 
 
+_HEARD = UtteranceHearing()
+
+
 class Misheard:
     """What was misheard in one dialogue: the confusions of every turn, and those that bear on something.
 
@@ -185,10 +192,11 @@ class Misheard:
 
     def __init__(self, turns: Sequence[PreparedTurn], hearing: Hearing) -> None:
         self._turns, self._hearing = turns, hearing
-        self.confusions = [
-            () if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn)).confusions
+        self.hearings = [
+            _HEARD if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn))
             for turn in turns
         ]
+        self.confusions = [hearing.confusions for hearing in self.hearings]
 
     def bearing_on(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
@@ -250,15 +258,41 @@ class Hearing:
         return said.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
 
 
-def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> dict[Confusion, int]:
+def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> Iterator[Occurrence]:
     """All confusions of a dialogue; turns whose acts or whose understanding were not recorded do not count."""
-    pairs = zip(turns, misheard.confusions, strict=True)
-    errors = Counter([each for turn, each in pairs if each and turn.said is not SILENCE])
-    counts: dict[Confusion, int] = {}
-    for alike, times in errors.items():
-        for confusion in alike:
-            counts[confusion] = counts.get(confusion, 0) + times
-    return counts
+    for turn in turns:
+        hearing = misheard.hearings[turn.position]
+        if hearing.confusions and turn.said is not SILENCE:
+            acts = tuple([said.act for said in turn.said.acts])
+            for confusion, (said, _) in zip(hearing.confusions, hearing.acts, strict=True):
+                yield turn.position, confusion, sentence_with(turn.text, acts, said and said.act)
+
+
+SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")
+
+
+@lru_cache(1 << 14)
+def template(text: str, acts: tuple[Act, ...]) -> str:
+    """The words of a turn in lower case, with the values of its acts replaced by their slots.
+
+    >>> template("The post code is CB12LF .", (Act(name="Attraction-Inform", slot="postcode", values=("cb12lf",)),))
+    'the post code is [postcode] .'
+    """
+    words = text.lower()
+    values = {value.lower(): act.slot.lower() for act in acts if act.slot for value in act.values}
+    for value in sorted(values, key=len, reverse=True):
+        if len(value) > 1 or value.isdigit():
+            words = words.replace(value, f"[{values[value]}]")
+    return words
+
+
+def sentence_with(text: str, acts: tuple[Act, ...], said: Act | None) -> str:
+    """The sentence that has the value of an act; the whole turn where none has it, or where nothing was said."""
+    words = template(text, acts)
+    if said is None or not said.slot:
+        return words
+    mark = f"[{said.slot.lower()}]"
+    return next((sentence for sentence in SENTENCE_ENDS.split(words) if mark in sentence), words)
 
 
 class Mishearing(NamedTuple):

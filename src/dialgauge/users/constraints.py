@@ -129,7 +129,7 @@ class _DomainScorer:
             elif ordinal > self._options.repetitions.max_repetitions:
                 reason = blame.excused_too_often(excuses, second)
             else:
-                ledger.warranted(text, second, "repeated-forgiven", excuses)
+                ledger.warranted(text, second, "repeated-forgiven", excuses, blame.excused(excuses, second))
                 continue
             ledger.said_wrong(text, second, "repeated-penalised", *reason)
 

@@ -19,39 +19,10 @@ from dialgauge.runs import Run
 from dialgauge.stats import share_interval
 from dialgauge.text import counted
 from dialgauge.users.analyses import CAUSES, PATTERNS
+from dialgauge.users.labels import OUTSIDE, OUTSIDE_BARS, REPEATED, REPEATED_REQUESTS, REPETITION_BARS, REQUEST_BARS
 from dialgauge.users.records import MEASURES, VERDICTS, MeasureName
+from dialgauge.users.sentences import misheard_sentences
 
-#: What the bars of Figure 2 are called, and the behaviours they show.
-REPETITION_BARS = {
-    "booking_rep": ("repeated_while_booking",),
-    "confirms_choice": ("confirmed_choice_params",),
-    "domain_switch": ("switched_between_domains",),
-    "nlu_fail": ("failed_sys_nlu",),
-    "nobooking": ("elicited_by_booking_failure",),
-    "nooffer": ("elicited_by_no_offers",),
-    "rep_on_answer": ("repeated_when_answering_request",),
-    "rep_on_req": ("repeated_while_requesting_info",),
-    "sys_q": ("elicited_by_sys_question",),
-    "unmatched": ("unmatched",),
-}
-#: Figure 3.
-OUTSIDE_BARS = {
-    "auto_matched": ("auto_matched_value", "auto_matched_slot", "auto_matched_slot_value_pair"),
-    "sys_book": ("elicited_by_booking_failure", "elicited_by_booking_acceptance"),
-    "sys_offer": ("elicited_by_sys_offer",),
-    "sys_q": ("elicited_by_sys_question",),
-    "sys_recom": ("elicited_by_recommendation",),
-    "nomatch": ("unmatched",),
-    "first_turn_nomatch": ("first_turn",),
-}
-#: Figure 7.
-REQUEST_BARS = {
-    "delayed_resp": ("delayed_response",),
-    "nlu_fail": ("system_req_nlu_failure",),
-    "repeat_after_answer": ("repeated_despite_receiving_answer",),
-    "user_prempts": ("user_prempted_request",),
-    "noise": ("spurious_annotation",),
-}
 PROVISIONS = ("no_prov", "prov_some", "prov_all")
 
 #: The bars of all figures in words; programs go by the names above, which are the paper's.
@@ -145,14 +116,14 @@ def paper_figures(run: Run) -> list[PaperFigure]:
 def _figures(run: Run) -> list[PaperFigure]:
     return [
         goals_per_domain(run),
-        _behaviours(run, "2", "Why users repeat constraints", "multiple_constraint_informs", REPETITION_BARS),
-        _behaviours(run, "3", "Constraints outside the goal", "constraints_not_in_goal", OUTSIDE_BARS),
+        _behaviours(run, "2", "Why users repeat constraints", REPEATED, REPETITION_BARS),
+        _behaviours(run, "3", "Constraints outside the goal", OUTSIDE, OUTSIDE_BARS),
         _expression(run, "4a", "How search constraints are expressed", "search"),
         _expression(run, "4b", "How booking constraints are expressed", "booking"),
         missed_domains(run),
         _expression(run, "6a", "How requests are expressed", "request"),
         provisions(run),
-        _behaviours(run, "7", "Why users repeat requests", "multiple_slot_requests", REQUEST_BARS, "R-GCDF1"),
+        _behaviours(run, "7", "Why users repeat requests", REPEATED_REQUESTS, REQUEST_BARS, "R-GCDF1"),
     ]
 
 
@@ -201,7 +172,7 @@ def _behaviours(
 
 def constraint_counts(run: Run) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     """For Figure 3: bar to domain to slot to constraint to the number of records."""
-    bar_of = {f"constraints_not_in_goal/{label}": bar for bar, labels in OUTSIDE_BARS.items() for label in labels}
+    bar_of = {f"{OUTSIDE}/{label}": bar for bar, labels in OUTSIDE_BARS.items() for label in labels}
     counts: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
     for label, domain, slot, item in run.table("behaviours").select("behaviour", "domain", "slot", "item").iter_rows():
         if label in bar_of:
@@ -285,13 +256,11 @@ def slot_table(figure: PaperFigure) -> Table:
 
 def confusion_table(run: Run, most: int = 15) -> Table:
     """The commonest differences between what was said and what was heard."""
-    counts: Counter[tuple[str, str, str, str]] = Counter()
-    dialogues: Counter[tuple[str, str, str, str]] = Counter()
-    for speaker, fault, said, heard, count in (
-        run.table("confusions").select("speaker", "fault", "said", "heard", "count").drop_nulls().iter_rows()
-    ):
-        counts[speaker, fault, said, heard] += count
-        dialogues[speaker, fault, said, heard] += 1
+    rows = list(
+        run.table("confusions").select("speaker", "fault", "said", "heard", "dialogue").drop_nulls().iter_rows()
+    )
+    counts = Counter(row[:4] for row in rows)
+    dialogues = Counter(row[:4] for row in set(rows))
     said_and_heard = [Column("said", exact=True), Column("heard", exact=True)]
     table = Table(
         "What was said against what was heard",
@@ -346,6 +315,7 @@ def figure_numbers(run: Run) -> dict[str, Any]:
         "constraints_not_in_goal": constraint_counts(run),
         "confusions": confusion_table(run, most=1000).records(),
         "loops": loop_table(run, most=1000).records(),
+        "sentences": [msgspec.to_builtins(sentence) for sentence in misheard_sentences(run)],
     }
 
 

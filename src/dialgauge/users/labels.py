@@ -85,12 +85,66 @@ REASONS: dict[str, str] = {
 }
 
 
+# The bars of the paper's figures and the behaviours they show.
+
+#: Figure 2.
+REPETITION_BARS = {
+    "booking_rep": ("repeated_while_booking",),
+    "confirms_choice": ("confirmed_choice_params",),
+    "domain_switch": ("switched_between_domains",),
+    "nlu_fail": ("failed_sys_nlu",),
+    "nobooking": ("elicited_by_booking_failure",),
+    "nooffer": ("elicited_by_no_offers",),
+    "rep_on_answer": ("repeated_when_answering_request",),
+    "rep_on_req": ("repeated_while_requesting_info",),
+    "sys_q": ("elicited_by_sys_question",),
+    "unmatched": ("unmatched",),
+}
+#: Figure 3.
+OUTSIDE_BARS = {
+    "auto_matched": ("auto_matched_value", "auto_matched_slot", "auto_matched_slot_value_pair"),
+    "sys_book": ("elicited_by_booking_failure", "elicited_by_booking_acceptance"),
+    "sys_offer": ("elicited_by_sys_offer",),
+    "sys_q": ("elicited_by_sys_question",),
+    "sys_recom": ("elicited_by_recommendation",),
+    "nomatch": ("unmatched",),
+    "first_turn_nomatch": ("first_turn",),
+}
+#: Figure 7.
+REQUEST_BARS = {
+    "delayed_resp": ("delayed_response",),
+    "nlu_fail": ("system_req_nlu_failure",),
+    "repeat_after_answer": ("repeated_despite_receiving_answer",),
+    "user_prempts": ("user_prempted_request",),
+    "noise": ("spurious_annotation",),
+}
+
+
+def _paper_keys() -> dict[str, str]:
+    trees = ((REPEATED, REPETITION_BARS), (OUTSIDE, OUTSIDE_BARS), (REPEATED_REQUESTS, REQUEST_BARS))
+    return {f"{tree}/{name}": bar for tree, bars in trees for bar, names in bars.items() for name in names}
+
+
+#: Label to the name that the figures of the paper give it.
+PAPER_KEYS = _paper_keys()
+#: Names in the paper's text that its figures spell otherwise.
+_SPELLED = {"recom_book_rep": "booking_rep", "no_offer": "nooffer", "no_booking": "nobooking"}
+
+
 def matching_labels(pattern: str) -> list[str]:
-    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``."""
+    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``;
+    or the paper's own key.
+
+    >>> matching_labels("recom_book_rep")
+    ['multiple_constraint_informs/repeated_while_booking']
+    """
     known = {**LABELS, **REASONS}
     labels = [label for label in known if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)]
     if not labels:
-        names = {label.rpartition("/")[2] for label in known}
+        key = _SPELLED.get(pattern, pattern)
+        labels = [label for label, paper in PAPER_KEYS.items() if paper == key]
+    if not labels:
+        names = {label.rpartition("/")[2] for label in known} | set(PAPER_KEYS.values()) | set(_SPELLED)
         raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
     return labels
 

@@ -38,6 +38,7 @@ from dialgauge.users.labels import meaning
 from dialgauge.users.measures import FAULTS
 from dialgauge.users.presentation import score_tables
 from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
+from dialgauge.users.sentences import sentence_table
 from dialgauge.users.turns import EQUALS
 
 if TYPE_CHECKING:
@@ -183,15 +184,16 @@ class UsersPages(RunPages):
         return DialogueView(self.template, turns, overview, list(_summary(library, run, dialogue.id, verdicts)))
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
-        """By domain, what each fault takes, verdicts, behaviours, loops and confusions."""
+        """By domain, what each fault takes, verdicts, behaviours, loops, confusions and the sentences behind them."""
         tables = score_tables(run) if "scored_dialogues" in run.details else []
-        makers: dict[str, Callable[[Run], Table]] = {
-            "verdicts": verdict_table,
-            "behaviours": partial(_behaviour_table, library),
-            "loops": loop_table,
-            "confusions": confusion_table,
-        }
-        return [*tables, *(make(run) for name, make in makers.items() if name in run.tables and run.tables[name].rows)]
+        makers: tuple[tuple[str, Callable[[Run], Table]], ...] = (
+            ("verdicts", verdict_table),
+            ("behaviours", partial(_behaviour_table, library)),
+            ("loops", loop_table),
+            ("confusions", confusion_table),
+            ("confusions", sentence_table),
+        )
+        return [*tables, *(make(run) for name, make in makers if name in run.tables and run.tables[name].rows)]
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:
         """Lost points by fault and domain, and behaviours by domain."""

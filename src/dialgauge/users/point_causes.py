@@ -76,10 +76,12 @@ class Blame:
 
     def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
         """A repetition with an excuse that no longer counts."""
-        cause = self.looping(turn)
-        if cause is not None:
-            return (*labels, LIMIT, LOOP), cause
-        return (*labels, LIMIT), next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
+        reasons = (LIMIT,) if self.looping(turn) is None else (LIMIT, LOOP)
+        return (*labels, *reasons), self.excused(labels, turn)
+
+    def excused(self, labels: tuple[str, ...], turn: int) -> Cause:
+        """Whose doing a repetition with an excuse is."""
+        return self.looping(turn) or next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
 
     def unexcused(
         self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, first: int, second: int

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Speaker, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import Cause, Confusion, End, Loop, Pattern
+from dialgauge.users.analyses import Cause, End, Loop, Occurrence, Pattern
 from dialgauge.users.normalise import Attempt
 
 COMBINED = "combined"
@@ -87,7 +87,8 @@ class MentionVerdict(Struct, frozen=True, array_like=True, gc=False):
     """What became of one mention, or of one thing that was not mentioned. The counts of all verdicts of a domain sum to
     the counts of its score; those of the whole dialogue to the combined score.
 
-    ``behaviours`` are whole labels; a lost point (FP or FN) has at least one, and a cause.
+    ``behaviours`` are whole labels; a lost point (FP or FN) has at least one, and a cause;
+    so has a forgiven repetition.
     """
 
     measure: MeasureName
@@ -145,8 +146,8 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     warnings: tuple[str, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     loops: tuple[Loop, ...] = ()
-    #: What was said against what was heard, counted.
-    confusions: tuple[tuple[Confusion, int], ...] = ()
+    #: What was heard otherwise than it was said.
+    confusions: tuple[Occurrence, ...] = ()
     end: End = "open"
 
     def final_goal(self) -> Goal:
@@ -192,10 +193,17 @@ class Ledger:
         #: The lost points by cause.
         self.lost: dict[Cause, int] = {}
 
-    def said_right(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+    def said_right(
+        self,
+        item: str,
+        turn: int,
+        verdict: VerdictName,
+        behaviours: tuple[str, ...] = (),
+        cause: Cause | None = None,
+    ) -> None:
         """A mention that finds its copy in the truth."""
         self.said[item] = self.said.get(item, 0) + 1
-        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 1, 0, 0))
+        self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 1, 0, 0, cause))
 
     def said_wrong(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...], cause: Cause) -> None:
         """A mention that finds none."""
@@ -203,10 +211,17 @@ class Ledger:
         self.lost[cause] = self.lost.get(cause, 0) + 1
         self.verdicts.append(MentionVerdict(self.measure, self.domain, item, verdict, turn, behaviours, 0, 1, 0, cause))
 
-    def warranted(self, item: str, turn: int, verdict: VerdictName, behaviours: tuple[str, ...] = ()) -> None:
+    def warranted(
+        self,
+        item: str,
+        turn: int,
+        verdict: VerdictName,
+        behaviours: tuple[str, ...] = (),
+        cause: Cause | None = None,
+    ) -> None:
         """A mention that the context makes part of the truth."""
         self.truth[item] = self.truth.get(item, 0) + 1
-        self.said_right(item, turn, verdict, behaviours)
+        self.said_right(item, turn, verdict, behaviours, cause)
 
     def uncounted(self, item: str, turn: int) -> None:
         """A mention that the configuration leaves out."""
@@ -320,7 +335,7 @@ def _give_back(lost: dict[Cause, int], pooled: MentionVerdict, verdicts: Sequenc
     """Points that a pooled item takes back from those who had lost them, the first first."""
     wrong = missing = pooled.tp
     for each in verdicts:
-        if each.cause is not None and each.item == pooled.item:
+        if each.cause is not None and each.item == pooled.item and (each.fp or each.fn):
             back = min(wrong, each.fp) + min(missing, each.fn)
             wrong -= min(wrong, each.fp)
             missing -= min(missing, each.fn)

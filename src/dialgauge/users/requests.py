@@ -164,7 +164,8 @@ class _DomainScorer:
         for label in labels:
             self._context.record(MEASURE, label, self._domain, request, count=count)
         if labels and answer is None and ordinal <= self._options.repetitions.repeats_to_penalty:
-            self._ledger.warranted(request, second, "repeated-forgiven", labels)
+            cause = self._context.blame.excused(labels, second)
+            self._ledger.warranted(request, second, "repeated-forgiven", labels, cause)
         else:
             reason = self._why_penalised(request, labels, answer, first, second)
             self._ledger.said_wrong(request, second, "repeated-penalised", *reason)

@@ -171,7 +171,7 @@ class Scorer:
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(context.turns, context.blame.misheard).items()),
+            confusions=tuple(confusions(context.turns, context.blame.misheard)),
             end=context.blame.end,
         )
 

@@ -16,6 +16,7 @@ import msgspec
 
 from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.text import encodable
+from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
@@ -117,7 +118,8 @@ def _verdicts(results: Results) -> Columns:
         "tp": [each.tp for each in verdicts],
         "fp": [each.fp for each in verdicts],
         "fn": [each.fn for each in verdicts],
-        "fault": [each.cause for each in verdicts],
+        "fault": [each.cause if each.fp or each.fn else None for each in verdicts],
+        "cause": [each.cause for each in verdicts],
     }
 
 
@@ -128,6 +130,7 @@ def _behaviours(results: Results) -> Columns:
         "dialogue": names,
         "measure": [each.measure for each in behaviours],
         "behaviour": [each.label for each in behaviours],
+        "paper_key": [PAPER_KEYS.get(each.label) for each in behaviours],
         "domain": [each.domain for each in behaviours],
         "item": [each.item for each in behaviours],
         "slot": [_slot(each.measure, each.domain, each.item) for each in behaviours],
@@ -177,11 +180,12 @@ def _loops(results: Results) -> Columns:
 
 
 def _confusions(results: Results) -> Columns:
-    names, counted = _flat(results, attrgetter("confusions"))
+    names, occurrences = _flat(results, attrgetter("confusions"))
     return {
         "dialogue": names,
-        **_attributes([confusion for confusion, _ in counted], "speaker", "fault", "said", "heard"),
-        "count": [count for _, count in counted],
+        "turn": [turn for turn, _, _ in occurrences],
+        **_attributes([confusion for _, confusion, _ in occurrences], "speaker", "fault", "said", "heard"),
+        "sentence": [sentence for *_, sentence in occurrences],
     }
 
 
