@@ -67,7 +67,7 @@ def test_a_column_says_which_system(tmp_path: Path) -> None:
         ("dialogue,rater,rating\nd1,x\n", "line 2: it has 2 cells where the first line has 3"),
         ("dialogue,rater,rating\nd1,x,1,2\n", "line 2: it has 4 cells where the first line has 3"),
         ("dialogue,rater,rating,rating\nd1,x,1,2\n", "the column 'rating' appears twice"),
-        ("dialogue,rater,rating\nd1,x,\n", "the rating '' is not a number"),
+        ("dialogue,rater,rating\nd1,x,\n", "it holds no ratings"),
         ("dialogue,rater,rating\nd1,x,1\nD1.json,x,0\n", "line 3, dialogue D1.json: rater 'x' rates it twice"),
         ("dialogue,rater,rating\n,x,1\n", "needs a dialogue and a rater"),
     ],
@@ -92,7 +92,7 @@ def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:
         rating_correlations(ratings[""], scores(), "a")
     with pytest.raises(DialgaugeError, match="say which one was rated"):
         assigned(ratings, ("a", "b"), None)
-    with pytest.raises(DialgaugeError, match="rated system 'c' is not compared"):
+    with pytest.raises(DialgaugeError, match="rated system 'c' was not scored"):
         assigned(ratings, ("a", "b"), "c")
 
 

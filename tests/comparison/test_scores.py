@@ -76,7 +76,6 @@ def test_frames() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"a": [("1", "JGA", 1, 1)]}, "at least two systems"),
         ({"a": [("1", "JGA", 1, 1)], "b": [("2", "JGA", 1, 1)]}, "share no dialogue: 'a' has ids like '1'"),
         ({"a": [("1", "JGA", 1, 1)], "b": [("1", "SA", 1, 1)]}, "share no measure: 'a' has JGA; 'b' has SA"),
         ({"a": [("1", "JGA", None, 1)], "b": [("1", "JGA", 1, 1)]}, "dialogue 1: the score of JGA is not a number"),

@@ -71,6 +71,7 @@ class AlwaysOn(Option):
 #: The most of something that a command makes when asked to: far above any use, and below what fills a machine's memory
 #: or starts a hundred thousand processes. docs/decisions/command-line.md.
 MOST = {
+    "raters": 1_000,
     "goals": 100_000,
     "trials": 100,
     "dialogues": 100_000,

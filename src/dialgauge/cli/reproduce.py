@@ -38,6 +38,12 @@ def main(
             of="workers", min=0, needs="--fresh", help="With --fresh: worker processes; 0 for one per core. Default: 1."
         ),
     ] = None,
+    ratings: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE", help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only)."
+        ),
+    ] = None,
     store: StoreOption = None,
     markdown: Annotated[
         Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
@@ -55,7 +61,7 @@ def main(
 
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
-        reproduction = reproduce(paper, data, fresh=training)
+        reproduction = reproduce(paper, data, fresh=training, ratings=ratings)
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
     if html is not None:

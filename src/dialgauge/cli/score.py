@@ -18,12 +18,15 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import OnScreen, ViewedOutput
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.tracking import SgdScoring
+    from dialgauge.report import Table
+    from dialgauge.tracking import SgdScoring, TrackingRuns
 
 #: What --worst goes by unless it is said.
 WORST_BY = "FGA@0.5"
@@ -54,10 +57,61 @@ class Views:
         ),
     ] = WORST_BY
 
+    dialogue: Annotated[
+        list[str] | None, Option("--dialogue", metavar="ID", help="Show this dialogue turn by turn; repeatable.")
+    ] = None
+    correlation: Annotated[
+        Literal["pearson", "spearman", "kendall", "all"] | None,
+        Option(metavar="KIND", help="Show how measures go together in each system: pearson, spearman, kendall or all."),
+    ] = None
+    ratings: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best.",
+        ),
+    ] = None
+    rated: Annotated[
+        str | None,
+        Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
+    ] = None
+
+    sheets: Annotated[
+        Path | None,
+        OutputFolder(
+            "--rating-sheets",
+            metavar="FOLDER",
+            help="Write sheets of sampled dialogues for people to rate, and a table.",
+        ),
+    ] = None
+    sample: Annotated[
+        int, WholeNumber(of="dialogues", min=1, needs="--rating-sheets", help="Dialogues to draw for --rating-sheets.")
+    ] = 50
+    raters: Annotated[
+        int, WholeNumber(of="raters", min=1, needs="--rating-sheets", help="Raters to leave room for in the table.")
+    ] = 3
+
     @property
     def named(self) -> dict[str, object]:
-        """Those that look at single turns, by their options."""
-        return {"--by": self.by, "--faults": self.faults, "--worst": self.worst}
+        """Those that look at single turns or dialogues, by their options."""
+        return {
+            "--by": self.by, "--faults": self.faults, "--worst": self.worst, "--dialogue": self.dialogue,
+            "--correlation": self.correlation, "--ratings": self.ratings, "--rating-sheets": self.sheets,
+        }  # fmt: skip
+
+    def correlations(self, results: TrackingRuns) -> list[Table]:
+        """The tables of --correlation."""
+        from dialgauge.stats import CORRELATIONS
+
+        if self.correlation is None:
+            return []
+        kinds = CORRELATIONS if self.correlation == "all" else (self.correlation,)
+        return [table for table in results.correlations(*kinds) if not isinstance(table, str)]
+
+    def texts(self, results: TrackingRuns) -> list[Table | str]:
+        """Single dialogues, turn by turn."""
+        worst = results.worst(self.worst, self.worst_by) if self.worst else ()
+        return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
 
 
 @dataclass(frozen=True)
@@ -219,11 +273,23 @@ def score(
             progress=OnScreen(),
         )
     by = views.by or ()
+    rated = results.rated(views.ratings, views.rated) if views.ratings else None
     runs = output.present(
         results,
         "score",
-        tables=results.tables(by=by, faults=views.faults),
-        texts=results.worst(views.worst, views.worst_by) if views.worst else (),
-        document=lambda: results.document(by=by, faults=views.faults),
+        tables=[
+            *results.tables(by=by, faults=views.faults),
+            *views.correlations(results),
+            *(rated.tables() if rated else ()),
+        ],
+        texts=views.texts(results),
+        document=lambda: (
+            results.document(by=by, faults=views.faults) | ({"ratings": rated.document()} if rated else {})
+        ),
     )
+    if views.sheets:
+        *sheets, table = results.rating_sheets(views.sheets, views.sample, raters=views.raters, seed=intervals.seed)
+        err.print(
+            f"{counted(len(sheets), 'sheet')} in {views.sheets}; ratings go into {table} (score --ratings reads it)"
+        )
     return gate.exit_code(runs, 0 if results.complete else EXIT_INCOMPLETE)

@@ -21,9 +21,16 @@ if TYPE_CHECKING:
         missing_policy,
         missing_sentences,
     )
-    from dialgauge.comparison.ratings import assigned, rating_correlations, rating_tables, read_ratings
+    from dialgauge.comparison.ratings import (
+        Ratings,
+        assigned,
+        rated_places,
+        rating_correlations,
+        rating_tables,
+        read_ratings,
+    )
     from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
-    from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures
+    from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures, scores_of_run
     from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores, shared_turns
     from dialgauge.comparison.spread import (
         rank_agreement,
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
         spread_figure,
         spreads,
         swapped_pairs,
+        system_correlations,
         system_table_json,
         system_tables,
         turn_correlations,
@@ -60,6 +68,7 @@ __all__ = [
     "LackingSystem",
     "MeasureVerdict",
     "PairedScores",
+    "Ratings",
     "Standing",
     "TurnDivergence",
     "Verdict",
@@ -85,11 +94,13 @@ __all__ = [
     "paired_scores",
     "rank_agreement",
     "rank_table",
+    "rated_places",
     "rating_correlations",
     "rating_tables",
     "read_ratings",
     "read_system_table",
     "score_table",
+    "scores_of_run",
     "screen_tables",
     "shared_turns",
     "spread_figure",
@@ -97,6 +108,7 @@ __all__ = [
     "standing_tables",
     "standings",
     "swapped_pairs",
+    "system_correlations",
     "system_table_json",
     "system_tables",
     "turn_correlations",

@@ -14,9 +14,9 @@ from dialgauge.comparison.ratings import Ratings, rating_correlations, rating_ta
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.spread import (
     dialogue_correlations,
-    matrix_table,
     rank_agreement,
     spreads,
+    system_correlations,
     turn_correlations,
 )
 from dialgauge.comparison.standing import standings
@@ -89,17 +89,12 @@ def _more_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Tabl
 
 
 def _correlation_tables(comparison: Comparison, kind: str) -> list[Table]:
-    tables = []
-    for system in comparison.systems:
-        frame = comparison.turn_scores.get(system)
-        if frame is not None:
-            names, matrix = turn_correlations(frame, comparison.measures, kind)
-            over = f"{kind.capitalize()} over {counted(len(frame), 'turn')}: {system}"
-            tables.append(matrix_table(over, names, matrix))
-        over = f"{kind.capitalize()} over {counted(len(comparison.dialogues), comparison.view.unit)}: {system}"
-        matrix = dialogue_correlations(comparison.scores, system, kind)
-        tables.append(matrix_table(over, comparison.measures, matrix))
-    return tables
+    unit, turns = comparison.view.unit, comparison.turn_scores
+    return [
+        table
+        for system in comparison.systems
+        for table in system_correlations(comparison.scores, system, kind, turns.get(system), unit)
+    ]
 
 
 def _extra(comparison: Comparison, name: str) -> Callable[[], list[Table]]:

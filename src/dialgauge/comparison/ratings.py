@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,15 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
-from dialgauge.stats import CORRELATIONS, Floats, fleiss_kappa, krippendorff_alpha
+from dialgauge.stats import (
+    CORRELATIONS,
+    Floats,
+    bootstrap_weights,
+    correlation_draws,
+    fleiss_kappa,
+    krippendorff_alpha,
+    quantiles,
+)
 from dialgauge.text import counted
 
 COLUMNS = ("dialogue", "rater", "rating")
@@ -26,11 +34,17 @@ COLUMNS = ("dialogue", "rater", "rating")
 
 @dataclass(frozen=True)
 class RatedMeasure:
-    """A measure's correlation, by kind, with the dialogues' mean ratings and with the single ratings."""
+    """A measure's correlation, by kind, with the dialogues' mean ratings and with the single ratings.
+
+    ``intervals`` are those of the first, over dialogues; ``behind`` says by how much Pearson's falls short of the best
+    measure's, with its interval: one that holds 0 does not tell the two apart.
+    """
 
     measure: str
     mean: dict[str, float | None]
     single: dict[str, float | None]
+    intervals: dict[str, tuple[float, float] | None]
+    behind: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,13 +85,16 @@ def read_ratings(path: str | Path) -> dict[str, Ratings]:
         key, single = dialogue_key(dialogue), by_system.setdefault(row.get("system", ""), {})
         if not key or not rater:
             raise DialgaugeError("a rating needs a dialogue and a rater", file=str(path), line=line)
+        if not text:
+            continue  # a blank of a rating sheet
         if (key, rater) in single:
             raise DialgaugeError(f"rater '{rater}' rates it twice", file=str(path), line=line, dialogue=dialogue)
         single[key, rater] = _number(text, path, line, dialogue)
         names.setdefault(key, dialogue)
-    if not by_system:
+    given = {system: _ratings(single, names) for system, single in by_system.items() if single}
+    if not given:
         raise DialgaugeError("it holds no ratings", file=str(path))
-    return {system: _ratings(single, names) for system, single in by_system.items()}
+    return given
 
 
 def _ratings(single: Mapping[tuple[str, str], float], names: Mapping[str, str]) -> Ratings:
@@ -124,6 +141,8 @@ def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str 
     if rated is not None and "" not in ratings:
         raise DialgaugeError("the ratings file names the rated systems itself; leave --rated out")
     if "" in ratings:
+        if rated is None and len(systems) == 1:
+            rated = systems[0]
         if rated is None:
             raise DialgaugeError(
                 "some ratings name no system; say which one was rated (--rated): " + ", ".join(systems)
@@ -133,15 +152,23 @@ def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str 
         ratings = {name or rated: values for name, values in ratings.items()}
     for name in ratings:
         if name not in systems:
-            raise DialgaugeError(f"the rated system '{name}' is not compared.{nearest(name, systems)}")
+            raise DialgaugeError(f"the rated system '{name}' was not scored.{nearest(name, systems)}")
     return dict(ratings)
 
 
-def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> list[RatedMeasure]:
-    """How each measure's values over dialogues go with the ratings."""
+def rating_correlations(
+    ratings: Ratings, scores: PairedScores, system: str, *, resamples: int = 1000, seed: int = 0, level: float = 0.95
+) -> list[RatedMeasure]:
+    """How each measure's values over dialogues go with the ratings; intervals from drawing dialogues anew."""
     places = rated_places(ratings, scores.dialogues)
     table = scores.by_dialogue[scores.place_of_system(system)][:, places]
-    return [
+    weights = np.concatenate(list(bootstrap_weights(len(places), resamples, seed)))
+    draws = {
+        kind: np.stack([correlation_draws(values, ratings.mean, weights, kind) for values in table], axis=1)
+        for kind in CORRELATIONS
+    }
+    intervals = {kind: quantiles(drawn, level).tolist() for kind, drawn in draws.items()}
+    rated = [
         RatedMeasure(
             measure,
             {kind: correlate(values, ratings.mean) for kind, correlate in CORRELATIONS.items()},
@@ -149,8 +176,24 @@ def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> 
                 kind: correlate(np.repeat(values, len(ratings.raters)), ratings.values.reshape(-1))
                 for kind, correlate in CORRELATIONS.items()
             },
+            {kind: None if math.isnan(ends[place][0]) else tuple(ends[place]) for kind, ends in intervals.items()},
         )
-        for measure, values in zip(scores.measures, table, strict=True)
+        for place, (measure, values) in enumerate(zip(scores.measures, table, strict=True))
+    ]
+    return _behind_the_best(rated, draws["pearson"], level)
+
+
+def _behind_the_best(rated: list[RatedMeasure], draws: Floats, level: float) -> list[RatedMeasure]:
+    """The same with each measure's distance to the one that goes with the ratings best."""
+    values = [row.mean["pearson"] for row in rated]
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return rated
+    best = values.index(max(known))
+    gaps = quantiles(draws[:, [best]] - draws, level).tolist()
+    return [
+        replace(row, behind=(max(known) - value, *gaps[place])) if value is not None and place != best else row
+        for place, (row, value) in enumerate(zip(rated, values, strict=True))
     ]
 
 
@@ -168,13 +211,37 @@ def _system_tables(system: str, ratings: Ratings, scores: PairedScores) -> list[
         f"{counted(len(ratings.raters), 'rater')}. "
         "Fleiss' kappa needs the same number of ratings for every dialogue."
     )
+    rated = rating_correlations(ratings, scores, system)
     titles = [f"{kind}, {what}" for kind in CORRELATIONS for what in ("mean", "single")]
     table = Table(
         f"Correlation with human ratings: {system}", ["measure", *(Column(title, digits=3) for title in titles)]
     )
-    for row in rating_correlations(ratings, scores, system):
+    for row in rated:
         table.add(row.measure, *(value for kind in CORRELATIONS for value in (row.mean[kind], row.single[kind])))
     table.notes.append(
         "Over dialogues: with the mean rating of each, and with every single rating. –: undefined (one is constant)."
     )
-    return [agreement, table]
+    return [agreement, _interval_table(system, rated), table]
+
+
+def _interval_table(system: str, rated: Sequence[RatedMeasure]) -> Table:
+    """Pearson's correlation with the mean ratings, how sure it is, and whether the best measure is really better."""
+    columns: list[str | Column] = [
+        Column("Pearson", digits=3),
+        "95% interval",
+        Column("behind the best", digits=3),
+        "95% interval of that",
+    ]
+    table = Table(f"How well each measure goes with the ratings of {system}", ["measure", *columns])
+    for row in sorted(rated, key=lambda row: -(row.mean["pearson"] if row.mean["pearson"] is not None else -2)):
+        behind = row.behind or (None, math.nan, math.nan)
+        ends = row.intervals["pearson"] or (math.nan, math.nan)
+        table.add(row.measure, row.mean["pearson"], _interval(*ends), behind[0], _interval(*behind[1:]))
+    table.notes.append(
+        "Intervals from 1,000 resamples of dialogues; one that holds 0 cannot tell a measure from the best."
+    )
+    return table
+
+
+def _interval(low: float, high: float) -> str | None:
+    return None if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"

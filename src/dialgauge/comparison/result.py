@@ -462,6 +462,8 @@ def compare_scores(
     runs: Mapping[str, Run] | None = None,
 ) -> Comparison:
     """Compare systems: intervals and paired randomisation over dialogues; the paired bootstrap when asked for."""
+    if len(scores.systems) < 2:
+        raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
     how = Resampling(resamples, seed, level)
     cells = [(system, measure) for system in scores.systems for measure in scores.measures]
     limits = ratio_row_intervals([_row(scores, *cell) for cell in cells], how)

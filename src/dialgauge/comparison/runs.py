@@ -73,6 +73,15 @@ def compare_runs(
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 
+def scores_of_run(run: Run) -> PairedScores:
+    """The scores of a single run, dialogue by dialogue: what correlations and ratings are about."""
+    named = {run.name: run}
+    view = _common_view(named)
+    frames = {run.name: view.unit_table(run, SCORE_TABLE)}
+    _refuse_unscored(named, frames)
+    return _paired(named, frames, view)
+
+
 def paired_measures(runs: Sequence[Run]) -> set[str]:
     """The measures that every run has for each dialogue, so that the runs can be tested by them."""
     named = _named(runs)

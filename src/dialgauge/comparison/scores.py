@@ -160,8 +160,6 @@ def paired_scores(frames: Mapping[str, GivenTable], run_scores: Mapping[str, Run
 
     Dialogues stand in the order of the first system.
     """
-    if len(frames) < 2:
-        raise DialgaugeError("a comparison needs at least two systems; give two prediction files or runs, or more")
     sums = [_Sums(name, frame) for name, frame in frames.items()]
     keys = tuple(key for key in sums[0].ids if all(key in other.ids for other in sums))
     shared = [name for name in sums[0].measures if all(name in other.measures for other in sums)]

@@ -21,6 +21,7 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Cell, Column, Table
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
@@ -94,6 +95,20 @@ def matrix_table(title: str, names: Sequence[str], matrix: Matrix) -> Table:
     if any(value is None for row in matrix for value in row):
         table.notes.append("–: undefined, because one of the two is constant or there are fewer than two values.")
     return table
+
+
+def system_correlations(
+    scores: PairedScores, system: str, kind: str, turns: polars.DataFrame | None, unit: str = "dialogue"
+) -> list[Table]:
+    """How the measures of one system go together, over turns where these have scores, and over dialogues."""
+    tables = []
+    if turns is not None:
+        names, matrix = turn_correlations(turns, scores.measures, kind)
+        over = f"{kind.capitalize()} over {counted(len(turns), 'turn')}: {system}"
+        tables.append(matrix_table(over, names, matrix))
+    over = f"{kind.capitalize()} over {counted(len(scores.dialogues), unit)}: {system}"
+    tables.append(matrix_table(over, scores.measures, dialogue_correlations(scores, system, kind)))
+    return tables
 
 
 @dataclass(frozen=True)

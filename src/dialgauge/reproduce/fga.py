@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
@@ -39,7 +40,7 @@ _PROFILES = {"Hi-DST": "hidst"}
 #: The first two columns of Table 1.
 _COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
 #: What correlates a system's measures with ratings.
-RATED = "dialgauge compare GOLD PRED OTHER --ratings FILE --rated PRED"
+RATED = "dialgauge reproduce fga --ratings FILE"
 #: A lambda at which exp(-lambda) is nothing.
 _HUGE = 100
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
@@ -52,7 +53,7 @@ _NOTES = {
 }
 
 
-def reproduce(data: Path | None) -> Reproduction:
+def reproduce(data: Path | None, ratings: Path | None = None) -> Reproduction:
     """Every table and example of the paper."""
     paper = published("fga")
     record = Reproduction("fga", paper["title"], paper["citation"])
@@ -72,7 +73,7 @@ def reproduce(data: Path | None) -> Reproduction:
     _limits(record, paper["figure1"]["turns"])
     _figure_1(record, paper["figure1"])
     _figure_2(record, paper["figure2"], sources)
-    _humans(record, paper["human"])
+    _humans(record, paper["human"], sources, ratings)
     return record
 
 
@@ -299,8 +300,25 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         record.text(part, "matched, turn by turn, from the authors' file", figure["matched"], marks(exact))
 
 
-def _humans(record: Reproduction, human: dict[str, Any]) -> None:
-    why = f"the ratings were not released; '{RATED}' gives it where they are (it needs a second system)"
+def _humans(record: Reproduction, human: dict[str, Any], sources: Sources, ratings: Path | None) -> None:
+    sample = sources.human_100() if ratings else None
+    if ratings and sample:
+        name = "SOM-DST"
+        scored = score(None, {name: sample}, measures=["JGA", "FGA@0.5"], intervals=False)
+        (rated,) = scored.rated(ratings, name).document().values()
+        for row in rated["correlations"]:
+            measure = row["measure"]
+            low, high = row["intervals"]["pearson"] or (math.nan, math.nan)
+            record.printed(
+                "Human evaluation",
+                f"Pearson correlation of {measure} with ratings",
+                human[measure],
+                row["single"]["pearson"],
+                note=f"with the mean rating of each dialogue {row['mean']['pearson']:.3f} [{low:.3f}, {high:.3f}]",
+                share=False,
+            )
+        return
+    why = f"the ratings were not released; '{RATED}' gives it where they are"
     record.missing.append(f"the ratings of {human['raters']} people for {human['dialogues']} dialogues (not released)")
     for name in ("JGA", "FGA@0.5"):
         record.impossible(

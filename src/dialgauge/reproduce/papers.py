@@ -31,6 +31,8 @@ PAPERS = {
 
 #: Papers whose module also takes ``fresh``.
 TRAINED = ("babi",)
+#: The paper in which people rate dialogues: its module also takes ``ratings``.
+RATED = "fga"
 
 #: The datasets that a paper's numbers are computed from, as ``dialgauge data get`` names them.
 DATASETS = {
@@ -72,17 +74,23 @@ def get_commands(datasets: Sequence[str]) -> str:
     return " and ".join(f"'dialgauge data get {name}'" for name in datasets)
 
 
-def reproduce(paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None) -> Reproduction:
+def reproduce(
+    paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None, ratings: Path | None = None
+) -> Reproduction:
     """Compute what a paper printed, as far as the data in the folder allows.
 
-    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package.
+    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package. ``ratings`` is
+    a file of what people said of the 100 dialogues of the FGA paper, which was not released.
     """
     if paper not in PAPERS:
         raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
     if fresh is not None and paper not in TRAINED:
         raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
+    if ratings is not None and paper != RATED:
+        raise DialgaugeError(f"people rated dialogues in the paper '{RATED}' only; leave --ratings out")
     module = importlib.import_module(PAPERS[paper])
-    chosen = {} if fresh is None else {"fresh": fresh}
+    given = {"fresh": fresh, "ratings": ratings}
+    chosen = {name: value for name, value in given.items() if value is not None}
     result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):
         raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")

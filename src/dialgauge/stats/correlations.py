@@ -77,6 +77,44 @@ def correlation_matrix(columns: Sequence[ArrayLike], kind: str = "pearson") -> M
     return matrix
 
 
+def correlation_draws(x: ArrayLike, y: ArrayLike, weights: Floats, kind: str = "pearson") -> Floats:
+    """The correlation in each resample; NaN where it is undefined there.
+
+    ``weights`` is (resamples, pairs): how often each pair was drawn. Ranks and concordant pairs are those of the
+    resample: a pair that was drawn twice is tied with itself.
+    """
+    pair = _pair(x, y)
+    if pair is None:
+        return np.full(len(weights), np.nan)
+    known = ~(np.isnan(np.asarray(x, dtype=np.float64)) | np.isnan(np.asarray(y, dtype=np.float64)))
+    drawn = weights[:, known]
+    if kind == "kendall":
+        signs = [np.sign(side[:, None] - side[None, :]) for side in pair]
+        concordant, untied, untied_too = (
+            np.einsum("ri,ri->r", drawn @ form, drawn)
+            for form in (signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1]))
+        )
+        return _divided(concordant, np.sqrt(untied * untied_too))
+    a, b = pair if kind == "pearson" else (_ranks_drawn(side, drawn) for side in pair)
+    total = drawn.sum(axis=1)
+    a, b = (side - ((drawn * side).sum(axis=1) / total)[:, None] for side in (a, b))
+    covariance, first, second = ((drawn * product).sum(axis=1) for product in (a * b, a * a, b * b))
+    return _divided(covariance, np.sqrt(first * second))
+
+
+def _ranks_drawn(side: Floats, drawn: Floats) -> Floats:
+    """The mean rank of each value in each resample."""
+    below, same = (side[:, None] < side[None, :]), (side[:, None] == side[None, :])
+    ranked: Floats = drawn @ below + (drawn @ same + 1) / 2
+    return ranked
+
+
+def _divided(numerator: Floats, denominator: Floats) -> Floats:
+    ratio = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 1e-12)
+    return ratio
+
+
 def ranks(values: Floats) -> Floats:
     """Ranks from 1, equal values sharing their mean rank."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)

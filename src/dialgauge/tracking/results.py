@@ -23,9 +23,12 @@ from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dialgauge.runs import Run
     from dialgauge.tracking.counts import Counts
     from dialgauge.tracking.faults import Faults
+    from dialgauge.tracking.rated import RatedSystems
     from dialgauge.tracking.sensitivity import Sensitivity
     from dialgauge.tracking.views import View
 
@@ -224,6 +227,27 @@ class TrackingRuns(RunSet):
 
         system = next(one for one in self.systems if one.run is run)
         return [f"{system.name} ({system.profile})\n{layout(system, dialogue)}"]
+
+    def correlations(self, *kinds: str) -> Display:
+        """How the measures go together within each system, over turns and over dialogues: Pearson's unless named."""
+        from dialgauge.tracking.rated import correlation_tables
+
+        return Display(table for system in self.systems for table in correlation_tables(system, kinds or ("pearson",)))
+
+    def rated(
+        self, ratings: str | Path, system: str | None = None, *, rates: tuple[float, float] = (0, 3)
+    ) -> RatedSystems:
+        """What people's ratings of dialogues say of the measures (CSV with columns dialogue, rater, rating)."""
+        from dialgauge.tracking.rated import RatedSystems
+
+        return RatedSystems(self.systems, ratings, system, rates)
+
+    def rating_sheets(self, folder: str | Path, dialogues: int = 50, **how: Any) -> list[Path]:
+        """Sheets of sampled dialogues for people to rate, and a table to fill in, which :meth:`rated` reads back."""
+        from dialgauge.tracking.rating_sheets import write_sheets
+
+        self.require_turns("rating sheets")
+        return write_sheets(self.systems, folder, dialogues=dialogues, **how)
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """Scores with their intervals, where errors begin, scores by domain."""

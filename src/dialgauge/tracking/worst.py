@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tracking.results import TrackedSystem
 
-_LINE = "-" * 22
+LINE = "-" * 22
 
 
 def ranking_measure(text: str) -> Measure[Any]:
@@ -65,8 +65,8 @@ def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
     flags = system.details.evidence.flags
     wrong = {} if flags else _wrong_slots(system.run, gold.id)
     said = list(_with_replies(gold))
-    lines = [f"Dialogue ID : {gold.id}", _LINE]
-    for row, (state, text) in _predictions(system.run, gold.id).items():
+    lines = [f"Dialogue ID : {gold.id}", LINE]
+    for row, (state, text) in predicted_states(system.run, gold.id).items():
         turn = int(counts.turn[row])
         reply, user = said[turn]
         lines += [f"Turn: {turn}", f"Sys : {reply}", f"Usr : {user.text or text}", ""]
@@ -78,7 +78,7 @@ def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:
             lines += [_right(int(counts.turns.correct[row])), *wrong.get(turn, ())]
         lines += ["", f"Matched : {bool(counts.exact[row])}"]
         lines.append(_error(int(types[row]), float(since[row]), float(weight[row]), rate))
-        lines += ["", _LINE]
+        lines += ["", LINE]
     return "\n".join(lines)
 
 
@@ -90,7 +90,7 @@ def _dialogue(run: Run, name: str) -> Dialogue:
     raise DialgaugeError("the run has no such dialogue", dialogue=name)
 
 
-def _predictions(run: Run, dialogue: str) -> dict[int, tuple[Any, str]]:
+def predicted_states(run: Run, dialogue: str) -> dict[int, tuple[Any, str]]:
     """By row of the turn, the same as in ``turn_scores``: what was predicted, and the user's words if gold lacks them.
 
     None where nothing was predicted.
@@ -107,6 +107,11 @@ def _error(kind: int, since: float, weight: float, rate: float) -> str:
         return f"Error   : type 1, made in this turn; FGA@{rate:g} weight 0"
     origin = f"{counted(int(since), 'turn')} after the last new error" if np.isfinite(since) else "no earlier error"
     return f"Error   : type 2, carried over, {origin}; FGA@{rate:g} weight {weight:.4f}"
+
+
+def user_turns(run: Run, dialogue: str) -> list[tuple[str, Turn]]:
+    """Each user turn of a dialogue with the system's words before it."""
+    return list(_with_replies(_dialogue(run, dialogue)))
 
 
 def _with_replies(dialogue: Dialogue) -> Iterator[tuple[str, Turn]]:

@@ -265,7 +265,7 @@ def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> Iterator[Oc
         if hearing.confusions and turn.said is not SILENCE:
             acts = tuple([said.act for said in turn.said.acts])
             for confusion, (said, _) in zip(hearing.confusions, hearing.acts, strict=True):
-                yield turn.position, confusion, sentence_with(turn.text, acts, said and said.act)
+                yield turn.position, confusion, sentence_with(turn.text, acts, None if said is None else said.act)
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")

@@ -81,7 +81,10 @@ class Blame:
 
     def excused(self, labels: tuple[str, ...], turn: int) -> Cause:
         """Whose doing a repetition with an excuse is."""
-        return self.looping(turn) or next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
+        cause = self.looping(turn)
+        if cause is not None:
+            return cause
+        return next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
 
     def unexcused(
         self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, first: int, second: int

@@ -1,0 +1,125 @@
+"""One system and what people said of its dialogues: which measure goes with them, and which forgetting rate fits best.
+
+The FGA paper relates JGA and FGA to the ratings of eleven people, of one system; its lambda is how soon a user forgets
+a mistake. Whoever has ratings can ask for the lambda at which FGA goes with them best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from dialgauge.comparison import (
+    Ratings,
+    assigned,
+    rated_places,
+    rating_correlations,
+    rating_tables,
+    read_ratings,
+    scores_of_run,
+    system_correlations,
+)
+from dialgauge.report import Table
+from dialgauge.stats import bootstrap_weights, correlation_draws, pearson, quantiles
+from dialgauge.tracking.fga import default_rule, weights
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.results import TrackedSystem
+
+#: Where the best lambda is looked for, unless it is said.
+SEARCHED = (0.0, 3.0)
+_STEPS = 121
+
+
+class FittedRate(Struct, frozen=True):
+    """The lambda whose FGA has the highest correlation with the ratings, and the interval of both."""
+
+    rate: float
+    low: float
+    high: float
+    pearson: float
+    searched: tuple[float, float]
+
+    def sentence(self) -> str:
+        """The answer."""
+        edge = " (the end of the range)" if self.rate in self.searched else ""
+        return (
+            f"FGA goes with these ratings best at λ = {self.rate:.3g}{edge}, 95% interval [{self.low:.3g}, "
+            f"{self.high:.3g}], with a correlation of {self.pearson:.3f}; searched from {self.searched[0]:g} to "
+            f"{self.searched[1]:g}."
+        )
+
+
+def fitted_rate(
+    system: TrackedSystem,
+    ratings: Ratings,
+    searched: tuple[float, float] = SEARCHED,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> FittedRate | None:
+    """The lambda that fits the raters best; None where FGA or the ratings are constant."""
+    counts = system.counts
+    places = rated_places(ratings, scores_of_run(system.run).dialogues)
+    rule, sizes = default_rule(counts), np.bincount(counts.dialogue, minlength=counts.dialogues)
+    rates = np.linspace(*searched, _STEPS)
+    columns = [
+        (np.bincount(counts.dialogue, weights(counts, float(rate), rule), counts.dialogues) / sizes)[places]
+        for rate in rates
+    ]
+    values = np.array([np.nan if (r := pearson(column, ratings.mean)) is None else r for column in columns])
+    if np.isnan(values).all():
+        return None
+    drawn = np.concatenate(list(bootstrap_weights(len(places), resamples, seed)))
+    draws = np.stack([correlation_draws(column, ratings.mean, drawn) for column in columns], axis=1)
+    defined = draws[~np.isnan(draws).all(axis=1)]
+    best = rates[np.nanargmax(defined, axis=1)]
+    (low, high), at = quantiles(best[:, None], level)[0], int(np.nanargmax(values))
+    return FittedRate(float(rates[at]), float(low), float(high), float(values[at]), searched)
+
+
+class RatedSystems:
+    """Ratings of some of the systems that were scored, as tables and as JSON."""
+
+    def __init__(
+        self, systems: Sequence[TrackedSystem], path: str | Path, rated: str | None, searched: tuple[float, float]
+    ) -> None:
+        self._systems = {system.name: system for system in systems}
+        self._ratings: Mapping[str, Ratings] = assigned(read_ratings(path), tuple(self._systems), rated)
+        self._scores = {name: scores_of_run(self._systems[name].run) for name in self._ratings}
+        self.fits = {name: fitted_rate(self._systems[name], given, searched) for name, given in self._ratings.items()}
+
+    def tables(self) -> list[Table]:
+        """Agreement of the raters, correlation of each measure with its interval, and the lambda that fits best."""
+        tables = []
+        for name, given in self._ratings.items():
+            agreement, sure, every = rating_tables({name: given}, self._scores[name])
+            fit = self.fits[name]
+            sure.notes.append(fit.sentence() if fit else "No λ has a correlation: FGA or the ratings are all the same.")
+            tables += [agreement, sure, every]
+        return tables
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            name: {
+                "agreement": given.agreement(),
+                "correlations": [asdict(row) for row in rating_correlations(given, self._scores[name], name)],
+                "fitted_lambda": structs.asdict(fit) if (fit := self.fits[name]) else None,
+            }
+            for name, given in self._ratings.items()
+        }
+
+
+def correlation_tables(system: TrackedSystem, kinds: Sequence[str]) -> list[Table]:
+    """How the measures of one system go together, over turns and over dialogues."""
+    from dialgauge.tracking.comparison_view import VIEW
+
+    scores, turns = scores_of_run(system.run), VIEW.turn_scores(system.run)
+    return [table for kind in kinds for table in system_correlations(scores, system.name, kind, turns)]
