@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -14,10 +15,11 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 
-from dialgauge import Dialogue, Store, Turn, score
+from dialgauge import Dialogue, Store, Turn, score, score_results
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import Explorer, create_app, write_report
 from dialgauge.runs import Run, Survey, new_run
+from support.agent_results import tau_result
 from support.event_loop import completed
 from support.explorer_store import tracked, tracking_store
 from support.forgery import forge_table
@@ -377,3 +379,24 @@ def test_too_many_queries_at_once_are_told_to_wait(stored: tuple[Store, list[Run
     for _ in range(3):
         explorer._asking.acquire()
     assert "try again in a few seconds" in explorer.sql({"q": "SELECT 1"})
+
+
+def test_side_by_side_keeps_the_words_of_turns_that_conversations_share(tmp_path: Path) -> None:
+    """They were dropped wherever the conversations are not the same word for word."""
+    store, runs = Store(tmp_path / "runs"), []
+    for name, last in (("one", "Goodbye from the first."), ("two", "Goodbye from the second.")):
+        result = tau_result("t", 0, 1.0)
+        result["traj"] = [
+            {"role": "user", "content": "Here is the shared wish."},
+            {"role": "assistant", "content": "Here is the shared answer."},
+            {"role": "user", "content": "Thank you kindly."},
+            {"role": "assistant", "content": last},
+        ]
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps([result]))
+        runs.append(store.add(score_results(path)[0]))
+    dialogue = runs[0].table("dialogues")["dialogue"][0]
+    text = Client(store).get(f"/side?run={runs[0].id}&run={runs[1].id}&{urlencode({'id': dialogue})}").text
+    for words in ("Here is the shared wish.", "Here is the shared answer.", "Thank you kindly."):
+        assert text.count(words) == 1, words
+    assert "Goodbye from the first." in text and "Goodbye from the second." in text
