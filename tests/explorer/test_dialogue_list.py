@@ -38,8 +38,7 @@ def oracle(run: Run, parameters: dict[str, str]) -> list[str]:
         fits = (
             (not text or text in dialogue.id.lower() or any(text in turn.text.lower() for turn in dialogue.turns))
             and ("domain" not in parameters or parameters["domain"] in dialogue.domains)
-            and ("error" not in parameters or any(row["kind"] == parameters["error"] for row in own))
-            and ("slot" not in parameters or any(f"{row['domain']}-{row['slot']}" == parameters["slot"] for row in own))
+            and (not {"error", "slot"} & parameters.keys() or any(_same_row(row, parameters) for row in own))
             and ("least" not in parameters or round(100 * values[dialogue.id], 2) >= float(parameters["least"]))
             and ("most" not in parameters or round(100 * values[dialogue.id], 2) <= float(parameters["most"]))
         )
@@ -50,10 +49,17 @@ def oracle(run: Run, parameters: dict[str, str]) -> list[str]:
     return found
 
 
+def _same_row(row: dict[str, str], parameters: dict[str, str]) -> bool:
+    slot = f"{row['domain']}-{row['slot']}"
+    return parameters.get("error", row["kind"]) == row["kind"] and parameters.get("slot", slot) == slot
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
         {},
+        {"error": "wrong", "slot": "hotel-area"},
+        {"error": "missed", "slot": "hotel-area"},
         {"q": "ITALIAN"},
         {"q": "d001"},
         {"q": "%"},

@@ -185,8 +185,15 @@ class DialogueList:
 
     def _matching(self, query: DialogueQuery) -> Flags:
         flags = np.ones(len(self.ids), bool)
+        of_rows: dict[str, list[tuple[Facet, str]]] = {}
         for name, value in query.facets.items():
-            flags &= self._with(name, value)
+            facet = self._facets.get(name)
+            if facet is not None and facet.columns:
+                of_rows.setdefault(facet.table, []).append((facet, value))
+            else:
+                flags &= self._with(name, value)
+        for table, chosen in of_rows.items():
+            flags &= self._with_row(table, chosen)
         if query.least is not None or query.most is not None:
             flags &= self._between(query)
         if query.text:
@@ -223,6 +230,14 @@ class DialogueList:
         flags[pairs.filter(polars.col("value") == value)["place"].to_numpy()] = True
         return flags
 
+    def _with_row(self, table: str, chosen: Sequence[tuple[Facet, str]]) -> Flags:
+        """Dialogues with a row that has all the values: a wrong value of this very slot, not one of each somewhere."""
+        frame = self._library.table(self._run, table)
+        for facet, value in chosen:
+            frame = _only(frame, facet).filter(_value(facet) == value)
+        having: Flags = self.ids.is_in(frame["dialogue"].unique().to_list()).to_numpy()
+        return having
+
     def _counted(self, name: str) -> list[tuple[str, int]]:
         """The values of a facet with the number of dialogues that have each, the most frequent first."""
         if name == _LABEL:
@@ -255,9 +270,7 @@ class DialogueList:
         if facet.made is not None:
             frame = facet.made(self._library, self._run)
         elif facet.pairs is None:
-            columns = [polars.col(column) for column in facet.columns]
-            value = polars.concat_str(columns, separator="-", ignore_nulls=True)
-            frame = frame.select("dialogue", value.alias("value"))
+            frame = frame.select("dialogue", _value(facet).alias("value"))
         else:
             frame = facet.pairs(frame)
         values = frame.drop_nulls().filter(polars.col("value") != "").unique()
@@ -312,6 +325,13 @@ def _only(frame: polars.DataFrame, facet: Facet) -> polars.DataFrame:
 
     column, value = facet.only
     return frame.filter(polars.col(column) == value)
+
+
+def _value(facet: Facet) -> polars.Expr:
+    """What people choose from, made of the facet's columns."""
+    import polars
+
+    return polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
 
 
 def _number(text: str, name: str) -> float | None:
