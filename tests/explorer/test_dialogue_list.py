@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from dialgauge import Store
+from dialgauge import Store, score
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.presentation import pages_of
@@ -142,3 +142,13 @@ def test_100_000_dialogues_are_paged_through(tmp_path: Path) -> None:
     assert (page.found, page.pages, len(page.rows)) == (100_000, 2000, PAGE_SIZE)
     assert np.array_equal(np.sort(dialogues.order(DialogueQuery(sort="JGA"))), np.arange(100_000))
     assert [row.dialogue for row in dialogues.page(DialogueQuery(text="number 77777 ")).rows] == ["D077777"]
+
+
+def test_two_filters_of_one_table_hold_for_the_same_row(tmp_path: Path) -> None:
+    """One dialogue misses the area and has the stars wrong; the other has the area wrong."""
+    right = {"hotel-area": "north", "hotel-stars": "4"}
+    predicted = {"apart": [{"hotel-stars": "3"}], "together": [{"hotel-area": "south", "hotel-stars": "4"}]}
+    run = Store(tmp_path).add(score(dict.fromkeys(predicted, [right]), {"mine": predicted})[0])
+    dialogues = DialogueList(Library(Store(tmp_path)), run)
+    query = DialogueQuery.read({"slot": "hotel-area", "error": "wrong"}, PAGES)
+    assert [dialogues.ids[int(place)] for place in dialogues.order(query)] == ["together"]
