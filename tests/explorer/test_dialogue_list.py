@@ -148,7 +148,7 @@ def test_two_filters_of_one_table_hold_for_the_same_row(tmp_path: Path) -> None:
     """One dialogue misses the area and has the stars wrong; the other has the area wrong."""
     right = {"hotel-area": "north", "hotel-stars": "4"}
     predicted = {"apart": [{"hotel-stars": "3"}], "together": [{"hotel-area": "south", "hotel-stars": "4"}]}
-    run = Store(tmp_path).add(score(dict.fromkeys(predicted, [right]), {"mine": predicted})[0])
+    run = Store(tmp_path).add(score({name: [right] for name in predicted}, {"mine": predicted})[0])
     dialogues = DialogueList(Library(Store(tmp_path)), run)
     query = DialogueQuery.read({"slot": "hotel-area", "error": "wrong"}, PAGES)
     assert [dialogues.ids[int(place)] for place in dialogues.order(query)] == ["together"]

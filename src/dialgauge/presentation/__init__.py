@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ToolPages,
         fault_words,
         kind_badges,
+        matched_actions,
         worth_reading,
     )
 
@@ -82,6 +83,7 @@ __all__ = [
     "kind_sentences",
     "known",
     "listed",
+    "matched_actions",
     "pages_of",
     "percent",
     "quoted",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -35,9 +35,13 @@ class ToolCell:
     faults: Sequence[tuple[str, str]]
 
 
+#: Name and arguments of a call.
+_Made: TypeAlias = tuple[str, dict[str, str]]
+
+
 @dataclass(frozen=True)
 class ExpectedAction:
-    """An action that the task expects, and whether a call of that name was made with these arguments."""
+    """An action that the task expects: whether a call of that name was made for it, and with these arguments."""
 
     name: str
     arguments: str
@@ -231,17 +235,37 @@ def _expected(dialogue: Dialogue) -> list[ExpectedAction]:
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
     made = [call for turn in dialogue.turns for call in turn.calls or ()]
-    return [_beside(action, made) for action in actions]
+    return matched_actions(actions, made)
 
 
-def _beside(action: Mapping[str, Any], made: Sequence[Call]) -> ExpectedAction:
-    name = str(action.get("name", ""))
+def matched_actions(actions: Sequence[Mapping[str, Any]], made: Sequence[Call]) -> list[ExpectedAction]:
+    """Expected actions and calls, one to one: equal ones first, then what is left by its name.
+
+    A call that matches one action is no second try at another.
+    """
+    wanted = [(str(action.get("name", "")), _arguments(action)) for action in actions]
+    spare = [(call.name, {key: _plain(value) for key, value in call.arguments.items()}) for call in made]
+    same = [_taken(spare, spare, action) for action in wanted]
+    tried = [
+        equal or _taken(spare, [call[0] for call in spare], name) for equal, (name, _) in zip(same, wanted, strict=True)
+    ]
+    return [
+        ExpectedAction(name, ", ".join(f"{key} = {value}" for key, value in given.items()), attempt, equal)
+        for (name, given), attempt, equal in zip(wanted, tried, same, strict=True)
+    ]
+
+
+def _arguments(action: Mapping[str, Any]) -> dict[str, str]:
     given = action.get("arguments") or action.get("kwargs") or {}
-    wanted = {str(key): _plain(value) for key, value in given.items()} if isinstance(given, dict) else {}
-    own = [call for call in made if call.name == name]
-    same = any({key: _plain(value) for key, value in call.arguments.items()} == wanted for call in own)
-    shown = ", ".join(f"{key} = {value}" for key, value in wanted.items())
-    return ExpectedAction(name, shown, bool(own), same)
+    return {str(key): _plain(value) for key, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _taken(spare: list[_Made], keys: Sequence[object], wanted: object) -> bool:
+    """Whether the key of a spare call is the wanted one; the first such call is then taken."""
+    if wanted not in keys:
+        return False
+    del spare[keys.index(wanted)]
+    return True
 
 
 def _plain(value: Any) -> str:
