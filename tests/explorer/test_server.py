@@ -19,7 +19,7 @@ from dialgauge import Dialogue, Store, Turn, score, score_results
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import Explorer, create_app, write_report
 from dialgauge.runs import Run, Survey, new_run
-from support.agent_results import tau_result
+from support.agent_results import tau_file, tau_result
 from support.event_loop import completed
 from support.explorer_store import tracked, tracking_store
 from support.forgery import forge_table
@@ -400,3 +400,12 @@ def test_side_by_side_keeps_the_words_of_turns_that_conversations_share(tmp_path
     for words in ("Here is the shared wish.", "Here is the shared answer.", "Thank you kindly."):
         assert text.count(words) == 1, words
     assert "Goodbye from the first." in text and "Goodbye from the second." in text
+
+
+def test_where_runs_of_trials_differ_the_link_leads_to_a_trial_that_does(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    verdicts = {"one": {"a": "++-+", "b": "----", "c": "+--+"}, "two": {"a": "++++", "b": "---+", "c": "+--+"}}
+    runs = [store.add(score_results(tau_file(tmp_path / f"{name}.json", marks))[0]) for name, marks in verdicts.items()]
+    text = Client(store).get(f"/compare?run={runs[0].id}&run={runs[1].id}").text
+    linked = set(re.findall(r"/side\?[^\"]*id=([a-c]%23\d)", text))
+    assert linked == {"a%232", "b%233"}

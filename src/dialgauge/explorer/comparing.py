@@ -43,11 +43,11 @@ class Ranking:
     pair: tuple[str, str]
     measure: str
     parting: Sequence[DialogueDivergence]
-    first_trials: Mapping[str, str]
+    telling_trials: Mapping[str, str]
 
     def conversation(self, unit: str) -> str:
-        """The dialogue to look at for a unit of the comparison: the first trial where that is a task or a goal."""
-        return self.first_trials.get(unit, unit)
+        """The dialogue to look at for a unit of the comparison: a trial that differs where that is a task or a goal."""
+        return self.telling_trials.get(unit, unit)
 
     @property
     def notes(self) -> list[str]:
@@ -72,7 +72,7 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
         pair=(first, second),
         measure=chosen,
         parting=divergences(comparison, first, second, chosen, _LISTED),
-        first_trials=_first_trials(comparison),
+        telling_trials=_telling_trials(comparison, chosen, (first, second)),
     )
 
 
@@ -174,15 +174,50 @@ def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str
     first = next(iter(comparison.runs.values()))
     unit = comparison.view.units(first).get(library.dialogue(first, dialogue).id, dialogue)
     before, after, number = _beside(order, unit)
-    trials = _first_trials(comparison)
+    trials = _telling_trials(comparison, chosen, comparison.systems[:2])
     before, after = (name and trials.get(name, name) for name in (before, after))
     return Neighbours(comparison.measures, chosen, before, after, number, len(order))
 
 
-def _first_trials(comparison: Comparison) -> dict[str, str]:
-    """The first dialogue of each unit in the first run; nothing where dialogues are the units."""
-    units = comparison.view.units(next(iter(comparison.runs.values())))
-    return {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
+def _telling_trials(comparison: Comparison, measure: str, pair: Sequence[str]) -> dict[str, str]:
+    """For each unit a dialogue of it in which two runs score differently, or its first where none does;
+    nothing where dialogues are the units."""
+    first, second = (comparison.runs[name] for name in pair)
+    units = comparison.view.units(first)
+    if not units:
+        return {}
+    chosen = {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
+    scores = [_dialogue_values(run) for run in (first, second)]
+    decided: set[str] = set()
+    for name in (measure, *(name for name in first.scores if name != measure)):
+        one, two = (values.get(name, {}) for values in scores)
+        # A measure over several trials, such as pass^k, gives the same to all of them and so tells of none.
+        telling = _varied(units, one) | _varied(units, two)
+        for dialogue, unit in units.items():
+            if unit in telling - decided and dialogue in one and dialogue in two and one[dialogue] != two[dialogue]:
+                chosen[unit] = dialogue
+                decided.add(unit)
+    return chosen
+
+
+def _varied(units: Mapping[str, str], values: Mapping[str, object]) -> set[str]:
+    """The units whose dialogues do not all have the same value."""
+    first: dict[str, object] = {}
+    return {
+        unit
+        for dialogue, unit in units.items()
+        if dialogue in values and first.setdefault(unit, values[dialogue]) != values[dialogue]
+    }
+
+
+def _dialogue_values(run: Run) -> dict[str, dict[str, tuple[float, float]]]:
+    """By measure and dialogue."""
+    values: dict[str, dict[str, tuple[float, float]]] = {}
+    for dialogue, measure, num, den in (
+        run.table("dialogue_scores").select("dialogue", "measure", "num", "den").iter_rows()
+    ):
+        values.setdefault(measure, {})[dialogue] = (num, den)
+    return values
 
 
 def _comparable(library: Library, runs: Sequence[Run]) -> tuple[Comparison | None, str]:
