@@ -409,3 +409,21 @@ def test_where_runs_of_trials_differ_the_link_leads_to_a_trial_that_does(tmp_pat
     text = Client(store).get(f"/compare?run={runs[0].id}&run={runs[1].id}").text
     linked = set(re.findall(r"/side\?[^\"]*id=([a-c]%23\d)", text))
     assert linked == {"a%232", "b%233"}
+
+
+def test_two_tabs_do_not_overwrite_each_other_s_notes(tmp_path: Path) -> None:
+    store, runs = tracking_store(tmp_path / "runs")
+    client, address = Client(store), f"/runs/{runs[0].id}/annotate"
+    page = client.get(f"/runs/{runs[0].id}/dialogue?id=D0002").text
+    seen = re.search(r'name="revision" value="(\w+)"', page)
+    assert seen is not None
+    first = client.post(address, dialogue="D0002", labels="odd", note="from the first tab", revision=seen[1])
+    assert first.status_code == 303
+    second = client.post(address, dialogue="D0002", labels="", note="from the <second> tab", revision=seen[1])
+    assert second.status_code == 409
+    assert "from the first tab" in second.text and "from the &lt;second&gt; tab" in second.text
+    assert store.annotations(runs[0].id).dialogues["D0002"].note == "from the first tab"
+    fresh = re.search(r'name="revision" value="(\w+)"', second.text)
+    assert fresh is not None
+    third = client.post(address, dialogue="D0002", labels="", note="from the second tab", revision=fresh[1])
+    assert third.status_code == 303 and store.annotations(runs[0].id).dialogues["D0002"].note == "from the second tab"

@@ -17,7 +17,7 @@ from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, si
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
-from dialgauge.explorer.templating import PageLinks, received, render
+from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import Coverage, Score, parse_measure
 from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import Table, run_tables
@@ -36,6 +36,14 @@ _EXAMPLES = (
     ("turns that contain a word", "SELECT run, dialogue, turn, text FROM turns WHERE text ILIKE '%museum%' LIMIT 100"),
     ("what people wrote", "SELECT * FROM annotations"),
 )  # fmt: skip
+
+
+class ChangedMeanwhile(Exception):
+    """A note was saved since the page with its form was made; ``page`` shows both versions."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(page)
+        self.page = page
 
 
 @dataclass(frozen=True)
@@ -211,6 +219,7 @@ class Explorer:
             labels = [label for part in form["labels"].split(",") if (label := part.strip())]
         if "note" in form:
             note = form["note"].replace("\r\n", "\n").strip()
+        self._refuse_stale(run, form, labels, note)
         if "dialogue" in form:
             dialogue = received(form["dialogue"])
             self.store.annotate_dialogue(run.id, dialogue, labels=labels, note=note)
@@ -218,6 +227,26 @@ class Explorer:
             return self.links.dialogue(run.id, dialogue, f"{kept}&saved=1" if kept else "saved=1")
         self.store.annotate(run.id, tags=labels, note=note)
         return f"{self.links.run(run.id)}?saved=1"
+
+    def _refuse_stale(self, run: Run, form: Mapping[str, str], labels: Sequence[str] | None, note: str | None) -> None:
+        """Where others saved since the page was made: both versions, and nothing is overwritten."""
+        if "revision" not in form:
+            return
+        dialogue = received(form["dialogue"]) if "dialogue" in form else None
+        notes = self.store.annotations(run.id)
+        about = notes.dialogues.get(dialogue) if dialogue is not None else None
+        saved_labels = notes.tags if dialogue is None else about.labels if about else ()
+        saved_note = notes.note if dialogue is None else about.note if about else ""
+        if form["revision"] == revision(saved_labels, saved_note) or (list(saved_labels), saved_note) == (labels, note):
+            return
+        kept = _query_of(form.get("back", ""))
+        back = self.links.run(run.id) if dialogue is None else self.links.dialogue(run.id, dialogue, kept)
+        raise ChangedMeanwhile(
+            self.page(
+                "conflict.html", "runs", run=run, dialogue=dialogue, back=back, labels=saved_labels, note=saved_note,
+                own_labels=labels or (), own_note=note or "",
+            )
+        )  # fmt: skip
 
     def _row(self, run: Run) -> RunRow:
         notes = self._annotations(run)

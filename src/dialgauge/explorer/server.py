@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import MissingRun, stored_as_expected
-from dialgauge.explorer.pages import Explorer
+from dialgauge.explorer.pages import ChangedMeanwhile, Explorer
 from dialgauge.runs import Store
 
 _STATIC = {
@@ -63,7 +63,10 @@ def create_app(store: Store) -> Starlette:
     async def annotate(request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         given = {name: values[-1] for name, values in form.items()}
-        back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
+        try:
+            back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
+        except ChangedMeanwhile as changed:
+            return Response(changed.page, status_code=409, media_type="text/html; charset=utf-8")
         return RedirectResponse(back, status_code=303)
 
     async def error(request: Request, failure: Exception) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Protocol
@@ -112,7 +113,7 @@ def templates() -> Environment:
         "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format, "headed": headed,
         "signature": signature_html,
     }  # fmt: skip
-    environment.globals |= {"SHARE": SHARE}
+    environment.globals |= {"SHARE": SHARE, "revision": revision}
     return environment
 
 
@@ -131,6 +132,11 @@ def _of_a_kind(name: str) -> str | None:
 def render(template: str, **content: Any) -> str:
     """A template with its content."""
     return templates().get_template(template).render(**content)
+
+
+def revision(labels: Sequence[str], note: str) -> str:
+    """Which version of a note a page shows, so that a form can say what it changes."""
+    return sha256("\0".join((*labels, note)).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def shown(text: object) -> str:

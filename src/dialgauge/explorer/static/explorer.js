@@ -75,6 +75,15 @@ document.addEventListener("keydown", (event) => {
 byId("theme")?.addEventListener("click", toggleTheme);
 byId("keys")?.addEventListener("click", () => byId("help").showModal());
 
+// A note that is not saved yet is not lost without a question.
+for (const form of document.querySelectorAll("form.annotate")) {
+  form.addEventListener("input", () => { form.dataset.unsaved = "yes"; });
+  form.addEventListener("submit", () => { delete form.dataset.unsaved; });
+}
+addEventListener("beforeunload", (event) => {
+  if (document.querySelector("form.annotate[data-unsaved]")) event.preventDefault();
+});
+
 // On paper nothing can be opened.
 addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
 
