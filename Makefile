@@ -9,6 +9,8 @@ SITE := $(abspath $(VENV))/site
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SHARED := $(abspath ../shared/data)
 export NO_MKDOCS_2_WARNING := 1
+# Tests start hundreds of processes, and without bytecode on disk each would compile dialgauge anew.
+unexport PYTHONDONTWRITEBYTECODE
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 # All but local-model: the package of the model names others that it needs not here, one of them a long build.

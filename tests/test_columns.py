@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
+from support.soak import examples
 
 KINDS: dict[ColumnKind, Any] = {
     "String": polars.String(),
@@ -65,7 +66,7 @@ def bits(values: list[Any]) -> list[Any]:
     return [struct.pack("<d", value) if isinstance(value, float) else value for value in floats]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(tables())
 def test_polars_and_duckdb_read_what_was_written(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
     written = parquet(table_of(content))
@@ -82,7 +83,7 @@ def test_polars_and_duckdb_read_what_was_written(tmp_path_factory: pytest.TempPa
     assert [bits(list(row)) for row in rows] == [bits(list(row)) for row in zip(*content.values(), strict=True)]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(tables())
 def test_the_bytes_depend_on_the_content_alone(content: Any) -> None:
     texts = content["String"]

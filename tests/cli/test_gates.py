@@ -11,10 +11,8 @@ import dialgauge as package
 from dialgauge.cli import Threshold
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
-from support.agent_results import tau_file
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
-from support.town import responses, write_town
 from support.trackers import gold_dialogues, tracker
 
 Capture = pytest.CaptureFixture[str]
@@ -77,13 +75,6 @@ def test_what_could_mean_two_things_is_refused(text: str, score: Score, sentence
         Threshold.parse(text).least(score)
 
 
-@pytest.mark.parametrize("text", ["JGA", "JGA=", "=0.5", "JGA=half", "JGA=nan", "JGA=inf", "JGA=%"])
-def test_a_misspelt_threshold_is_refused_before_anything_is_read(capsys: Capture, text: str) -> None:
-    outcome = dialgauge(capsys, "score", "missing.jsonl", "missing.jsonl", "--fail-under", text)
-    assert outcome.code == 2
-    assert "--fail-under expects MEASURE=VALUE" in outcome.err
-
-
 def test_below_a_threshold_is_exit_code_3(capsys: Capture, files: Path) -> None:
     score = ("score", "gold.jsonl", "bad.jsonl", "--no-intervals")
     document = json.loads(dialgauge(capsys, *score, "--json", "-").out)
@@ -122,20 +113,6 @@ def test_a_stored_run_can_be_held_against_another(capsys: Capture, files: Path) 
     assert unknown.code == 2
 
 
-def test_agent_results_and_responses_are_held_too(capsys: Capture, tmp_path: Path) -> None:
-    tau_file(tmp_path / "tau.json", {"a": "++", "b": "+-", "c": "--"})
-    failed = dialgauge(capsys, "tasks", "score", "tau.json", "--resamples", 0, "--fail-under", "pass^1=90%")
-    assert (failed.code, "FAILED: tau: pass^1 50.00% is below 90%" in failed.err) == (3, True)
-    (tmp_path / "town").mkdir()
-    gold = write_town(tmp_path / "town")
-    (tmp_path / "mine.json").write_text(json.dumps(responses()))
-    call = ("tasks", "score", gold, "mine.json", "--resamples", 0)
-    assert dialgauge(capsys, *call, "--fail-under", "Success=100%").code == 0
-    assert dialgauge(capsys, *call, "--fail-under", "BLEU=101").code == 3
-    run = stored(dialgauge(capsys, *call, "--run"))
-    assert dialgauge(capsys, *call, "--fail-on-drop", run).code == 0
-
-
 def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture, tmp_path: Path) -> None:
     tiny_release(tmp_path / "babi")
     call = ("babi", "evaluate", "--data", "babi", "--model", "tfidf", "--json", "out.json")
@@ -148,15 +125,6 @@ def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture,
     assert (other.code, "the split of" in other.err) == (2, True)
 
 
-def test_the_lab_is_held_too(capsys: Capture) -> None:
-    call = ("lab", "run", "-n", 12, "--resamples", 0)
-    run = stored(dialgauge(capsys, *call))
-    assert dialgauge(capsys, *call, "--seed", 1, "--fail-on-drop", run).code == 0
-    deaf = dialgauge(capsys, *call, "--channel", "drop=0.8", "--fail-on-drop", run, "--fail-under", "JGA=99%")
-    assert deaf.code == 3
-    assert "JGA" in deaf.err
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -166,6 +134,10 @@ def test_the_lab_is_held_too(capsys: Capture) -> None:
         (["--fail-under", "pass^1=50%"], "--fail-under: there is no measure named 'pass'"),
         (["-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
         (["--workers", "2", "-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
+        *(
+            (["--fail-under", text], "--fail-under expects MEASURE=VALUE")
+            for text in ("JGA=", "JGA=nan", "JGA=inf", "JGA=%")
+        ),
     ],
 )
 def test_a_bad_threshold_is_refused_before_any_file_is_read(
@@ -174,23 +146,3 @@ def test_a_bad_threshold_is_refused_before_any_file_is_read(
     refused = dialgauge(capsys, "score", tmp_path / "absent.json", tmp_path / "absent-too.json", *options)
     assert refused.code == 2
     assert sentence in refused.err and "absent" not in refused.err
-
-
-def test_thresholds_of_other_commands_are_refused_before_the_work(capsys: Capture, tmp_path: Path) -> None:
-    absent = tmp_path / "absent.json"
-    for command in (
-        ("users", "score", absent),
-        ("tasks", "score", absent, absent),
-        ("babi", "evaluate", "--data", tmp_path / "absent"),
-        ("lab", "run", "--goals", absent),
-    ):
-        refused = dialgauge(capsys, *command, "--fail-under", "JGAAA=50%")
-        assert (refused.code, "there is no measure named 'JGAAA'" in refused.err) == (2, True), command
-
-
-def test_a_run_of_another_kind_is_named_as_such_before_the_work(capsys: Capture, files: Path) -> None:
-    tau_file(Path("tau.json"), {"a": "++", "b": "+-"})
-    other = stored(dialgauge(capsys, "tasks", "score", "tau.json", "--resamples", 0, "--run"))
-    refused = dialgauge(capsys, "score", "absent.jsonl", "absent-too.jsonl", "--fail-on-drop", other)
-    assert refused.code == 2
-    assert f"{other} is a run of kind trials, and this command makes runs of kind tracking" in refused.err

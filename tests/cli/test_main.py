@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -12,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,7 @@ import pytest
 from dialgauge import __version__
 from dialgauge.cli import (
     COMMANDS,
-    CommandGroup,
-    CommandParameter,
-    Option,
     application,
-    command_parameters,
     confirm,
     main,
 )
@@ -68,14 +63,6 @@ def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], ar
 def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
     outcome = dialgauge(capsys, flag)
     assert (outcome.code, outcome.out) == (0, f"dialgauge {__version__}\n")
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_a_module_and_a_help_page(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    assert isinstance(importlib.import_module(f"dialgauge.cli.{name}").app, CommandGroup)
-    outcome = dialgauge(capsys, name, "--help")
-    assert outcome.code == 0
-    assert f"dialgauge {name}" in outcome.out
 
 
 def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,74 +118,6 @@ def test_a_wrong_call_is_one_sentence_of_what_to_mend(
 ) -> None:
     outcome = dialgauge(capsys, *line.split())
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"dialgauge: {sentence}\n")
-
-
-def numeric_options() -> Iterator[tuple[str, str, CommandParameter]]:
-    """Every option of the program that takes a number: its command, its name, and what it is."""
-    for name in COMMANDS:
-        commands = importlib.import_module(f"dialgauge.cli.{name}").app.commands
-        for inner, function in commands.items():
-            for one in command_parameters(function):
-                if one.type in (int, float):
-                    yield name if len(commands) == 1 else f"{name} {inner}", one.options[0], one
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "parameter"), [pytest.param(*one, id=" ".join(one[:2])) for one in numeric_options()]
-)
-def test_every_number_out_of_bounds_and_every_word_for_a_number_is_named(
-    capsys: pytest.CaptureFixture[str], command: str, option: str, parameter: CommandParameter
-) -> None:
-    needed = [
-        word
-        for one in command_parameters(command_function(command))
-        if one.required
-        for word in ([one.options[0], "x"] if isinstance(one.declaration, Option) else ["x"])
-    ]
-    called = [*command.split(), *needed]
-    what = "a whole number" if parameter.type is int else "a number"
-    outcome = dialgauge(capsys, *called, option, "many")
-    assert (outcome.code, outcome.err) == (2, f"dialgauge: {option} must be {what} (got 'many')\n")
-    bounds = parameter.declaration.settings
-    low, high = bounds.get("min"), bounds.get("max")
-    if high is not None:
-        outcome = dialgauge(capsys, *called, option, high + 1)
-        assert outcome.code == 2
-        assert re.match(rf"dialgauge: {option} must be (≤ |between \S+ and ){high}.* \(got [\d.]+\)", outcome.err)
-    if low is not None:
-        outcome = dialgauge(capsys, *called, option, low - 1)
-        assert outcome.code == 2
-        assert re.match(rf"dialgauge: {option} must be (≥ |between ){low}.* \(got -?[\d.]+\)", outcome.err)
-
-
-def command_function(command: str) -> Callable[..., object]:
-    name, *inner = command.split()
-    commands: dict[str, Callable[..., object]] = importlib.import_module(f"dialgauge.cli.{name}").app.commands
-    return commands[inner[0]] if inner else next(iter(commands.values()))
-
-
-def commands_and_groups() -> list[str]:
-    names = {name: importlib.import_module(f"dialgauge.cli.{name}").app.commands for name in COMMANDS}
-    inner = [f"{name} {one}" for name, commands in names.items() if len(commands) > 1 for one in commands]
-    return [*names, *inner]
-
-
-@pytest.mark.parametrize("command", commands_and_groups())
-def test_help_pages_fit_the_screen_and_name_no_types(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    outcome = dialgauge(capsys, *command.split(), "--help")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0].startswith(f"Usage: dialgauge {command} ")
-    assert max(map(len, lines)) <= 79
-    assert not re.search(r"<(bool|int|float|str|list|path|file)|\[x|<=x|\]\.\.\.", outcome.out)
-    assert not any(line.endswith("[default:") for line in lines)
-
-
-@pytest.mark.parametrize("command", commands_and_groups())
-def test_h_asks_for_the_same_page(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    page = dialgauge(capsys, *command.split(), "--help")
-    assert dialgauge(capsys, *command.split(), "-h") == page
-    assert "  -h, --help " in page.out
 
 
 def test_h_asks_for_the_page_also_after_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
@@ -316,7 +235,7 @@ def test_being_stopped_is_one_line(tmp_path: Path, how: signal.Signals, code: in
     query = "SELECT sum(sin(a.range * b.range)) FROM range(1000000) a, range(1000000) b"
     process = subprocess.Popen([*PROGRAM, "sql", query], stderr=subprocess.PIPE, cwd=tmp_path, text=True)
     try:
-        while cpu_seconds(process.pid) < 2:  # it starts in less than one, and the query never ends
+        while cpu_seconds(process.pid) < 1:  # it starts in less than half of it, and the query never ends
             assert process.poll() is None
             time.sleep(0.1)
         os.kill(process.pid, how)

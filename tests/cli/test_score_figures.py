@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import dialgauge as package
-from dialgauge.dialogue import Task
 from dialgauge.runs import Store
 from support.agent_results import tau_result
 from support.commands import dialgauge
-from support.talks import talk
-from support.tiny_world import tiny_release
 from support.town import responses, write_town
 from support.trackers import gold_dialogues, tracker
 
@@ -44,87 +40,6 @@ def _results(folder: Path) -> Words:
     content = [tau_result(task, trial, float(trial)) for task in ("a", "b") for trial in (0, 1)]
     (folder / "tau.json").write_text(json.dumps(content))
     return ["tasks", "score", "tau.json", "--resamples", 50]
-
-
-def _users(folder: Path) -> Words:
-    goal = {"hotel": Task(info={"area": "north"}, requests=("phone",))}
-    said = talk(goal, ("hotel inform area=north", "hotel request phone"), (), id="good")
-    package.write([said], folder / "talks.json", format="gcdf1")
-    return ["users", "score", "talks.json", "--resamples", 50]
-
-
-def _faults(folder: Path) -> Words:
-    return ["users", "faults", _results(folder)[2], "--resamples", 50]
-
-
-def _lab(folder: Path) -> Words:
-    return ["lab", "run", "-n", 4, "--resamples", 50]
-
-
-def _evaluate(folder: Path) -> Words:
-    return ["babi", "evaluate", "--data", tiny_release(folder / "world"), "--split", "tst"]
-
-
-def _table(folder: Path) -> Words:
-    return ["babi", "table", "--data", tiny_release(folder / "world"), "--models", "rules,tfidf", "--tasks", 1,
-            "--splits", "tst"]  # fmt: skip
-
-
-def _interact(folder: Path) -> Words:
-    return ["babi", "interact", "--task", 1, "--dialogues", 2]
-
-
-#: How each command is called, and figures that it must draw.
-CALLS: dict[str, tuple[Callable[[Path], Words], set[str]]] = {
-    "score": (_trackers, {"scores", "lambda_sweep", "error_onset_1_mine", "error_onset_2_other"}),
-    "responses": (_responses, {"scores", "other_units", "by_domain"}),
-    "results": (_results, {"scores", "other_units"}),
-    "users": (_users, {"scores", "by_domain", "requests_expressed"}),
-    "faults": (_faults, {"scores", "by_kind_of_fault"}),
-    "lab": (_lab, {"scores_task", "scores_tracker", "scores_user", "by_domain", "by_side_that_erred"}),
-    "evaluate": (_evaluate, {"scores", "other_units"}),
-    "table": (_table, {"per-response_tst", "per-dialog_tst"}),
-    "interact": (_interact, {"scores"}),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_command_that_scores_draws(name: str, capsys: Capture, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
-    call, expected = CALLS[name]
-    outcome = dialgauge(capsys, *call(tmp_path), "--figures", "drawn/here", "--figure-format", "json")
-    assert outcome.code == 0, outcome.err
-    files = sorted((tmp_path / "drawn" / "here").iterdir())
-    assert expected <= {file.stem for file in files}
-    assert {file.suffix for file in files} == {".json"}, "nothing half-written is left"
-    assert [line for line in outcome.err.splitlines() if line.startswith("drew ")] == [
-        f"drew {file.relative_to(tmp_path)}" for file in sorted(files, key=lambda one: outcome.err.index(one.name))
-    ]
-    for file in files:
-        chart = json.loads(file.read_text(encoding="utf-8"))
-        assert chart["title"]["text"]
-        assert chart["title"]["subtitle"], "how many cases there are"
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_what_cannot_be_drawn_is_refused_before_any_work(
-    name: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = CALLS[name][0](tmp_path)
-    kind = dialgauge(capsys, *words, "--figures", "drawn", "--figure-format", "svg,gif")
-    assert (kind.code, kind.out) == (2, "")
-    assert "unknown --figure-format 'gif'" in kind.err
-    (tmp_path / "taken").write_text("a file")
-    taken = dialgauge(capsys, *words, "--figures", "taken")
-    assert (taken.code, taken.out) == (2, "")
-    assert "taken" in taken.err
-    monkeypatch.setattr("dialgauge.report.figures.find_spec", lambda name: None)
-    lacking = dialgauge(capsys, *words, "--figures", "drawn")
-    assert (lacking.code, lacking.out) == (2, "")
-    assert len(lacking.err.splitlines()) == 1
-    assert "pip install 'dialgauge[figures]'" in lacking.err
-    assert not (tmp_path / "drawn").exists()
-    assert Store().list() == []
 
 
 def test_stored_runs_are_drawn_as_the_files_were(capsys: Capture, tmp_path: Path) -> None:

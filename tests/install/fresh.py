@@ -18,7 +18,7 @@ _UNREACHABLE = re.compile(
     r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|name resolution|is unreachable|Connection refused"
 )
 #: Variables that would let the environment of the tests show through.
-_HIDDEN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DIALGAUGE_RUNS")
+_HIDDEN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DIALGAUGE_RUNS", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class BareInstall:
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareInstall]:
     """The environment, made once; the versions are those of our lock, so that the same code gives the same verdict."""
     folder = tmp_path_factory.mktemp("bare") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--retries", "1"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder), "--disable-pip-version-check", "--retries", "1"]
+    options = ["--no-compile", "--no-warn-script-location", "--constraint", str(ROOT / "requirements.lock")]
     done = subprocess.run(
-        [*pip, "install", "--no-warn-script-location", "--constraint", str(ROOT / "requirements.lock"), str(ROOT)],
+        [*pip, "install", *options, str(ROOT)],
         capture_output=True,
         text=True,
         check=False,

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dialgauge.agents import Rules
-from dialgauge.rankers import EVALUATED, NearestNeighbour, RankingTask, TfIdf, TfIdfTypes, load_task
+from dialgauge.rankers import EVALUATED, NearestNeighbour, Ranker, RankingTask, TfIdf, TfIdfTypes, load_task
 from dialgauge.responses import column_of, evaluate, published, reply_classes, statistics_table
+from support.soak import soak
 
 #: Per-response accuracy on test and out-of-vocabulary test when only these are right.
 PLATEAUS = {
@@ -56,17 +57,20 @@ def test_rules_beat_the_papers_on_task_6(shared_data: Path) -> None:
     assert evaluate(bot, task.split("tst")).per_response > 0.333
 
 
-def test_tfidf_on_task_1(shared_data: Path) -> None:
+@pytest.mark.parametrize(
+    ("ranker", "split", "value"),
+    [
+        soak(TfIdf, "tst", 5.58),
+        (TfIdf, "tst-OOV", 5.83),
+        (TfIdfTypes, "tst", 22.42),
+        soak(TfIdfTypes, "tst-OOV", 22.44),
+    ],
+)
+def test_tfidf_on_task_1(shared_data: Path, ranker: type[Ranker], split: str, value: float) -> None:
     task = task_of(shared_data, 1)
-    plain, typed = TfIdf(), TfIdfTypes()
-    plain.fit(task)
-    typed.fit(task)
-    values = [
-        round(100 * evaluate(ranker, task.split(split)).per_response, 2)
-        for ranker in (plain, typed)
-        for split in ("tst", "tst-OOV")
-    ]
-    assert values == [5.58, 5.83, 22.42, 22.44]
+    bot = ranker()
+    bot.fit(task)
+    assert round(100 * evaluate(bot, task.split(split)).per_response, 2) == value
 
 
 def test_nearest_neighbour_on_task_6(shared_data: Path) -> None:

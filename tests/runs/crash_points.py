@@ -94,21 +94,21 @@ def check(store: Store) -> int:
     return len(survey.runs)
 
 
-def all_deaths(action: Callable[[Store], None], store: Store, *, change: int) -> int:
-    """Let the action die at each of its steps; the runs in the store change by ``change`` once, and only once."""
+def all_deaths(action: Callable[[Store], None], store: Store, *, change: int, stride: int) -> int:
+    """Let the action die at its steps; the runs in the store change by ``change`` once, and only once."""
     before, step = check(store), 1
     while check(store) == before and dies_before(step, action, store):
-        step += 1
+        step += stride
     if check(store) - before != change:
         raise SystemExit(f"{action.__name__} changed the store by {check(store) - before} runs")
     return step
 
 
-def main(folder: Path) -> None:
-    """Create, resume and remove, dying all the way."""
+def main(folder: Path, stride: int) -> None:
+    """Create, resume and remove, dying all the way, at every step or at every few."""
     store = Store(folder)
     actions = ((create, 1), (share, 1), (resume, 1), (remove, -1), (remove_last, -1))
-    steps = [all_deaths(action, store, change=change) for action, change in actions]
+    steps = [all_deaths(action, store, change=change, stride=stride) for action, change in actions]
     share(store)
     left = [path.name for path in (folder / ".work").iterdir()]
     if left:
@@ -120,4 +120,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

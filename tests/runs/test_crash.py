@@ -9,7 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from dialgauge.runs import Store
+from support.soak import soak
 
 WRITER = """
 import sys, polars
@@ -85,11 +88,12 @@ def corpora(store: Store) -> list[str]:
     return [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.exists() else []
 
 
-def test_death_before_any_step_leaves_whole_runs_only(store: Store) -> None:
+@pytest.mark.parametrize("stride", [4, soak(1)])
+def test_death_before_any_step_leaves_whole_runs_only(store: Store, stride: int) -> None:
     program = Path(__file__).with_name("crash_points.py")
     # It forks on purpose, while polars' threads are idle; Python 3.12 and later warn of that.
     forking = "ignore:This process:DeprecationWarning"
-    command = [sys.executable, "-W", forking, str(program), str(store.folder)]
+    command = [sys.executable, "-W", forking, str(program), str(store.folder), str(stride)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     create, share, resume, remove_shared, remove_last = map(int, result.stdout.split())

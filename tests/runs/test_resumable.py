@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Parts, Store
+from support.soak import examples
 
 
 def test_an_error_keeps_what_is_done_and_the_same_call_goes_on(store: Store) -> None:
@@ -109,7 +110,7 @@ def test_unfinished_work_survives_sweeping_and_can_be_removed(store: Store) -> N
     assert [manifest.id for manifest in store.list()] == [run.id]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dictionaries(st.text(max_size=20), st.binary(max_size=50), max_size=5))
 def test_parts_are_a_mapping_whatever_the_units_are_called(
     tmp_path_factory: pytest.TempPathFactory, units: dict[str, bytes]

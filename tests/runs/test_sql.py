@@ -16,6 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Scores
 from dialgauge.runs import Store, new_run
 from support.forgery import forge
+from support.soak import examples
 
 
 def stored(store: Store, name: str, **tables: polars.DataFrame) -> str:
@@ -193,7 +194,7 @@ def test_odd_folders_are_quoted(tmp_path: Path, scores: polars.DataFrame, folder
     assert store.sql("SELECT DISTINCT run FROM dialogue_scores").item() == run
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     text=st.text(),
     column=st.text(min_size=1, max_size=20).filter(lambda name: name.lower() != "run" and "\x00" not in name),

@@ -12,6 +12,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store, new_run, sql_process
+from support.soak import soak
 
 SMALL = 2**28
 #: Seconds for a query that must not be stopped: a busy machine is no fault of the code.
@@ -54,28 +55,28 @@ def test_rows_beyond_the_limit_are_cut_and_the_answer_says_so(store: Store) -> N
     ("query", "said"),
     [
         ("WITH x AS (COPY runs TO '{folder}/out.csv') SELECT * FROM x", "the query failed"),
-        ("WITH x AS (INSERT INTO runs SELECT * FROM runs RETURNING id) SELECT * FROM x", "the query failed"),
+        soak("WITH x AS (INSERT INTO runs SELECT * FROM runs RETURNING id) SELECT * FROM x", "the query failed"),
         ("COPY (SELECT 1) TO '{folder}/out.csv'", "exactly one SELECT"),
-        ("EXPORT DATABASE '{folder}/out.csv'", "exactly one SELECT"),
-        ("SELECT 1; COPY runs TO '{folder}/out.csv'", "exactly one SELECT"),
+        soak("EXPORT DATABASE '{folder}/out.csv'", "exactly one SELECT"),
+        soak("SELECT 1; COPY runs TO '{folder}/out.csv'", "exactly one SELECT"),
         ("ATTACH '{folder}/out.csv' AS x", "exactly one SELECT"),
-        ("DROP TABLE runs", "exactly one SELECT"),
-        ("INSTALL httpfs", "exactly one SELECT"),
-        ("LOAD httpfs", "exactly one SELECT"),
-        ("PRAGMA enable_profiling", "exactly one SELECT"),
-        ("PRAGMA database_list; SELECT 1", "exactly one SELECT"),
+        soak("DROP TABLE runs", "exactly one SELECT"),
+        soak("INSTALL httpfs", "exactly one SELECT"),
+        soak("LOAD httpfs", "exactly one SELECT"),
+        soak("PRAGMA enable_profiling", "exactly one SELECT"),
+        soak("PRAGMA database_list; SELECT 1", "exactly one SELECT"),
         ("SET memory_limit = '100GB'", "exactly one SELECT"),
-        ("RESET lock_configuration", "exactly one SELECT"),
-        ("CALL enable_logging()", "exactly one SELECT"),
-        ("SELECT * FROM read_csv('/etc/passwd')", "disabled by configuration"),
+        soak("RESET lock_configuration", "exactly one SELECT"),
+        soak("CALL enable_logging()", "exactly one SELECT"),
+        soak("SELECT * FROM read_csv('/etc/passwd')", "disabled by configuration"),
         ("SELECT * FROM read_text('/etc/passwd')", "disabled by configuration"),
-        ("SELECT * FROM read_blob('/proc/self/environ')", "disabled by configuration"),
-        ("SELECT * FROM '/etc/passwd'", "the query failed"),
+        soak("SELECT * FROM read_blob('/proc/self/environ')", "disabled by configuration"),
+        soak("SELECT * FROM '/etc/passwd'", "the query failed"),
         ("SELECT * FROM glob('/etc/*')", "disabled by configuration"),
-        ("SELECT * FROM parquet_scan('{folder}/*/*.parquet')", "disabled by configuration"),
-        ("SELECT * FROM query('SELECT * FROM read_text(''/etc/passwd'')')", "disabled by configuration"),
+        soak("SELECT * FROM parquet_scan('{folder}/*/*.parquet')", "disabled by configuration"),
+        soak("SELECT * FROM query('SELECT * FROM read_text(''/etc/passwd'')')", "disabled by configuration"),
         ("SELECT getenv('HOME')", "getenv does not exist"),
-        ("SELECT * FROM sqlite_scan('/etc/passwd', 'x')", "the query failed"),
+        soak("SELECT * FROM sqlite_scan('/etc/passwd', 'x')", "the query failed"),
         ("SELECT '\udcff'", "not UTF-8 text"),
     ],
 )
@@ -93,15 +94,15 @@ def test_a_query_neither_writes_nor_reads_files_nor_changes_settings(
     "query",
     [
         f"{ENDLESS} SELECT max(n) FROM t",
-        f"{ENDLESS} SELECT * FROM t WHERE n < 0",
-        "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range < 0",
-        "SELECT * FROM range(10000000) a, range(10000000) b ORDER BY hash(a.range + b.range)",
+        soak(f"{ENDLESS} SELECT * FROM t WHERE n < 0"),
+        soak("SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range < 0"),
+        soak("SELECT * FROM range(10000000) a, range(10000000) b ORDER BY hash(a.range + b.range)"),
         "SELECT sum(hash(a.range * b.range)) FROM range(10000000) a, range(10000000) b",
     ],
 )
 def test_a_query_without_end_is_stopped(store: Store, query: str) -> None:
-    with pytest.raises(DialgaugeError, match="the query took longer than 2 seconds and was stopped; ask for less"):
-        store.ask(query, seconds=2, memory=SMALL)
+    with pytest.raises(DialgaugeError, match="the query took longer than 1 seconds and was stopped; ask for less"):
+        store.ask(query, seconds=1, memory=SMALL)
 
 
 def test_a_query_without_end_that_gives_its_rows_as_it_goes_is_cut(store: Store) -> None:

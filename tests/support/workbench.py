@@ -1,0 +1,239 @@
+"""One folder with small files of every kind, a store with a run of every kind, and sound calls of every command.
+
+The contract of the commands (``tests/cli/test_contract.py``) and that of the pages (``tests/explorer/test_kinds.py``)
+work here. A new command gets its calls in :data:`CALLS`; one without a required argument is called even without.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dialgauge as package
+from dialgauge.cli import COMMANDS, CommandParameter, command_parameters, main
+from dialgauge.dialogue import Task
+from dialgauge.runs import Run, Store
+from support.agent_results import tau_file
+from support.talks import mishear, talk
+from support.tiny_world import tiny_release
+from support.town import responses, write_town
+from support.trackers import gold_dialogues, tracker, write_predictions
+
+SYSTEMS = "augpt.json dots.json mintl.json tracker-with-a-long-name.json"
+
+#: Sound calls, without the name of the command; capital words are ids of stored runs, {} is a folder for what it makes.
+CALLS: dict[str, tuple[str, ...]] = {
+    "score": (
+        "gold.jsonl good.jsonl bad.jsonl --resamples 20",
+        "gold.jsonl good.jsonl --no-intervals -m all --by domain --by slot --by turn --by n-domains --faults"
+        " --sensitivity",
+        "--from GOOD",
+        f"self {SYSTEMS} --resamples 20",
+        "self augpt.json -p canon -p llm --resamples 20",
+    ),
+    "compare": (
+        f"self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson --resamples 20",
+        "GOOD BAD --resamples 20",
+        "tau.json other.json --resamples 20",
+        "--systems systems.csv",
+    ),
+    "runs compare": ("GOOD BAD --resamples 20 --pairs",),
+    "tasks score": (
+        "town/gold.json worse.json --resamples 20",
+        "town/gold.json mine.json --resamples 0 --by domain -m all",
+        "tau.json other.json --resamples 20",
+    ),
+    "tasks explain": ("town/gold.json mine.json MUL0001",),
+    "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --per-dialogue --verdicts"),
+    "users figures": ("talks.json --by-slot",),
+    "users explain": ("talks.json loop --talk", "spoken/gcdf1 TOWN0001"),
+    "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
+    "users faults": ("tau.json --resamples 20",),
+    "lab run": (
+        "-n 4 --resamples 0 --level text --channel mild --detail",
+        "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
+    ),
+    "lab goals": ("-n 4", "--goal TOWN0003"),
+    "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
+    "lab blame": ("LAB", "LAB --limit 0"),
+    "lab train": ("heard.jsonl --out {}/nlu.npz --database town/db --test later.jsonl --practice 50 --epochs 1",),
+    "babi models": ("",),
+    "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
+    "babi convert-dstc2": ("calls --out {}/converted.txt",),
+    "babi anonymise": ("log.jsonl --out {}/clean.jsonl",),
+    "babi evaluate": ("--data babi --model tfidf --split tst",),
+    "babi table": ("--data babi --models rules,nearest --tasks 1 --splits tst",),
+    "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),
+    "babi attention": ("--data babi --load model --turn 1",),
+    "babi interact": ("--model rules --task 1 --dialogues 2",),
+    "data check": ("gold.jsonl", "gold.jsonl broken.json", "good.jsonl --gold gold.jsonl", "augpt.json"),
+    "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
+    "data formats": ("",),
+    "data list": ("",),
+    "runs list": ("",),
+    "runs show": ("GOOD --limit 2", "LAB --limit 2"),
+    "runs path": ("GOOD",),
+    "sql": ("'SELECT * FROM runs'", "'SELECT * FROM turns LIMIT 5'", "'SELECT 1 AS x WHERE false'"),
+    "explain measures": ("", "FGA"),
+    "explain profile": ("", "canon"),
+    "explain behaviours": ("",),
+    "reproduce": ("fga", "rsa"),
+    "report": ("GOOD --out {}/report.html",),
+    "leaderboard": ("--store runs --out {}/board.html",),
+    "schema": ("score",),
+    "config": ("",),
+}
+#: What is not called here, and where it is.
+ELSEWHERE = {
+    "demo": "tests/cli/test_demo.py: a tour of seconds",
+    "explore": "tests/cli/test_explore.py: a server",
+    "babi chat": "tests/cli/test_babi_chat.py: somebody has to talk to it",
+    "lab chat": "tests/cli/test_lab.py: somebody has to talk to it",
+    "lab track": "tests/cli/test_lab_llm.py: it takes a model",
+    "data get": "tests/data: it takes a server",
+    "data path": "tests/data: it takes a dataset that was downloaded",
+    "data verify": "tests/data: it takes a dataset that was downloaded",
+    "data rm": "tests/data: it takes a dataset that was downloaded",
+    "runs annotate": "tests/cli/test_runs.py: it changes the store",
+    "runs rm": "tests/cli/test_runs.py: it changes the store",
+}
+#: Kinds of runs of the store here, by the word that calls use for the first run of each.
+STORED = {
+    "GOOD": ("tracking", "score gold.jsonl good.jsonl bad.jsonl --run --resamples 20"),
+    "LAB": ("lab", "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1"),
+    "OTHER": ("lab", "lab run -n 4 --resamples 0 --channel mild --seed 1"),
+    "STUDY": ("study", "lab study -n 2 --errors drop --rates 0.5 --resamples 5"),
+    "TASKS": ("tasks", "tasks score town/gold.json mine.json worse.json --resamples 20 --run"),
+    "TRIALS": ("trials", "tasks score tau.json other.json --resamples 20 --run"),
+    "USERS": ("users", "users score talks.json more.json --resamples 20 --run"),
+    "FAULTS": ("faults", "users faults tau.json other.json --resamples 20 --run"),
+    "RESPONSES": ("responses", "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst"),
+    "INTERACTION": ("interaction", "babi interact --model rules --task 1 --dialogues 2"),
+    "TRAINING": ("training", "babi train --data babi --out model --set epochs=1 --set dim=4"),
+    "ATTENTION": ("attention", "babi attention --data babi --load model --turn 1 --run"),
+}
+
+
+@cache
+def commands() -> dict[str, Callable[..., object]]:
+    """Every command of the program by its words."""
+    found: dict[str, Callable[..., object]] = {}
+    for name in COMMANDS:
+        group = importlib.import_module(f"dialgauge.cli.{name}").app.commands
+        found |= {name if len(group) == 1 else f"{name} {inner}": function for inner, function in group.items()}
+    return found
+
+
+@cache
+def options(command: str) -> dict[str, CommandParameter]:
+    """The options of a command by each of their names."""
+    parameters = command_parameters(commands()[command])
+    return {name: one for one in parameters if one.is_option for name in one.options}
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Every command with every sound call of it."""
+    for command, function in commands().items():
+        needed = [one.value_name for one in command_parameters(function) if one.required]
+        for call in () if command in ELSEWHERE else CALLS.get(command, () if needed else ("",)):
+            yield command, call
+
+
+class Workbench:
+    """The folder, and the ids of runs in its store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = Store(folder / "runs")
+        self.runs: dict[str, str] = {}
+
+    def words(self, command: str, call: str, made: Path) -> list[str]:
+        """The words of a call; what it makes goes into ``made``."""
+        return [*command.split(), *(self.runs.get(word, word.replace("{}", str(made))) for word in shlex.split(call))]
+
+    def runs_of(self, kind: str) -> list[Run]:
+        """The stored runs of a kind, oldest first."""
+        return [self.store.open(one.id) for one in reversed(self.store.list()) if one.kind == kind]
+
+
+def silently(*words: str) -> str:
+    """Run a command in this process; what it said of its work."""
+    said = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(said), pytest.raises(SystemExit) as stop:
+        main(list(words))
+    assert stop.value.code in (0, 1), said.getvalue()
+    return said.getvalue()
+
+
+def build(folder: Path) -> Workbench:
+    """Write the files and fill the store."""
+    _write_trackers(folder)
+    _write_talks(folder)
+    _write_agents(folder)
+    (folder / "data").mkdir()
+    bench = Workbench(folder)
+    with chdir(folder):
+        silently("lab", "run", "-n", "4", "--resamples", "0", "--level", "text", "--out", "spoken", "--store", "other")
+        spoken = package.read(Path("spoken") / "conversations.jsonl").dialogues
+        package.write(spoken[:2], Path("heard.jsonl"), format="native")
+        package.write(spoken[2:], Path("later.jsonl"), format="native")
+        for name, (_, call) in STORED.items():
+            before = {one.id for one in bench.store.list()}
+            silently(*call.split(), "--store", "runs")
+            made = sorted(
+                (one for one in bench.store.list() if one.id not in before), key=lambda one: one.name != "good"
+            )
+            bench.runs[name] = made[0].id
+            if name == "GOOD":
+                bench.runs["BAD"] = made[1].id
+    return bench
+
+
+def _write_trackers(folder: Path) -> None:
+    gold = gold_dialogues(12)
+    for name, dialogues in {"gold": gold, "good": tracker(gold, 0.05, 1), "bad": tracker(gold, 0.4, 2)}.items():
+        package.write(dialogues, folder / f"{name}.jsonl", format="native")
+    for number, name in enumerate(SYSTEMS.split()):
+        write_predictions(folder / name, gold, tracker(gold, 0.1 * (number + 1), number))
+    (folder / "systems.csv").write_text("system,JGA,F1\na,0.5,0.6\nb,0.4,0.7\nc,0.1,0.2\n")
+    (folder / "broken.json").write_text("{")
+
+
+def _write_talks(folder: Path) -> None:
+    goal = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",))}
+    good = talk(goal, ("hotel inform area=north", "hotel inform stars=4", "hotel request phone"), (), id="good")
+    loop = talk(goal, *([("hotel inform area=north",), ("hotel inform phone=1",)] * 4), id="loop")
+    package.write([good, mishear(loop, 1, "train inform phone=1")], folder / "talks.json", format="gcdf1")
+    package.write([good, loop], folder / "more.json", format="gcdf1")
+    (folder / "log.jsonl").write_text(
+        '{"dialogue": "a", "speaker": "customer", "text": "hi, John here: 01223 351880"}\n'
+        '{"dialogue": "a", "speaker": "operator", "text": "hello Zorblax"}\n'
+    )
+    tiny_release(folder / "babi")
+    call = folder / "calls" / "Mar13_S0A0" / "voip-1"
+    call.mkdir(parents=True)
+    ontology = {"informable": {"food": ["thai"], "area": ["north"]}}
+    (folder / "calls" / "ontology.json").write_text(json.dumps(ontology))
+    log = {"turn-index": 0, "output": {"transcript": "Hello, how may I help?", "dialog-acts": []}}
+    (call / "log.json").write_text(json.dumps({"session-id": "voip-1", "turns": [log]}))
+    label = {"turn-index": 0, "transcription": "thai food", "goal-labels": {"food": "thai"}, "requested-slots": []}
+    (call / "label.json").write_text(json.dumps({"session-id": "voip-1", "turns": [label]}))
+
+
+def _write_agents(folder: Path) -> None:
+    (folder / "town").mkdir()
+    write_town(folder / "town").rename(folder / "town" / "gold.json")
+    (folder / "mine.json").write_text(json.dumps(responses()))
+    worse = responses()
+    worse["sng0002"][0]["response"] = "sorry ."
+    (folder / "worse.json").write_text(json.dumps(worse))
+    tau_file(folder / "tau.json", {"a": "++", "b": "+-", "c": "--"})
+    tau_file(folder / "other.json", {"a": "+-", "b": "--", "c": "-+"})
