@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ def corpus() -> Iterator[tuple[Path, list[Path]]]:
         yield files[0], files[1:]
 
 
-def suite_against_oracle(gold: list[Dialogue], predicted: list[Dialogue]) -> dict[str, float]:
+def suite_against_oracle(gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> dict[str, float]:
     """The whole suite on parsed dialogues, ours and the oracle's (which then has about as many measures)."""
     profile = profile_named("canon")
     measures = chosen_measures("all")
@@ -139,7 +139,7 @@ def _process_cpu(files: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def many_systems(gold: list[Dialogue], predicted: list[list[Dialogue]]) -> dict[str, float]:
+def many_systems(gold: Sequence[Dialogue], predicted: Sequence[Sequence[Dialogue]]) -> dict[str, float]:
     """Ten systems under four profiles, with intervals."""
     systems = {f"system {number}": predicted[number % len(predicted)] for number in range(10)}
     profiles = [profile_named(name) for name in SENSITIVITY_PROFILES]

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
+    from dialgauge.formats.held import SpooledDialogues, carries, user_turns
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
@@ -89,7 +90,9 @@ __all__ = [
     "Resource",
     "ResourceFormat",
     "Shard",
+    "SpooledDialogues",
     "bulk_load",
+    "carries",
     "decode",
     "expand",
     "file_name",
@@ -117,6 +120,7 @@ __all__ = [
     "stream",
     "system_name",
     "system_names",
+    "user_turns",
     "write",
     "write_candidates",
     "write_kb",
