@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledDialogues, carries, read, user_turns
 from dialgauge.runs import Store
 
 
 def talk(number: int) -> Dialogue:
-    states = [{"hotel": {"area": ("north",), "stars": (str(number % 5),)}}, {"hotel": {"area": ("north",)}}]
+    states: list[State] = [
+        {"hotel": {"area": ("north",), "stars": (str(number % 5),)}},
+        {"hotel": {"area": ("north",)}},
+    ]
     turns = [Turn(speaker="user", text=f"turn {number} ü", state=state) for state in states]
     return Dialogue(id=f"d{number}", turns=(turns[0], Turn(speaker="system", text="yes"), turns[1]), domains=("hotel",))
 

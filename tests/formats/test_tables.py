@@ -51,7 +51,7 @@ WHOLE = [
 ]
 
 
-def corpus(dialogues: list[Dialogue]) -> Corpus:
+def corpus(dialogues: Sequence[Dialogue]) -> Corpus:
     return Corpus(format="native", kind="dialogues", dialogues=dialogues)
 
 
