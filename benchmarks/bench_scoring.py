@@ -35,7 +35,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dialgauge.engine import WorkPlace
 from dialgauge.measures import Resampling, intervals
 from dialgauge.runs import Store
-from dialgauge.tracking import PreparedInputs, chosen_measures, score_prepared, score_shards
+from dialgauge.tracking import (
+    DEFAULT_MEASURES,
+    PreparedInputs,
+    ShardSettings,
+    chosen_measures,
+    score_prepared,
+    score_shards,
+)
 from dialgauge.values import SENSITIVITY_PROFILES, profile_named
 from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
@@ -183,14 +190,13 @@ def stream_codes(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         scored = score_shards(
             [str(path)],
-            measures=chosen_measures(None),
-            profile="verbatim",
+            ShardSettings(list(DEFAULT_MEASURES), "verbatim", "intersection", []),
             store=Store(folder),
             workers=WorkPlace("local"),
         )
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": scored[0]["JGA"]}))
+    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": float(scored[0]["JGA"])}))
 
 
 def main() -> None:

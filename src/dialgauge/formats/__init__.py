@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
-    from dialgauge.formats.held import SpooledDialogues, carries, user_turns
+    from dialgauge.formats.held import SpooledDialogues, carries, hold, user_turns
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
@@ -100,6 +100,7 @@ __all__ = [
     "format_listing",
     "format_named",
     "formats",
+    "hold",
     "is_document",
     "is_frame",
     "is_silence",

@@ -350,7 +350,7 @@ def _large_results(part: Part) -> _Results:
         if key == "info":
             info = decode(_INFO, raw, part)
         elif key == "tasks":
-            tasks += decode(_TASKS, raw, part)
+            tasks = [*tasks, *decode(_TASKS, raw, part)]
     return _Results(members, info, tasks)
 
 
