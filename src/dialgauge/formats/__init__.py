@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.held import SpooledDialogues, carries, hold, user_turns
+    from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
@@ -83,6 +84,8 @@ __all__ = [
     "Corpus",
     "DialogueFormat",
     "Keyed",
+    "LargeArray",
+    "LargeObject",
     "Listed",
     "Notes",
     "Part",
