@@ -29,8 +29,7 @@ from dialgauge.engine import Unit, Work, WorkPlace, run
 from dialgauge.formats import list_shards
 from dialgauge.measures import Resampling
 from dialgauge.runs import Store
-from dialgauge.tracking import DEFAULT_MEASURES, chosen_measures, score_shards
-from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
+from dialgauge.tracking import DEFAULT_MEASURES, ShardSettings, ShardTask, ShardWork, score_shards
 
 SLOTS, TURNS = 30, 10
 #: Turns of one file.
@@ -174,8 +173,8 @@ def whole(millions: int, workers: int) -> dict[str, Any]:
         store = Store(place / "runs")
         own, workers_own, wall = time.process_time(), children(), time.perf_counter()
         scored = score_shards(
-            [str(place / "*.parquet")], measures=chosen_measures(None), profile="verbatim", store=store,
-            resampling=Resampling(), workers=WorkPlace("pool", workers),
+            [str(place / "*.parquet")], ShardSettings(list(DEFAULT_MEASURES), "verbatim", "intersection", []),
+            store=store, resampling=Resampling(), workers=WorkPlace("pool", workers),
         )  # fmt: skip
         store.add(scored.runs[0])
         seconds, driver = time.perf_counter() - wall, time.process_time() - own
@@ -188,7 +187,7 @@ def whole(millions: int, workers: int) -> dict[str, Any]:
             "driver CPU seconds": round(driver, 2),
             "driver MB": round(peak()),
             "bytes of files per turn": round(size / (millions * 1e6), 2),
-            "JGA": scored[0]["JGA"],
+            "JGA": float(scored[0]["JGA"]),
         }
 
 

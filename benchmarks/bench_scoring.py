@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dialgauge.engine import WorkPlace
 from dialgauge.measures import Resampling, intervals
 from dialgauge.runs import Store
-from dialgauge.tracking import PreparedInputs, chosen_measures, score_prepared, score_shards
+from dialgauge.tracking import (
+    DEFAULT_MEASURES,
+    PreparedInputs,
+    ShardSettings,
+    chosen_measures,
+    score_prepared,
+    score_shards,
+)
 from dialgauge.values import SENSITIVITY_PROFILES, profile_named
 from dialgauge.values.standard_profiles import MULTIWOZ_30
 from tracking.oracle import Oracle, aligned
@@ -91,7 +98,7 @@ def corpus() -> Iterator[tuple[Path, list[Path]]]:
         yield files[0], files[1:]
 
 
-def suite_against_oracle(gold: list[Dialogue], predicted: list[Dialogue]) -> dict[str, float]:
+def suite_against_oracle(gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> dict[str, float]:
     """The whole suite on parsed dialogues, ours and the oracle's (which then has about as many measures)."""
     profile = profile_named("canon")
     measures = chosen_measures("all")
@@ -139,7 +146,7 @@ def _process_cpu(files: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def many_systems(gold: list[Dialogue], predicted: list[list[Dialogue]]) -> dict[str, float]:
+def many_systems(gold: Sequence[Dialogue], predicted: Sequence[Sequence[Dialogue]]) -> dict[str, float]:
     """Ten systems under four profiles, with intervals."""
     systems = {f"system {number}": predicted[number % len(predicted)] for number in range(10)}
     profiles = [profile_named(name) for name in SENSITIVITY_PROFILES]
@@ -183,14 +190,13 @@ def stream_codes(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         scored = score_shards(
             [str(path)],
-            measures=chosen_measures(None),
-            profile="verbatim",
+            ShardSettings(list(DEFAULT_MEASURES), "verbatim", "intersection", []),
             store=Store(folder),
             workers=WorkPlace("local"),
         )
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": scored[0]["JGA"]}))
+    print(json.dumps({"stream": seconds, "peak GB": peak, "JGA": float(scored[0]["JGA"])}))
 
 
 def main() -> None:

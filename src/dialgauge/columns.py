@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
@@ -174,15 +174,14 @@ class ColumnTable:
         """Write the table as a Parquet file."""
         place = stream.write(_MAGIC)
         groups = []
-        for start in range(0, self.height, _ROWS):
-            for chunks in self._row_groups(start, min(start + _ROWS, self.height)):
-                columns, size = [], 0
-                for name, chunk in zip(self._columns, chunks, strict=True):
-                    content, about, whole = chunk.written(name, place, compress=compress)
-                    place += stream.write(content)
-                    columns.append(about)
-                    size += whole
-                groups.append(_struct({1: _list(_STRUCT, columns), 2: _i64(size), 3: _i64(chunks[0].rows)}))
+        for chunks in self._chunks():
+            columns, size = [], 0
+            for name, chunk in zip(self.schema, chunks, strict=True):
+                content, about, whole = chunk.written(name, place, compress=compress)
+                place += stream.write(content)
+                columns.append(about)
+                size += whole
+            groups.append(_struct({1: _list(_STRUCT, columns), 2: _i64(size), 3: _i64(chunks[0].rows)}))
         footer = _struct(
             {
                 1: _i32(1),
@@ -193,6 +192,11 @@ class ColumnTable:
             }
         )
         stream.write(footer + len(footer).to_bytes(4, "little") + _MAGIC)
+
+    def _chunks(self) -> Iterator[list[_Chunk]]:
+        """The columns of each row group."""
+        for start in range(0, self.height, _ROWS):
+            yield from self._row_groups(start, min(start + _ROWS, self.height))
 
     def _row_groups(self, start: int, stop: int) -> Iterator[list[_Chunk]]:
         """The columns of some rows, in more groups than one where a page would be too long."""
@@ -205,7 +209,7 @@ class ColumnTable:
             yield chunks
 
     def _schema_elements(self) -> Iterator[bytes]:
-        yield _struct({4: _binary("root"), 5: _i32(len(self._columns))})
+        yield _struct({4: _binary("root"), 5: _i32(len(self.schema))})
         for name, kind in self.schema.items():
             if kind in _ELEMENTS:
                 annotation = {6: _i32(_LIST_OF), 10: _logical(_LIST_TYPE)}
@@ -214,6 +218,32 @@ class ColumnTable:
             leaf = "element" if kind in _ELEMENTS else name
             annotation = {} if _ELEMENTS.get(kind, kind) in _ARRAYS else {6: _i32(_UTF8), 10: _logical(_STRING_TYPE)}
             yield _struct({1: _i32(_PHYSICAL[kind]), 3: _i32(_OPTIONAL), 4: _binary(leaf), **annotation})
+
+
+class PiecedTable(ColumnTable):
+    """A table that is made some rows at a time, whenever it is written, and never stands in memory whole."""
+
+    def __init__(
+        self, kinds: Mapping[str, ColumnKind], height: int, pieces: Callable[[], Iterable[ColumnTable]]
+    ) -> None:
+        self._kinds = dict(kinds)
+        self.height = height
+        self._pieces = pieces
+        self._frame = None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._kinds)
+
+    @property
+    def schema(self) -> dict[str, ColumnKind]:
+        return self._kinds
+
+    def __getitem__(self, name: str) -> TableColumn:
+        return column(self._kinds[name], self.frame()[name].to_list())
+
+    def _chunks(self) -> Iterator[list[_Chunk]]:
+        return (chunks for piece in self._pieces() for chunks in piece._chunks())
 
 
 #: What a run takes as a table.

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ WHOLE = [
 ]
 
 
-def corpus(dialogues: list[Dialogue]) -> Corpus:
+def corpus(dialogues: Sequence[Dialogue]) -> Corpus:
     return Corpus(format="native", kind="dialogues", dialogues=dialogues)
 
 
@@ -261,7 +261,7 @@ def test_one_frame_is_no_comparison(holder: str) -> None:
         dialgauge.compare(frame, frame)
 
 
-def hub_folder(folder: Path, dialogues: list[Dialogue], rows: Any, cut: int) -> Path:
+def hub_folder(folder: Path, dialogues: Sequence[Dialogue], rows: Any, cut: int) -> Path:
     """A dataset as the Hub keeps it: a card, a hidden file, and Parquet in pieces that were cut by rows."""
     (folder / "data").mkdir(parents=True)
     (folder / "README.md").write_text("---\nlicense: mit\n---\n# Predictions\n")

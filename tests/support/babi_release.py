@@ -22,4 +22,4 @@ def released_file(data: Path, task: int, split: str) -> Path:
 @cache
 def released(data: Path, task: int, split: str) -> list[Dialogue]:
     """The dialogs of a released file."""
-    return read(released_file(data, task, split)).dialogues
+    return list(read(released_file(data, task, split)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ def read_json(format: str, value: Any) -> tuple[list[Dialogue], Notes]:
     return read_bytes(format, json.dumps(value).encode())
 
 
-def write_bytes(format: str, dialogues: list[Dialogue]) -> tuple[bytes, Notes]:
+def write_bytes(format: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, Notes]:
     """The dialogues as bytes in that format, and what the writer noted."""
     writer, out, notes = format_named(format), io.BytesIO(), Notes()
     assert isinstance(writer, DialogueFormat)

@@ -176,7 +176,7 @@ def expected_modes(expected: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def multiwoz(shared_data: Path) -> list[Dialogue]:
-    return dialgauge.read(shared_data / "multiwoz21" / "test.json.gz").dialogues
+    return list(dialgauge.read(shared_data / "multiwoz21" / "test.json.gz"))
 
 
 def with_book(dialogue: Dialogue) -> Dialogue:

@@ -19,13 +19,13 @@ from dialgauge.runs import Store
 from dialgauge.tracking import (
     ALL_MEASURES,
     Accumulator,
+    CodeTable,
     Counts,
     LooseState,
     PreparedInputs,
     StateComparison,
     TrackingRuns,
     compute,
-    stream_counts,
     write_codes,
 )
 from dialgauge.values import profile_named
@@ -373,7 +373,7 @@ def test_codes_of_alternatives(tmp_path: Path) -> None:
     data = alternating(("x",), ("x", "y"), ("z",), ("z", "y"))
     found = dialgauge.score(*data, intervals=False).systems[0]
     write_codes(compared(*data), path)
-    ((_, counts),) = stream_counts(path, inventory=30)
+    ((_, counts),) = CodeTable(path).counts()
     assert {str(measure): measure.value(counts) for measure in found.measures} == {
         name: one.value for name, one in found.scores.items()
     }

@@ -22,11 +22,11 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
-from dialgauge.measures import Resampling
+from dialgauge.measures import Moments, Resampling
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     RESAMPLED,
-    Moments,
+    ShardSettings,
     TrackingRuns,
     chosen_measures,
     required_measures,
@@ -77,10 +77,12 @@ def files(tmp_path: Path) -> Path:
 
 def scored(sources: Sequence[Path | str], store: Path, place: WorkPlace | None = None, **more: Any) -> TrackingRuns:
     chosen = more.pop("measures", None)
-    given: dict[str, Any] = {"profile": "canon", "resampling": Resampling(), "name": "mine"} | more
+    given: dict[str, Any] = {"profile": "canon", "coverage": "intersection", "exclude": []} | more
+    how, name = given.pop("resampling", Resampling()), given.pop("name", "mine")
+    settings = ShardSettings(measures=[str(measure) for measure in chosen_measures(chosen)], **given)
     return score_shards(
-        [str(source) for source in sources], given.pop("gold", None), measures=chosen_measures(chosen),
-        required=required_measures(chosen), store=Store(store), workers=place or WorkPlace("local"), **given,
+        [str(source) for source in sources], settings, required=required_measures(chosen), resampling=how, name=name,
+        store=Store(store), workers=place or WorkPlace("local"),
     )  # fmt: skip
 
 
@@ -144,8 +146,12 @@ def test_gold_apart_in_one_file_or_in_files_of_the_same_names(tmp_path: Path) ->
         assert parts.coverage.missing_dialogues == whole.coverage.missing_dialogues == [one.id for one in TALKS[-3:]]
         assert parts.coverage.gold_turns == whole.coverage.gold_turns
         assert parts.signature["gold"] == whole.signature["gold"]
+    empty = dialgauge.score(gold, {"mine": theirs}, coverage="empty", intervals=False).systems[0]
+    paired = scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold"), coverage="empty").systems[0]
+    assert paired["JGA"] == pytest.approx(empty["JGA"], rel=1e-14)
+    assert paired.coverage == empty.coverage
     with pytest.raises(DialgaugeError, match="3 gold dialogues have no prediction"):
-        scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold"), coverage="empty")
+        scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold.jsonl"), coverage="empty")
 
 
 def test_a_bad_file_is_named_and_the_others_work_is_kept(files: Path, tmp_path: Path) -> None:

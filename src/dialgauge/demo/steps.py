@@ -210,7 +210,7 @@ def _percent(run: Run, measure: str) -> str:
     return f"{100 * (run.scores[measure].value or 0.0):.1f}%"
 
 
-def _dialogs(demo: Demo, split: str) -> list[Dialogue]:
+def _dialogs(demo: Demo, split: str) -> Sequence[Dialogue]:
     return read(demo.corpus / dialog_file(5, split, "native"), format="native").dialogues
 
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
+    from dialgauge.formats.held import SpooledDialogues, carries, hold, user_turns
+    from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
@@ -82,6 +84,8 @@ __all__ = [
     "Corpus",
     "DialogueFormat",
     "Keyed",
+    "LargeArray",
+    "LargeObject",
     "Listed",
     "Notes",
     "Part",
@@ -89,7 +93,9 @@ __all__ = [
     "Resource",
     "ResourceFormat",
     "Shard",
+    "SpooledDialogues",
     "bulk_load",
+    "carries",
     "decode",
     "expand",
     "file_name",
@@ -97,6 +103,7 @@ __all__ = [
     "format_listing",
     "format_named",
     "formats",
+    "hold",
     "is_document",
     "is_frame",
     "is_silence",
@@ -117,6 +124,7 @@ __all__ = [
     "stream",
     "system_name",
     "system_names",
+    "user_turns",
     "write",
     "write_candidates",
     "write_kb",

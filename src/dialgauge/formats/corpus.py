@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
@@ -19,6 +19,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, writing
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
+from dialgauge.formats.held import hold
 from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.registry import format_named, recognise, writer_named
 from dialgauge.formats.source import Part, resolve
@@ -52,7 +53,7 @@ class Corpus(Struct, kw_only=True, dict=True):
     format: str
     kind: str
     source: str = ""
-    dialogues: list[Dialogue] = []
+    dialogues: Sequence[Dialogue] = []
     resources: list[Resource] = []
     notes: Notes = field(default_factory=Notes)
     files: list[str] = []
@@ -76,8 +77,8 @@ class Corpus(Struct, kw_only=True, dict=True):
     @overload
     def __getitem__(self, which: int | str) -> Dialogue: ...
     @overload
-    def __getitem__(self, which: slice) -> list[Dialogue]: ...
-    def __getitem__(self, which: int | str | slice) -> Dialogue | list[Dialogue]:
+    def __getitem__(self, which: slice) -> Sequence[Dialogue]: ...
+    def __getitem__(self, which: int | str | slice) -> Dialogue | Sequence[Dialogue]:
         """A dialogue by its position or its id (case and ``.json`` do not count), or several by their positions."""
         if not isinstance(which, str):
             return self.dialogues[which]
@@ -165,26 +166,31 @@ def read(source: str | Path | AnyFrame, *, format: str | None = None, limit: int
     if not isinstance(source, str | Path):
         return _read_frame(source)
     corpus = Corpus(source=os.fspath(source), format="", kind="")
-    seen: dict[str, str] = {}
     with bulk_load():
-        for chosen, parts in _together(source, format, limit):
-            corpus.files += [part.name for part in parts]
-            if isinstance(chosen, ResourceFormat):
-                corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
-                continue
-            if corpus.format not in ("", chosen.name):
-                raise DialgaugeError(
-                    f"it is in the format {chosen.name}, but files before it are in {corpus.format}; "
-                    "name the files of one of them with a pattern",
-                    file=parts[0].name,
-                )
-            corpus.format, corpus.kind = chosen.name, chosen.kind
-            for part, dialogue in chosen.read_parts(parts, corpus.notes):
-                _take(dialogue, part.name, seen)
-                corpus.dialogues.append(dialogue)
+        corpus.dialogues = hold(_dialogues(corpus, format, limit))
     if not corpus.dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
     return corpus
+
+
+def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialogue]:
+    """The dialogues of a corpus from its source; what lies beside them is added to it."""
+    seen: dict[str, str] = {}
+    for chosen, parts in _together(corpus.source, format, limit):
+        corpus.files += [part.name for part in parts]
+        if isinstance(chosen, ResourceFormat):
+            corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
+            continue
+        if corpus.format not in ("", chosen.name):
+            raise DialgaugeError(
+                f"it is in the format {chosen.name}, but files before it are in {corpus.format}; "
+                "name the files of one of them with a pattern",
+                file=parts[0].name,
+            )
+        corpus.format, corpus.kind = chosen.name, chosen.kind
+        for part, dialogue in chosen.read_parts(parts, corpus.notes):
+            _take(dialogue, part.name, seen)
+            yield dialogue
 
 
 def _read_frame(source: AnyFrame) -> Corpus:
@@ -197,12 +203,14 @@ def _read_frame(source: AnyFrame) -> Corpus:
         )
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
     seen: dict[str, str] = {}
+    dialogues = []
     with bulk_load():
         for dialogue in dialogues_in(source, corpus.notes):
             _take(dialogue, corpus.source, seen)
-            corpus.dialogues.append(dialogue)
-    if not corpus.dialogues:
+            dialogues.append(dialogue)
+    if not dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
+    corpus.dialogues = dialogues
     return corpus
 
 

@@ -50,13 +50,18 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
 
+#: Bytes beyond which a file is large, and how much dialogues grow when they are unpacked.
+LARGE = 64 << 20
+_UNPACKED = 8
+
+
 class Part:
     """One file of a source: a name to show, and its bytes, unpacked."""
 
     def __init__(self, name: str, opener: Callable[[], IO[bytes]], limit: int) -> None:
         self.name = name
         self._opener = opener
-        self._limit = limit
+        self.limit = limit
 
     @property
     def stem(self) -> str:
@@ -78,7 +83,7 @@ class Part:
                 raw.seek(0)
             stream: IO[bytes] = raw
             if is_packed(start):
-                limit = sensible_limit(self._limit, size_of(raw))
+                limit = sensible_limit(self.limit, size_of(raw))
                 stream = io.BufferedReader(Limited(unzipped(raw, start), self.name, limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
@@ -103,12 +108,20 @@ class Part:
             if packed != GZIP:
                 return None
             packed += raw.read(_SMALL)
-        return unzipped_at_once(packed, min(self._limit, _SMALL_UNPACKED)) if len(packed) <= _SMALL else None
+        return unzipped_at_once(packed, min(self.limit, _SMALL_UNPACKED)) if len(packed) <= _SMALL else None
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""
         with self.open() as stream, faults(self.name):
             return stream.read(size).removeprefix(b"\xef\xbb\xbf")
+
+    @property
+    def is_large(self) -> bool:
+        """Is it better read a piece at a time? Of what is packed, the size is estimated."""
+        with faults(self.name), self._opener() as raw:
+            packed = is_packed(raw.read(HEAD))
+            raw.seek(0)
+            return size_of(raw) * (_UNPACKED if packed else 1) > LARGE
 
     def text(self) -> str:
         """All bytes as text; anything but UTF-8 is an error that names the place."""
@@ -121,12 +134,12 @@ class Part:
             number = 0
             while True:
                 with faults(self.name):
-                    line = stream.readline(self._limit + 1)
+                    line = stream.readline(self.limit + 1)
                 if not line:
                     break
                 number += 1
-                if len(line) > self._limit:
-                    raise too_big(self.name, self._limit)
+                if len(line) > self.limit:
+                    raise too_big(self.name, self.limit)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 if empty:

@@ -13,14 +13,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.large_json import LargeArray, LargeObject
 from dialgauge.formats.located import members_of
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
@@ -121,15 +122,22 @@ class _Simulation(Struct, frozen=True, gc=False):
     seed: int | None = None
 
 
-class _Results(Struct, frozen=True, gc=False):
+class _ResultsFile(Struct, frozen=True, gc=False):
     simulations: list[Raw]
     info: _Info = _Info()
     tasks: list[_Task] = []
 
 
+class _Results(NamedTuple):
+    simulations: Iterable[Raw]
+    info: _Info
+    tasks: list[_Task]
+
+
 _LIST = msgspec.json.Decoder(list[Raw])
 _TAU = msgspec.json.Decoder(_TauResult)
-_RESULTS = msgspec.json.Decoder(_Results)
+_RESULTS = msgspec.json.Decoder(_ResultsFile)
+_INFO = msgspec.json.Decoder(_Info)
 _TASKS = msgspec.json.Decoder(list[_Task])
 _SIMULATION = msgspec.json.Decoder(_Simulation)
 _ANY = msgspec.json.Decoder(dict[str, Raw])
@@ -148,13 +156,16 @@ class Tau(DialogueFormat):
         return isinstance(first, dict) and {"task_id", "traj"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        results = list(_each(_TAU, decode(_LIST, part.read(), part), part, notes))
-        instructions = _instructions(results, part)
+        large = LargeArray(part) if part.is_large else None
+        results = _each(_TAU, large or decode(_LIST, part.read(), part), part, notes)
+        if large is None:
+            results = list(results)
+        instructions, trials = _instructions(results, part)
         shared = {"planned_tasks": str(len(instructions)), "task_set": _task_set(instructions)}
-        if results:
+        if trials:
             # The file does not say how many trials were planned: those that it has, whatever their numbers.
-            shared["planned_trials"] = str(len({one.trial for _, one in results}))
-        for name, one in results:
+            shared["planned_trials"] = str(len(trials))
+        for name, one in _each(_TAU, large, part, Notes(tolerant=True)) if large else results:
             try:
                 yield _tau_dialogue(one, shared)
             except DialgaugeError as error:
@@ -200,11 +211,14 @@ def planned_results(source: str | Path) -> dict[str, str]:
         return {}
     results = _results(parts[0])
     shared = _shared(results.info, _tasks(results.tasks, parts[0]))
-    known = not results.simulations and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
+    empty = next(iter(results.simulations), None) is None
+    known = empty and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
     return {"benchmark": "tau2", **shared} if known else {}
 
 
-def _each(decoder: msgspec.json.Decoder[Any], pieces: list[Raw], part: Part, notes: Notes) -> Iterator[tuple[str, Any]]:
+def _each(
+    decoder: msgspec.json.Decoder[Any], pieces: Iterable[Raw], part: Part, notes: Notes
+) -> Iterable[tuple[str, Any]]:
     """Each conversation with its name; those of the wrong shape are refused."""
     for number, raw in enumerate(pieces, start=1):
         name = _name(raw, number)
@@ -316,14 +330,28 @@ def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping
 
 def _results(part: Part) -> _Results:
     """The content of a tau2 file. Where a key is repeated, no list is lost: what stands twice is told as such."""
+    if part.is_large:
+        return _large_results(part)
     content = part.read()
     results = decode(_RESULTS, content, part)
     members = members_of(content, part)
     if len({key for key, _ in members}) == len(members):
-        return results
+        return _Results(results.simulations, results.info, results.tasks)
     tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
     simulations = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
-    return structs.replace(results, tasks=tasks, simulations=simulations)
+    return _Results(simulations, results.info, tasks)
+
+
+def _large_results(part: Part) -> _Results:
+    """The same of a file whose simulations are read one at a time."""
+    members = LargeObject(part, "simulations")
+    info, tasks = _Info(), list[_Task]()
+    for key, raw in members.members():
+        if key == "info":
+            info = decode(_INFO, raw, part)
+        elif key == "tasks":
+            tasks = [*tasks, *decode(_TASKS, raw, part)]
+    return _Results(members, info, tasks)
 
 
 def _tasks(given: Iterable[_Task], part: Part) -> dict[str, _Task]:
@@ -390,10 +418,12 @@ def _succeeded(reward: float | None) -> bool | None:
     return None if reward is None else abs(reward - 1) <= TOLERANCE
 
 
-def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
-    """What the user of each task was told; the trials of one task were told the same."""
+def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tuple[dict[str, str], set[int]]:
+    """What the user of each task was told (the trials of one task were told the same), and the numbers of trials."""
     found: dict[str, str] = {}
+    trials: set[int] = set()
     for _, tau_result in results:
+        trials.add(tau_result.trial)
         told = tau_result.info.task.instruction if tau_result.info.task else ""
         if told and found.get(str(tau_result.task_id), "") not in ("", told):
             raise DialgaugeError(
@@ -402,7 +432,7 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict
                 file=part.name,
             )
         found[str(tau_result.task_id)] = told or found.get(str(tau_result.task_id), "")
-    return found
+    return found, trials
 
 
 def _task_set(instructions: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge.measures.base import Floats, Measure
 
@@ -182,3 +183,41 @@ def _of_statistics(measure: Measure[Any], evidence: Any, how: Resampling) -> Int
     drawn = np.concatenate([weights @ sums.T for weights in blocks])
     low, high = quantiles(card.of_sums(drawn)[:, None], how.level)[0].tolist()
     return Interval(low, high, str(replace(how, method="percentile")))
+
+
+class Moments(Struct, frozen=True, array_like=True):
+    """Sums over dialogues of a measure's numerators and denominators, their squares and their products."""
+
+    above: float
+    below: float
+    above_squared: float
+    below_squared: float
+    product: float
+
+    @classmethod
+    def of(cls, above: Floats, below: Floats) -> Moments:
+        """Those of some dialogues."""
+        products = (above, below, above * above, below * below, above * below)
+        return cls(*(float(product.sum()) for product in products))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Moments]) -> Moments:
+        """Those of several files together."""
+        return cls(*(math.fsum(getattr(part, name) for part in parts) for name in cls.__struct_fields__))
+
+    @property
+    def value(self) -> float:
+        """The ratio of the sums."""
+        return self.above / self.below if self.below else math.nan
+
+    def interval(self, dialogues: int, level: float, ends: Bounds) -> Bounds:
+        """The normal interval of the ratio over many dialogues; its error is the spread of their residuals."""
+        from statistics import NormalDist
+
+        if not self.below or dialogues < 2:
+            return math.nan, math.nan
+        value = self.value
+        squares = self.above_squared - 2 * value * self.product + value * value * self.below_squared
+        spread = math.sqrt(max(0.0, squares) * dialogues / (dialogues - 1)) / self.below
+        reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+        return max(value - reach, ends[0]), min(value + reach, ends[1])

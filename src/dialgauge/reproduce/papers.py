@@ -119,7 +119,7 @@ class Sources:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
-    def human_100(self) -> list[Dialogue] | None:
+    def human_100(self) -> Sequence[Dialogue] | None:
         """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
         names = (HUMAN_100, _HUMAN_100_PACKED)
         path = next((found for name in names if (found := dataset_file(self.folder, _PREDICTIONS, name))), None)
@@ -132,7 +132,7 @@ class Sources:
             return None
         return [dialogue for dialogue in read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
 
-    def predictions(self, *names: str) -> list[Dialogue] | None:
+    def predictions(self, *names: str) -> Sequence[Dialogue] | None:
         """A system's predictions on the whole test set: ``dst_predictions/NAME.*``, the first name that is there."""
         for name in names if self.folder else ():
             for path in sorted(self.folder.glob(f"{_PREDICTIONS}/{name}.*") if self.folder else ()):

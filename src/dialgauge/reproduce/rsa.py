@@ -208,7 +208,7 @@ def _heatmap(scores: Run, who: str) -> Any:
     return correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
 
 
-def _table_2(record: Reproduction, table: dict[str, list[str]], sample: list[Dialogue] | None) -> None:
+def _table_2(record: Reproduction, table: dict[str, list[str]], sample: Sequence[Dialogue] | None) -> None:
     by_domain: dict[str, dict[str, float | None]] = {}
     ends: dict[str, dict[str, tuple[float, float]]] = {}
     turns: dict[str, int] = {}

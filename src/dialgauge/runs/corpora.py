@@ -15,6 +15,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.columns import ColumnTable
+    from dialgauge.formats import SpooledDialogues
 
 CORPORA = "corpora"
 CORPUS_FILE = "corpus.json"
@@ -41,6 +43,9 @@ _LOCK = ".lock"
 _PATIENCE = 60.0  # seconds; the lock is held for a look at the manifests and one rename
 #: Stands for the corpus of a run whose manifest cannot be read: it may need any.
 _ANY = "*"
+
+#: Turns of a piece of a table that is too large to be held.
+_PIECE = 1 << 16
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -67,34 +72,74 @@ class EncodedCorpus:
 
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
-    """Encode each dialogue once, for the checksum and the tables alike."""
-    from dialgauge.columns import ColumnTable
+    """Encode each dialogue once, for the checksum and the tables alike; those in a file again for each table."""
+    from dialgauge.formats import SpooledDialogues
 
+    spooled = dialogues if isinstance(dialogues, SpooledDialogues) else None
     digest = hashlib.sha256()
-    heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
-    owners: list[str] = []
-    places: list[int] = []
-    turns: list[Turn] = []
-    records: list[bytes] = []
+    ids: list[str] = []
+    rows, height = _CorpusRows(), 0
     for dialogue in dialogues:
+        digest.update(rows.add(dialogue))
+        ids.append(dialogue.id)
+        height += len(dialogue.turns)
+        if spooled is not None:
+            rows = _CorpusRows()
+    distinct = frozenset(ids)
+    if len(distinct) < len(ids):
+        raise _twice(ids)
+    tables = rows.tables() if spooled is None else _pieced(spooled, height)
+    return EncodedCorpus(digest.hexdigest(), distinct, tables)
+
+
+class _CorpusRows:
+    """Dialogues as rows of both tables."""
+
+    def __init__(self) -> None:
+        self.heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
+        self.owners: list[str] = []
+        self.places: list[int] = []
+        self.turns: list[Turn] = []
+        self.records: list[bytes] = []
+
+    def add(self, dialogue: Dialogue) -> bytes:
+        """One more; its line in the native format."""
         own = _ENCODER.encode_lines(dialogue.turns).splitlines()
         goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
         outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
-        digest.update(_native(dialogue, own, goal, outcome))
-        heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
-        owners += [dialogue.id] * len(own)
-        places += range(len(own))
-        turns += dialogue.turns
-        records += own
-    ids = frozenset(head[0] for head in heads)
-    if len(ids) < len(heads):
-        raise _twice([head[0] for head in heads])
-    said = [turn.speaker for turn in turns], [turn.text for turn in turns]
-    tables = {
-        DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*heads, strict=True) if heads else [()] * 5),
-        TURNS: ColumnTable.of(FIXED[TURNS], [owners, places, *said, records]),
-    }
-    return EncodedCorpus(digest.hexdigest(), ids, tables)
+        self.heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
+        self.owners += [dialogue.id] * len(own)
+        self.places += range(len(own))
+        self.turns += dialogue.turns
+        self.records += own
+        return _native(dialogue, own, goal, outcome)
+
+    def tables(self) -> dict[str, ColumnTable]:
+        """The tables ``dialogues`` and ``turns``."""
+        from dialgauge.columns import ColumnTable
+
+        said = [turn.speaker for turn in self.turns], [turn.text for turn in self.turns]
+        return {
+            DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*self.heads, strict=True) if self.heads else [()] * 5),
+            TURNS: ColumnTable.of(FIXED[TURNS], [self.owners, self.places, *said, self.records]),
+        }
+
+
+def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
+    """The same tables, made some dialogues at a time."""
+    from dialgauge.columns import PiecedTable
+
+    def pieces(table: str) -> Iterator[ColumnTable]:
+        rows = _CorpusRows()
+        for dialogue in dialogues:
+            rows.add(dialogue)
+            if len(rows.turns) > _PIECE:
+                yield rows.tables()[table]
+                rows = _CorpusRows()
+        yield rows.tables()[table]
+
+    heights = {DIALOGUES: len(dialogues), TURNS: turns}
+    return {name: PiecedTable(FIXED[name], height, partial(pieces, name)) for name, height in heights.items()}
 
 
 def _native(dialogue: Dialogue, turns: list[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:

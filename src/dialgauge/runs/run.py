@@ -327,7 +327,9 @@ class _Memory:
     def _encoded(self) -> EncodedCorpus:
         from dialgauge.runs.corpora import encode_corpus
 
-        return self._corpus.encoded if isinstance(self._corpus, SharedCorpus) else encode_corpus(self.dialogues())
+        if isinstance(self._corpus, SharedCorpus):
+            return self._corpus.encoded
+        return encode_corpus(self._corpus() if callable(self._corpus) else self._corpus or ())
 
     @property
     def has_corpus(self) -> bool:

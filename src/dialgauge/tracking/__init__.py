@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator, compute
     from dialgauge.tracking.align import Policy
+    from dialgauge.tracking.code_tables import CodeTable, write_codes
     from dialgauge.tracking.comparison_view import LAMBDAS, Swap, Sweep, compared_counts, sweep_counts, sweep_table
     from dialgauge.tracking.counts import SYMBOLS, Counts, SlotTally, TurnCounts, turn_counts
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames, SgdScoring, score_sgd
     from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
-    from dialgauge.tracking.shard_sums import Moments, dialogue_keys, key_hashes
+    from dialgauge.tracking.shard_scores import dialogue_keys, key_hashes
+    from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
     from dialgauge.tracking.shards import RESAMPLED, score_shards
     from dialgauge.tracking.states import StateComparison
-    from dialgauge.tracking.stream import stream_counts, write_codes
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
     from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
@@ -53,17 +54,20 @@ __all__ = [
     "SELF",
     "SYMBOLS",
     "Accumulator",
+    "CodeTable",
     "Counts",
     "Faults",
     "LooseState",
     "Matching",
     "MeasureChoice",
-    "Moments",
     "Policy",
     "PreparedInputs",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",
+    "ShardSettings",
+    "ShardTask",
+    "ShardWork",
     "SlotTally",
     "Source",
     "StateComparison",
@@ -98,7 +102,6 @@ __all__ = [
     "score_shards",
     "scored_figures",
     "slots_per_dialogue",
-    "stream_counts",
     "sweep_counts",
     "sweep_intervals",
     "sweep_table",

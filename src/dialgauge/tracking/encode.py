@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import carries
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
 T = TypeVar("T")
@@ -39,13 +40,16 @@ Kind: TypeAlias = Literal["state", "predicted", "judged"]
 RIGHT: Values = ("right",)
 WRONG: Values = ("wrong",)
 
+#: States whose items are remembered: they cannot be let go meanwhile.
+_REMEMBERED = 1 << 15
+
 
 class Items:
     """Distinct (domain, slot, values) items, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a domain's slots, made once where turns repeat them; kept, so that ids stay theirs.
+        #: The numbers of a domain's slots, made once where turns repeat them; with these, so that ids stay theirs.
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
@@ -117,6 +121,9 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
             present.append(state is not None)
             repeated = whole.get(id(state))
             if repeated is None:
+                if len(whole) > _REMEMBERED:
+                    whole.clear()
+                    known.clear()
                 numbers = []
                 for domain, slots in state.items() if state else ():
                     key = domain, id(slots)
@@ -180,12 +187,6 @@ def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
             "no turn has a gold state; give a file with annotated states as GOLD, such as the dataset itself",
             file=name,
         )
-
-
-def carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
-    """Does any turn have it?"""
-    recorded = attrgetter(kind)
-    return any(recorded(turn) is not None for dialogue in dialogues for turn in dialogue.turns)
 
 
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, read, system_name, system_names
+from dialgauge.formats import Corpus, carries, read, system_name, system_names, user_turns
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class Remark(Struct, frozen=True):
 
 def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
     """A remark on slots whose value means "absent", where a format keeps them apart."""
+    if not carries(dialogues, "blank"):
+        return []
     places = [
         f"dialogue {dialogue.id}, turn {number}"
         for dialogue in dialogues
@@ -83,7 +85,7 @@ class SystemInput(Struct, frozen=True, eq=False):
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
-        turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
+        turns = user_turns(self.dialogues)
         kind = f"{self.format}, " if self.format else ""
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, Ontology, Turn
+from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
@@ -74,15 +74,12 @@ class GoldDialogues(SharedCorpus):
     """The dialogues with the gold states, and where their user turns stand; shared by the systems scored on them."""
 
     @cached_property
-    def user_turns(self) -> list[Turn]:
-        """All user turns, dialogue by dialogue."""
-        return [turn for dialogue in self.dialogues for turn in dialogue.user_turns()]
-
-    @cached_property
-    def positions(self) -> NDArray[np.int64]:
-        """The position of each user turn among the turns of its dialogue."""
+    def user_turns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Of each user turn its position among the turns of its dialogue, and whether it has a text."""
         turns = (enumerate(dialogue.turns) for dialogue in self.dialogues)
-        return np.array([place for one in turns for place, turn in one if turn.speaker == "user"], np.int64)
+        known = [(place, bool(turn.text)) for one in turns for place, turn in one if turn.speaker == "user"]
+        positions, texts = zip(*known, strict=True) if known else ((), ())
+        return np.array(positions, np.int64), np.array(texts, bool)
 
 
 class System(Struct, frozen=True, eq=False):

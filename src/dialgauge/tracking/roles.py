@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking.encode import Kind, carries
+from dialgauge.formats import carries
+from dialgauge.tracking.encode import Kind
 from dialgauge.tracking.inputs import SELF, SystemInput
 
 #: Formats whose predictions have the shape of the dataset itself: their annotated states may be predicted ones.

@@ -26,7 +26,7 @@ from dialgauge.tracking.inputs import (
     remarks_on,
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
-from dialgauge.tracking.prepared_inputs import PreparedInputs, System, prepare_inputs
+from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -94,25 +94,29 @@ def score(
             raise DialgaugeError(
                 "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
             )
+        from dialgauge.tracking.shard_work import ShardSettings
         from dialgauge.tracking.shards import score_shards
 
+        settings = ShardSettings(
+            measures=[str(measure) for measure in chosen],
+            profile=profiles[0],
+            coverage=coverage_policy(coverage),
+            exclude=sorted(exclude),
+            ontology=slots,
+            gold="" if gold is None else file_name(gold),
+            gold_format=gold_format,
+            format=pred_format,
+        )
         runs: list[Run] = []
         for name, source in named_files(predictions).items():
             with progress.bar(f"scoring {name}") as advance:
                 runs += score_shards(
                     [source],
-                    None if gold is None else file_name(gold),
-                    measures=chosen,
-                    required=required,
-                    profile=profiles[0],
+                    settings,
                     store=store or Store(),
-                    coverage=coverage,
-                    exclude=exclude,
-                    ontology=slots,
+                    required=required,
                     resampling=resampling,
                     workers=workers,
-                    format=pred_format,
-                    gold_format=gold_format,
                     name=name,
                     on_unit=advance,
                 ).runs

@@ -6,8 +6,8 @@ sums together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,32 +18,21 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Shard, bulk_load, on_this_machine, read, stream
+from dialgauge.formats import Shard, bulk_load, hold, on_this_machine, read, stream
 from dialgauge.measures import Measure, Rows, parse_measures
 from dialgauge.tracking.align import Policy, TurnCoverage
+from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.details import CountBasis
+from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
-from dialgauge.tracking.shard_sums import (
-    ChunkSums,
-    DeclaredDomains,
-    ShardFacts,
-    ShardSums,
-    left_over,
-)
-from dialgauge.tracking.stream import code_inventory, code_slots, is_code_table, stream_counts
+from dialgauge.tracking.shard_scores import DeclaredDomains, ShardScores
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars
-
-    from dialgauge.tracking.states import StateComparison
-
-#: Dialogues that a worker holds at a time.
-_CHUNK = 2048
 
 
 class ShardSettings(Struct, frozen=True):
@@ -72,12 +61,29 @@ class ShardTask(Struct, frozen=True):
         return self.shard.key if self.gold is None else f"{self.shard.key}-{self.gold.key}"
 
 
+class GoldByKey:
+    """Gold dialogues by their keys, whether they lie in memory or in a file."""
+
+    def __init__(self, dialogues: Sequence[Dialogue]) -> None:
+        self.dialogues = dialogues
+        self._places = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(dialogues)}
+
+    def get(self, key: str) -> Dialogue | None:
+        """One of them."""
+        place = self._places.get(key)
+        return None if place is None else self.dialogues[place]
+
+    def chosen(self, keys: Iterable[str]) -> Sequence[Dialogue]:
+        """Those of some keys that there are."""
+        return hold(self.dialogues[self._places[key]] for key in keys if key in self._places)
+
+
 class _WorkerState(Struct):
     """What a worker keeps open."""
 
     profile: Profile
     measures: list[Measure[Any]]
-    gold: dict[str, Dialogue] | None
+    gold: GoldByKey | None
 
 
 class ShardWork(Work[_WorkerState, ShardTask]):
@@ -88,67 +94,47 @@ class ShardWork(Work[_WorkerState, ShardTask]):
 
     def open(self) -> _WorkerState:
         settings = self._settings
-        gold = None
-        if settings.gold:
-            gold = {
-                dialogue_key(dialogue.id): dialogue for dialogue in read(settings.gold, format=settings.gold_format)
-            }
+        gold = GoldByKey(read(settings.gold, format=settings.gold_format).dialogues) if settings.gold else None
         return _WorkerState(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
 
     def do(self, state: _WorkerState, unit: Unit[ShardTask]) -> bytes:
         task = unit.payload
         try:
             with on_this_machine(task.shard) as (path, digest), bulk_load():
-                whole = ShardSums.of(list(self._sums(state, task, path)), task.shard.inside, digest, task.shard.size)
+                scored = self._of_codes(state, task, path) if is_code_table(path) else self._scored(state, task, path)
         except DialgaugeError as error:
             raise error.at(file=task.shard.name) from error
-        return msgspec.msgpack.encode(whole)
+        return msgspec.msgpack.encode(replace(scored, shard=task.shard.inside, sha256=digest, size=task.shard.size))
 
-    def _sums(self, bench: _WorkerState, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
-        if is_code_table(path):
-            if bench.gold is not None or task.gold is not None:
-                raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
-            yield from self._of_codes(bench, path)
-        else:
-            yield from self._of_dialogues(bench, task, path)
-
-    def _of_codes(self, bench: _WorkerState, path: Path) -> Iterator[ChunkSums]:
+    def _of_codes(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
+        if state.gold is not None or task.gold is not None:
+            raise DialgaugeError("a table of codes holds gold and predictions, so leave GOLD out")
         if self._settings.coverage == "empty":
             raise DialgaugeError("a table of codes has both sides of every turn, so leave --coverage empty out")
-        slots = code_slots(path)
-        by_domain: dict[str, int] = {}
-        for slot in slots:
-            domain = slot.partition("-")[0]
-            by_domain[domain] = by_domain.get(domain, 0) + 1
-        inventory = code_inventory(path)
-        basis = CountBasis(slots=inventory, slots_by_domain=by_domain, gold=True, flags=False)
-        facts = ShardFacts(coverage=_all_covered(0, 0), codes=True, slots=slots, basis=basis, roles="codes")
-        excluded: list[str] = []
-        for ids, counts in stream_counts(path, inventory=inventory, exclude=self._settings.exclude, excluded=excluded):
-            covered = replace(facts, coverage=_all_covered(len(ids), len(counts)))
-            yield _summed(counts, ids, bench.measures, covered)
-        yield ChunkSums(replace(facts, coverage=replace(facts.coverage, excluded=excluded)))
+        table = CodeTable(path)
+        sums = _Sums(state.measures)
+        for ids, counts in table.counts(exclude=self._settings.exclude):
+            sums.add(ids, counts)
+        dialogues, turns = sum(map(len, sums.ids)), sums.counts["turns"]
+        coverage = TurnCoverage(
+            policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
+            predicted_turns=turns, dialogues=dialogues, turns=turns, excluded=table.excluded,
+        )  # fmt: skip
+        known = ShardScores(coverage=coverage, roles="codes", slots=table.slots, basis=table.basis)
+        return sums.scores(known) if dialogues else known
 
-    def _of_dialogues(self, bench: _WorkerState, task: ShardTask, path: Path) -> Iterator[ChunkSums]:
-        own = None if task.gold is None else _gold_of(task.gold, self._settings.gold_format)
-        dialogues = (dialogue for _, _, dialogue in stream(path, format=self._settings.format))
-        seen: set[str] = set()
-        while chunk := list(islice(dialogues, _CHUNK)):
-            seen.update(dialogue_key(dialogue.id) for dialogue in chunk)
-            yield self._of_chunk(bench, task.shard.name, chunk, own if own is not None else bench.gold)
-        if own is not None and (missing := [dialogue for key, dialogue in own.items() if key not in seen]):
-            yield ChunkSums(ShardFacts(coverage=left_over(missing, self._settings.exclude, self._settings.coverage)))
-
-    def _of_chunk(
-        self, bench: _WorkerState, name: str, chunk: list[Dialogue], gold: Mapping[str, Dialogue] | None
-    ) -> ChunkSums:
+    def _scored(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
+        """Of predictions: as any others, on some dialogues of more."""
         import polars
 
-        settings = self._settings
-        keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in chunk)
+        settings, name = self._settings, task.shard.name
+        dialogues = hold(dialogue for _, _, dialogue in stream(path, format=settings.format))
+        keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in dialogues)
+        own = None if task.gold is None else _gold_of(task.gold, settings.gold_format)
+        gold = state.gold if own is None else own
         study = PreparedInputs(
-            None if gold is None else [gold[key] for key in keys if key in gold],
-            {name: chunk},
+            own.dialogues if own is not None else None if gold is None else gold.chosen(keys),
+            {name: dialogues},
             coverage=settings.coverage,
             exclude=[one for one in settings.exclude if dialogue_key(one) in keys],
             ontology=settings.ontology,
@@ -156,68 +142,85 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         )
         aligned = study.systems[name].aligned
         scored = {dialogue_key(one) for one in aligned.ids}
-        unscored = [dialogue.id for dialogue in chunk if dialogue_key(dialogue.id) not in scored]
+        unscored = [dialogue.id for dialogue in dialogues if dialogue_key(dialogue.id) not in scored]
+        known = ShardScores(coverage=aligned.coverage, unscored=unscored)
         if not scored:
-            return ChunkSums(ShardFacts(coverage=aligned.coverage, unscored=unscored))
-        comparison = study.comparison(name, bench.profile)
+            return known
+        comparison = study.comparison(name, state.profile)
         comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
             raise DialgaugeError("it has states but no predictions; name GOLD too")
-        return _summed(
-            comparison.counts,
-            polars.Series(aligned.ids, dtype=polars.String),
-            bench.measures,
+        sums = _Sums(
+            state.measures, inventory_known=state.profile.inventory is not None or settings.ontology is not None
+        )
+        sums.add(polars.Series(aligned.ids, dtype=polars.String), comparison.counts)
+        return sums.scores(
             replace(
-                _facts(comparison),
-                unscored=unscored,
-                declared=None if gold is None else DeclaredDomains.of(chunk, gold),
-            ),
-            inventory_known=bench.profile.inventory is not None or settings.ontology is not None,
+                known,
+                gold_sum=str(comparison.gold_sum),
+                roles=comparison.signature["roles"],
+                basis=comparison.basis,
+                off_ontology=comparison.off_ontology,
+                renamed=sorted("-".join(pair) for pair in comparison.renamed),
+                declared=None if gold is None else DeclaredDomains.of(dialogues, gold.get),
+            )
         )
 
 
-def _all_covered(dialogues: int, turns: int) -> TurnCoverage:
-    """The coverage of dialogues that were scored whole."""
-    return TurnCoverage(
-        policy="intersection", gold_dialogues=dialogues, gold_turns=turns, predicted_dialogues=dialogues,
-        predicted_turns=turns, dialogues=dialogues, turns=turns,
-    )  # fmt: skip
+def _gold_of(shard: Shard, format: str | None) -> GoldByKey:
+    with on_this_machine(shard) as (path, _):
+        return GoldByKey(read(path, format=format).dialogues)
 
 
-def _facts(comparison: StateComparison) -> ShardFacts:
-    """What is known of a chunk besides its sums."""
-    return ShardFacts(
-        coverage=comparison.aligned.coverage,
-        gold_sum=str(comparison.gold_sum),
-        roles=comparison.signature["roles"],
-        basis=comparison.basis,
-        off_ontology=comparison.off_ontology,
-        renamed=sorted("-".join(pair) for pair in comparison.renamed),
-    )
+class _Sums:
+    """The sums of dialogues by measure, block by block."""
 
+    def __init__(self, measures: Sequence[Measure[Any]], *, inventory_known: bool = True) -> None:
+        self._measures, self._inventory_known = measures, inventory_known
+        self.ids: list[polars.Series] = []
+        self.counts: Counter[str] = Counter()
+        self._full: dict[str, str] = {}
+        self._left_out: dict[str, str] = {}
+        self._rows: dict[str, list[Rows]] = {}
 
-def _summed(
-    counts: Counts,
-    ids: polars.Series,
-    measures: Sequence[Measure[Any]],
-    facts: ShardFacts,
-    *,
-    inventory_known: bool = True,
-) -> ChunkSums:
-    sums: dict[str, Rows] = {}
-    full: dict[str, str] = {}
-    left_out: dict[str, str] = {}
-    for measure in measures:
-        name = str(measure)
-        why = _obstacle(measure, counts)
-        rows: Rows | None = None if why else measure.by_dialogue(counts)
-        if rows is not None and not inventory_known and _depends_on_inventory(measure, counts, rows):
-            why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
-        if rows is None or why:
-            left_out[name] = why or ""
-            continue
-        sums[name], full[name] = rows, measure.full(counts)
-    return ChunkSums(replace(facts, full=full, left_out=left_out, counts=counts.totals()), ids, sums)
+    def add(self, ids: polars.Series, counts: Counts) -> None:
+        """One more block of whole dialogues."""
+        self.ids.append(ids)
+        self.counts.update(counts.totals())
+        for measure in self._measures:
+            name = str(measure)
+            why = _obstacle(measure, counts)
+            rows: Rows | None = None if why else measure.by_dialogue(counts)
+            if rows is not None and not self._inventory_known and _depends_on_inventory(measure, counts, rows):
+                why = "it needs the total number of slots before all files are read: give them with --ontology FILE"
+            if rows is None or why:
+                self._left_out[name] = why or ""
+                continue
+            self._rows.setdefault(name, []).append(rows)
+            self._full[name] = measure.full(counts)
+
+    def scores(self, known: ShardScores) -> ShardScores:
+        """What is known of a file with the sums of all of its blocks."""
+        import polars
+
+        facts = replace(known, counts=dict(self.counts), full=self._full, left_out=self._left_out)
+        return facts.with_sums(polars.concat(self.ids, rechunk=True), self._joined())
+
+    def _joined(self) -> dict[str, Rows]:
+        """The sums of all blocks. Most measures share one array of denominators, which is joined once."""
+        known: dict[tuple[int, ...], Floats] = {}
+
+        def joined(blocks: Sequence[Floats]) -> Floats:
+            key = tuple(id(block) for block in blocks)
+            if key not in known:
+                known[key] = np.concatenate(blocks)
+            return known[key]
+
+        return {
+            name: (joined([above for above, _ in blocks]), joined([below for _, below in blocks]))
+            for name, blocks in self._rows.items()
+            if name not in self._left_out
+        }
 
 
 def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
@@ -229,8 +232,3 @@ def _obstacle(measure: Measure[Any], counts: Counts) -> str | None:
 def _depends_on_inventory(measure: Measure[Any], counts: Counts, rows: Rows) -> bool:
     others = measure.by_dialogue(replace(counts, inventory=counts.inventory + 1))
     return not all(np.array_equal(left, right) for left, right in zip(rows, others, strict=True))
-
-
-def _gold_of(shard: Shard, format: str | None) -> dict[str, Dialogue]:
-    with on_this_machine(shard) as (path, _):
-        return {dialogue_key(dialogue.id): dialogue for dialogue in read(path, format=format)}

@@ -1,9 +1,9 @@
 """One system in many files: each is scored where a worker is free, and only the sums of its dialogues come back.
 
 A file holds dialogues with predictions (their gold states inside, or in GOLD), or is a table of codes
-(:mod:`dialgauge.tracking.stream`). What comes out depends on the files alone: not on the engine, the number of workers,
-the order in which the files are named or how often the work was broken off. Finished files are kept in the store until
-all are done, so that the same call does only what is left, or has changed.
+(:mod:`dialgauge.tracking.code_tables`). What comes out depends on the files alone: not on the engine, the number of
+workers, the order in which the files are named or how often the work was broken off. Finished files are kept in the
+store until all are done, so that the same call does only what is left, or has changed.
 
 Up to :data:`RESAMPLED` dialogues the intervals are those of any other run. Beyond that, resampling would take long and
 change nothing: the intervals are linearised (the residuals of the ratio over the dialogues), and the signature says so.
@@ -12,35 +12,37 @@ change nothing: the intervals are linearised (the residuals of the ratio over th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from dialgauge import engine
-from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
+from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import Unit, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards, read, system_name
 from dialgauge.measures import (
-    NO_INTERVAL,
     Interval,
-    Measure,
+    Moments,
     Resampling,
+    Rows,
     Score,
     Scores,
     Signature,
+    parse_measures,
     ratio_row,
     ratio_row_intervals,
 )
 from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_run
 from dialgauge.text import Note, counted
-from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.prepared_inputs import coverage_policy
+from dialgauge.tracking.align import TurnCoverage, align
+from dialgauge.tracking.encode import Items, encode
+from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
-from dialgauge.tracking.shard_sums import Floats, Moments, ShardFacts, ShardSums, joined_facts, left_over, require_alike
+from dialgauge.tracking.shard_scores import ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
 from dialgauge.values import profile_named
@@ -56,67 +58,75 @@ _CODES_NOTE = Note("no_profile", "A table of codes is compared code by code: no 
 
 def score_shards(
     sources: Sequence[str],
-    gold: str | None = None,
+    settings: ShardSettings,
     *,
-    measures: Sequence[Measure[Any]],
-    required: Collection[str] = (),
-    profile: str,
     store: Store,
-    coverage: str = "intersection",
-    exclude: Collection[str] = (),
-    ontology: Ontology | None = None,
+    required: Collection[str] = (),
     resampling: Resampling | None = None,
     workers: Workers = None,
-    format: str | None = None,
-    gold_format: str | None = None,
     name: str | None = None,
-    on_unit: Callable[[int], None] | None = None,
+    on_unit: Callable[[int], None] = lambda steps: None,
 ) -> TrackingRuns:
     """Score one system whose predictions lie in many files.
 
-    ``gold`` is a file or folder that every worker can hold, or as many files as there are predictions, with the same
-    names. ``on_unit`` is called with 1 for every file that is done.
+    GOLD is a file or folder that every worker can hold, or as many files as there are predictions, with the same names.
+    A measure that cannot be computed is left out, and an error if it is ``required``. ``on_unit`` is called with 1 for
+    every file that is done.
     """
-    tasks, paired = _tasks(sources, gold)
-    settings = ShardSettings(
-        measures=[str(measure) for measure in measures],
-        profile=profile,
-        coverage=coverage_policy(coverage),
-        exclude=sorted(exclude),
-        ontology=ontology,
-        gold="" if paired or gold is None else gold,
-        gold_format=gold_format,
-        format=format,
-    )
+    tasks, paired = _tasks(sources, settings.gold)
+    work = replace(settings, gold="") if paired else settings
     label = name or system_name(min(sources))
-    told = on_unit or (lambda steps: None)
     config = {
-        "settings": msgspec.to_builtins(settings),
-        "profile": profile_named(profile).label,  # a file of rules may change under its name
+        "settings": msgspec.to_builtins(work),
+        "profile": profile_named(settings.profile).label,  # a file of rules may change under its name
         "sources": sorted(sources),
-        "gold": gold,
+        "gold": settings.gold or None,
     }
     with store.kept_units(kind="shards", name=label, config=config) as done:
-        results = _scored(tasks, settings, workers, done, told)
-        return _combined(
-            results,
-            settings=msgspec.to_builtins(settings) | {"gold": gold or ""},
-            measures=measures,
-            required=required,
-            how=resampling,
+        whole = _Gathered(_scored(tasks, work, workers, done, on_unit))
+        gold = read(work.gold, format=work.gold_format).dialogues if work.gold else None
+        facts = _covered(whole, settings, gold)
+        for measure in required:
+            if measure in facts.left_out:
+                raise DialgaugeError(f"{measure} cannot be computed: {facts.left_out[measure]}", file=label)
+        if facts.declared is not None and facts.declared.cuts_gold:
+            raise DialgaugeError(
+                f"these are predictions of one domain each ({', '.join(facts.declared.reach)}), so that gold would "
+                "have to be restricted to it, which takes all files at once: score them without --engine",
+                file=label,
+            )
+        signature = _signature(facts, settings)
+        scores, made = _scores(whole, facts, settings, signature, resampling, gold)
+        run = new_run(
+            kind=KIND,
             name=label,
-            sources=sources,
-            gold_source=gold,
-            gold=read(settings.gold, format=gold_format).dialogues if settings.gold else None,
+            scores=scores,
+            dialogue_scores=whole.table,
+            config={
+                "system": label,
+                "profile": settings.profile,
+                "coverage": settings.coverage,
+                "exclude": settings.exclude,
+            },
+            inputs=_inputs(whole, sources, settings.gold),
+            seeds=resampling.seed if resampling else None,
+            signature=signature.with_(interval=made),
+            details={
+                "profile": "codes" if facts.slots else profile_named(settings.profile).name,
+                "coverage": facts.coverage,
+                "counts": facts.counts | {"off_ontology": facts.off_ontology},
+                "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
+                "files": len(whole.parts),
+            },
+            notes=[facts.coverage.note(), *_interval_note(made), *([_CODES_NOTE] if facts.slots else [])],
         )
+        return TrackingRuns([run])
 
 
-def _tasks(sources: Sequence[str], gold: str | None) -> tuple[list[ShardTask], bool]:
+def _tasks(sources: Sequence[str], gold: str) -> tuple[list[ShardTask], bool]:
     """The files, each with its gold file where GOLD has one of the same name for each of them."""
     shards = list_shards(sources)
-    if gold is None:
-        return [ShardTask(shard) for shard in shards], False
-    beside = {list_shard.inside: list_shard for list_shard in list_shards([gold])}
+    beside = {shard.inside: shard for shard in list_shards([gold])} if gold else {}
     if len(beside) > 1 and beside.keys() == {shard.inside for shard in shards}:
         return [ShardTask(shard, beside[shard.inside]) for shard in shards], True
     return [ShardTask(shard) for shard in shards], False
@@ -124,9 +134,9 @@ def _tasks(sources: Sequence[str], gold: str | None) -> tuple[list[ShardTask], b
 
 def _scored(
     tasks: Sequence[ShardTask], settings: ShardSettings, workers: Workers, done: Parts, told: Callable[[int], None]
-) -> Iterator[ShardSums]:
+) -> Iterator[ShardScores]:
     """The sums of the files in order; if some failed, an error at the end that names them, with the others kept."""
-    decoder = msgspec.msgpack.Decoder(ShardSums)
+    decoder = msgspec.msgpack.Decoder(ShardScores)
     gold = _checksum(settings.gold) if settings.gold else ""
     units = (Unit(f"{task.key}{gold}", task) for task in tasks)
     failed: list[str] = []
@@ -153,81 +163,62 @@ def _checksum(gold: str) -> str:
 
 
 class _Gathered:
-    """What came of all files, as it comes in."""
+    """What came of all files."""
 
-    def __init__(self) -> None:
-        self.parts: list[ShardSums] = []
+    def __init__(self, scored: Iterable[ShardScores]) -> None:
+        every = list(scored)
+        self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
-        self.empty: list[ShardSums] = []
-
-    def add(self, part: ShardSums) -> None:
-        if not part.dialogues:
-            self.empty.append(part)
-            return
-        if self.parts:
-            require_alike(self.parts[0].facts, part.facts, self.parts[0].shard, part.shard)
-        self.parts.append(part)
+        self.empty = [part for part in every if not part.dialogues]
+        if not self.parts:
+            raise DialgaugeError(
+                "no turn of any file could be scored: check that gold and predictions are of the same data"
+            )
+        for part in self.parts[1:]:
+            self.parts[0].require_alike(part)
+        self._require_each_once()
 
     @property
-    def dialogues(self) -> int:
-        return sum(part.dialogues for part in self.parts)
+    def every(self) -> list[ShardScores]:
+        """All files, those with scores first."""
+        return [*self.parts, *self.empty]
 
     @property
     def table(self) -> TableParts:
+        """The table ``dialogue_scores``."""
         return TableParts([part.table for part in self.parts])
 
-    def ids(self, part: ShardSums) -> list[str]:
-        """The dialogues of a file that were scored, also those for which no measure has a value."""
-        return [*dict.fromkeys(TableParts([part.table])()["dialogue"].to_list()), *part.rowless]
-
-    def require_each_once(self) -> None:
-        """An error where a dialogue is in two files; of each file that is known already."""
+    def _require_each_once(self) -> None:
+        """An error where a dialogue is in two files, be it without a score: gold lacks it, or predictions do."""
         keys = np.sort(np.concatenate([np.frombuffer(part.keys, np.uint64) for part in self.parts]))
-        if not (keys[1:] == keys[:-1]).any():
-            return
-        self._refuse_twice(self._scored())
+        unscored = [(part.shard, name) for part in self.every for name in part.unscored]
+        missing = [(part.shard, name) for part in self.every for name in part.coverage.missing_dialogues]
+        for others in filter(None, (unscored, missing)) if (keys[1:] != keys[:-1]).all() else ([],):
+            seen: dict[str, str] = {}
+            scored = ((part.shard, name) for part in self.parts for name in part.ids())
+            for shard, name in (*scored, *others):
+                if seen.setdefault(dialogue_key(name), shard) != shard:
+                    raise DialgaugeError(
+                        f"the dialogue is in {seen[dialogue_key(name)]} and in {shard}, and would be counted twice "
+                        "(case and .json are ignored); put all of it into one file, or remove it from one of them. The "
+                        "work on the other files is kept",
+                        dialogue=name,
+                    )
 
-    def require_unscored_once(self) -> None:
-        """The same for dialogues that have no score: predictions that gold lacks, and gold that predictions lack."""
-        every = (*self.parts, *self.empty)
-        unscored = [(part.shard, name) for part in every for name in part.facts.unscored]
-        missing = [
-            (part.shard, missing_dialogue)
-            for part in every
-            for missing_dialogue in part.facts.coverage.missing_dialogues
-        ]
-        for without in filter(None, (unscored, missing)):
-            self._refuse_twice([*self._scored(), *without])
-
-    def _scored(self) -> Iterator[tuple[str, str]]:
-        return ((part.shard, name) for part in self.parts for name in self.ids(part))
-
-    @staticmethod
-    def _refuse_twice(places: Iterable[tuple[str, str]]) -> None:
-        seen: dict[str, str] = {}
-        for shard, name in places:
-            if seen.setdefault(dialogue_key(name), shard) != shard:
-                raise DialgaugeError(
-                    f"the dialogue is in {seen[dialogue_key(name)]} and in {shard}, and would be counted twice (case "
-                    "and .json are ignored); put all of it into one file, or remove it from one of them. The work on "
-                    "the other files is kept",
-                    dialogue=name,
-                )
-
-    def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> tuple[Floats, Floats]:
+    def rows(self, measures: Sequence[str], gold: Sequence[Dialogue] | None) -> Rows:
         """Numerators and denominators of all dialogues, a row for each measure; in gold's order, where it is known.
 
         Resamples are drawn by place, so that the order decides the last digits of intervals.
         """
         import polars
 
-        ids = [name for part in self.parts for name in self.ids(part)]
+        ids = [name for part in self.parts for name in part.ids()]
         if gold is not None:
             order = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(gold)}
-            ids.sort(key=lambda one: order.get(dialogue_key(one), len(order)))
+            ids.sort(key=lambda name: order.get(dialogue_key(name), len(order)))
         places = polars.DataFrame({"dialogue": ids}).with_row_index("place")
         frame = self.table().join(places, on="dialogue", maintain_order="left")
-        above, below = np.zeros((len(measures), self.dialogues)), np.zeros((len(measures), self.dialogues))
+        above, below = np.zeros((len(measures), len(ids))), np.zeros((len(measures), len(ids)))
         for row, measure in enumerate(measures):
             own = frame.filter(polars.col("measure") == measure)
             at = own["place"].to_numpy()
@@ -235,133 +226,85 @@ class _Gathered:
         return above, below
 
 
-def _combined(
-    parts: Iterable[ShardSums],
-    *,
-    settings: Mapping[str, Any],
-    measures: Sequence[Measure[Any]],
-    required: Collection[str],
-    how: Resampling | None,
-    name: str,
-    sources: Sequence[str],
-    gold_source: str | None,
-    gold: Sequence[Dialogue] | None,
-) -> TrackingRuns:
-    """The run of one system from what came of its files."""
-    whole = _Gathered()
-    for part in parts:
-        whole.add(part)
-    if not whole.parts:
-        raise DialgaugeError(
-            "no turn of any file could be scored: check that gold and predictions are of the same data"
-        )
-    whole.require_each_once()
-    whole.require_unscored_once()
-    facts = joined_facts([part.facts for part in (*whole.parts, *whole.empty)], whole.parts[0].facts)
-    for measure, why in facts.left_out.items():
-        if measure in required:
-            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
-    if facts.declared is not None and facts.declared.cuts_gold:
-        raise DialgaugeError(
-            f"these are predictions of one domain each ({', '.join(facts.declared.reach)}), so that gold would have to "
-            "be restricted to it, which takes all files at once: score them without --engine",
-            file=name,
-        )
+def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue] | None) -> ShardScores:
+    """What is known of all files; gold dialogues that no file has are missing ones."""
+    facts = ShardScores.joined(whole.every)
+    coverage = facts.coverage
     if gold is not None:
-        facts = replace(facts, coverage=_with_left_over(whole, facts.coverage, gold, settings))
-    facts = replace(facts, coverage=_with_not_found(facts.coverage, settings["exclude"]))
-    kept = [one for one in measures if str(one) not in facts.left_out]
-    signature = _signature(facts, settings)
-    scores, made = _scores(whole, facts, kept, signature, how, gold)
-    run = new_run(
-        kind=KIND,
-        name=name,
-        scores=scores,
-        dialogue_scores=whole.table,
-        config={"system": name, **{key: settings[key] for key in ("profile", "coverage", "exclude")}},
-        inputs=_inputs(whole, sources, gold_source),
-        seeds=how.seed if how else None,
-        signature=signature.with_(interval=made),
-        details=_details(facts, settings, len(whole.parts)),
-        notes=[
-            facts.coverage.note(),
-            *_interval_note(made),
-            *([_CODES_NOTE] if facts.codes else []),
-        ],
-    )
-    return TrackingRuns([run])
+        scored = (name for part in whole.parts for name in part.ids())
+        others = (facts.unscored, coverage.extra_dialogues, coverage.excluded, coverage.missing_dialogues)
+        seen = {dialogue_key(name) for name in chain(scored, *others)}
+        rest = _never_predicted([one for one in gold if dialogue_key(one.id) not in seen], settings)
+        coverage = TurnCoverage.joined([coverage, rest])
+    excluded = {dialogue_key(name) for name in coverage.excluded}
+    not_found = [name for name in settings.exclude if dialogue_key(name) not in excluded]
+    return replace(facts, coverage=replace(coverage, not_found=not_found))
 
 
-def _with_left_over(
-    whole: _Gathered, coverage: TurnCoverage, gold: Sequence[Dialogue], settings: Mapping[str, Any]
-) -> TurnCoverage:
-    """Gold dialogues that no file has are missing ones."""
-    seen = {dialogue_key(name) for part in whole.parts for name in whole.ids(part)}
-    seen |= {dialogue_key(name) for part in whole.empty for name in part.facts.unscored}
-    seen |= {
-        dialogue_key(name) for name in (*coverage.extra_dialogues, *coverage.excluded, *coverage.missing_dialogues)
-    }
-    seen |= {dialogue_key(name) for part in whole.parts for name in part.facts.unscored}
-    missing = [dialogue for dialogue in gold if dialogue_key(dialogue.id) not in seen]
-    return TurnCoverage.joined([coverage, left_over(missing, settings["exclude"], settings["coverage"])])
+def _never_predicted(dialogues: Sequence[Dialogue], settings: ShardSettings) -> TurnCoverage:
+    """The coverage of gold dialogues for which there is no prediction in any file."""
+    items = Items()
+    gold, nothing = encode(dialogues, "state", items), encode((), "predicted", items)
+    coverage = align(gold, nothing, "intersection", settings.exclude, partial=True).coverage
+    if coverage.gold_turns and settings.coverage == "empty":
+        lacking = coverage.missing_dialogues
+        raise DialgaugeError(
+            f"{counted(len(lacking), 'gold dialogue')} have no prediction in any file ({lacking[0]}, ...), and file "
+            "by file they cannot be scored as empty; add them, or leave --engine out"
+        )
+    return coverage
 
 
-def _with_not_found(coverage: TurnCoverage, exclude: Sequence[str]) -> TurnCoverage:
-    """What was to be excluded and is in no file."""
-    found = {dialogue_key(name) for name in coverage.excluded}
-    return replace(coverage, not_found=[name for name in exclude if dialogue_key(name) not in found])
+def _inputs(whole: _Gathered, sources: Sequence[str], gold: str) -> list[tuple[str, str] | Input]:
+    files = {part.shard: (part.sha256, part.size) for part in whole.every}
+    read = input_of_files(" ".join(sorted(sources)), "predictions" if gold else "gold and predictions", files)
+    return [("gold", gold), read] if gold else [read]
 
 
-def _inputs(whole: _Gathered, sources: Sequence[str], gold: str | None) -> list[tuple[str, str] | Input]:
-    role = "gold and predictions" if gold is None else "predictions"
-    files = {part.shard: (part.sha256, part.size) for part in (*whole.parts, *whole.empty)}
-    read = input_of_files(" ".join(sorted(sources)), role, files)
-    return [read] if gold is None else [("gold", gold), read]
-
-
-def _signature(facts: ShardFacts, settings: Mapping[str, Any]) -> Signature:
+def _signature(facts: ShardScores, settings: ShardSettings) -> Signature:
     slots, coverage = str(facts.basis.slots), facts.coverage
-    if facts.codes:
+    if facts.slots:
         return Signature(slots=slots, roles="codes", dialogues=str(coverage.dialogues), turns=str(coverage.turns))
-    profile = profile_named(settings["profile"])
-    known = settings["ontology"] is not None or profile.inventory is not None
+    profile = profile_named(settings.profile)
+    known = settings.ontology is not None or profile.inventory is not None
     return tracking_signature(coverage, profile, slots if known else "", int(facts.gold_sum), facts.roles)
 
 
 def _scores(
     whole: _Gathered,
-    facts: ShardFacts,
-    measures: Sequence[Measure[Any]],
+    facts: ShardScores,
+    settings: ShardSettings,
     signature: Signature,
     how: Resampling | None,
     gold: Sequence[Dialogue] | None,
 ) -> tuple[Scores, str]:
-    names = [str(measure) for measure in measures]
-    moments = {name: Moments.joined([part.moments[name] for part in whole.parts]) for name in names}
-    made: list[Interval] = [NO_INTERVAL] * len(names)
-    usual = ""
-    if how is not None and names:
-        if whole.dialogues <= RESAMPLED:
-            rows = zip(measures, *whole.rows(names, gold), strict=True)
-            made, usual = ratio_row_intervals([ratio_row(*row) for row in rows], how), str(how)
-        else:
-            usual = f"{how.level:g}-{LINEARISED}"
-            ends = [(measure.card.lower, measure.card.upper) for measure in measures]
-            made = [
-                Interval(*moments[name].interval(whole.dialogues, how.level, end), str(how))
-                for name, end in zip(names, ends, strict=True)
-            ]
+    """The scores, and how most of their intervals were made."""
+    measures = {
+        name: measure
+        for name, measure in zip(settings.measures, parse_measures(settings.measures, FAMILY), strict=True)
+        if name not in facts.left_out
+    }
+    moments = {name: Moments.joined([part.moments[name] for part in whole.parts]) for name in measures}
     scores = Scores(
         dialogues=(),
         sums={},
         scores={
             name: Score.of(measure, moments[name].value, signature=signature.with_(measure=facts.full[name]))
-            for name, measure in zip(names, measures, strict=True)
+            for name, measure in measures.items()
         },
         coverage=facts.coverage.counts(),
         left_out=facts.left_out,
     )
-    return (scores.with_intervals(made, how) if how else scores), usual
+    if how is None or not measures:
+        return scores, ""
+    if facts.dialogues <= RESAMPLED:
+        rows = zip(measures.values(), *whole.rows(list(measures), gold), strict=True)
+        return scores.with_intervals(ratio_row_intervals([ratio_row(*row) for row in rows], how), how), str(how)
+    made = [
+        Interval(*moments[name].interval(facts.dialogues, how.level, (card.lower, card.upper)), str(how))
+        for name, card in ((name, measure.card) for name, measure in measures.items())
+    ]
+    return scores.with_intervals(made, how), f"{how.level:g}-{LINEARISED}"
 
 
 def _interval_note(made: str) -> list[str]:
@@ -370,13 +313,3 @@ def _interval_note(made: str) -> list[str]:
     level = float(made.split("-")[0])
     how = f"linearised from sums over dialogues, of which there are more than {RESAMPLED:,}"
     return [Note("intervals", f"{INTERVALS_MADE} {level:.0%}, {how}.")]
-
-
-def _details(facts: ShardFacts, settings: Mapping[str, Any], files: int) -> dict[str, Any]:
-    return {
-        "profile": "codes" if facts.codes else profile_named(settings["profile"]).name,
-        "coverage": facts.coverage,
-        "counts": facts.counts | {"off_ontology": facts.off_ontology},
-        "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
-        "files": files,
-    }

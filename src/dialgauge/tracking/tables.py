@@ -18,14 +18,17 @@ Correctness flags tell neither values nor slots of gold, so that runs of them ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
 
-from dialgauge.columns import ColumnTable, TableColumn, chosen_texts, column
+from dialgauge.columns import ColumnTable, PiecedTable, TableColumn, chosen_texts, column
+from dialgauge.dialogue import Turn
+from dialgauge.formats import SpooledDialogues
 from dialgauge.measures import Measure
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
 from dialgauge.tracking.details import CountBasis, tracking_details
@@ -48,6 +51,9 @@ TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTION
 COUNTS = ("correct", "wrong_value", "missed", "spurious")
 KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
 ERROR_TYPES = ("exact", "type1", "type2")
+
+#: Dialogues of a piece of a table that is too large to be held.
+_PIECE = 1 << 13
 
 MakeTable: TypeAlias = Callable[[], ColumnTable]
 
@@ -163,21 +169,42 @@ def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
 
 
 def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
+    """Whole, or in pieces where the dialogues lie in a file."""
     aligned = comparison.aligned
-    own = system.gold_corpus.user_turns
-    theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
-    said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
+    if not isinstance(system.dialogues, SpooledDialogues):
+        return _some_predictions(comparison, system, 0, len(aligned.ids))
+    begins = [*range(0, len(aligned.ids), _PIECE), len(aligned.ids)]
+
+    def pieces() -> Iterator[ColumnTable]:
+        return (_some_predictions(comparison, system, *some) for some in pairwise(begins))
+
+    return PiecedTable(_some_predictions(comparison, system, 0, 0).schema, len(aligned), pieces)
+
+
+def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> ColumnTable:
+    """The predictions for the scored dialogues from a place up to another."""
+    aligned, theirs = comparison.aligned, system.predicted.offsets
+    rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
+    predicted = aligned.predicted_row[rows]
+    owners = np.searchsorted(theirs, predicted, side="right") - 1
+    said: list[Turn | None] = []
+    known, turns = -1, list[Turn]()
+    for row, owner in zip(predicted.tolist(), owners.tolist(), strict=True):
+        if row >= 0 and owner != known:
+            known, turns = owner, list(system.dialogues[owner].user_turns())
+        said.append(turns[row - int(theirs[owner])] if row >= 0 else None)
     states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in said]
+    worded = system.gold_corpus.user_turns[1][aligned.gold_row[rows]]
     words = [
-        turn.text if turn is not None and turn.text and not own[row].text else None
-        for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
+        turn.text if turn is not None and turn.text and not own else None
+        for turn, own in zip(said, worded.tolist(), strict=True)
     ]
     distinct = {id(state): state for state in states}  # turns share what is written the same in their file
     lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
     written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
     places = dict(zip(distinct, range(len(distinct)), strict=True))
     state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
-    return ColumnTable({**_places(comparison, system), "state": state, "text": column("String", words)})
+    return ColumnTable({**_places(comparison, system, rows), "state": state, "text": column("String", words)})
 
 
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
@@ -186,7 +213,7 @@ def _places(comparison: StateComparison, system: System, rows: Codes | None = No
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
     return {
         "dialogue": chosen_texts(aligned.ids, aligned.dialogue[chosen]),
-        "turn": column("Int64", system.gold_corpus.positions[aligned.gold_row[chosen]]),
+        "turn": column("Int64", system.gold_corpus.user_turns[0][aligned.gold_row[chosen]]),
         "user_turn": column("Int32", aligned.turn[chosen]),
     }
 

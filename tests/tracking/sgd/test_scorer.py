@@ -42,7 +42,7 @@ SCHEMA = Ontology(
 
 @cache
 def dialogues(folder: Path, kind: str) -> list[Dialogue]:
-    return read(folder / f"{kind}_dialogues_*.json.gz").dialogues
+    return list(read(folder / f"{kind}_dialogues_*.json.gz"))
 
 
 def user(state: State, text: str = "", intent: str | None = "Find", active: tuple[str, ...] | None = None) -> Turn:

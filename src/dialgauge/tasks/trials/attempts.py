@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -34,6 +34,10 @@ _ENDS: dict[str, End] = {
     "user_error": "infrastructure",
     "timeout": "infrastructure",
 }
+#: What a conversation says of its file.
+_OF_FILE = {
+    "benchmark", "task_set", "planned_trials", "planned_tasks", "agent", "user", "policy", "max_steps", "max_errors",
+}  # fmt: skip
 _PART = "reward["
 #: A reward may miss the highest by so much and is the highest.
 _ROUNDING = 1e-6
@@ -48,6 +52,7 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     """One trial of one task; None is what the file does not say."""
 
     id: str
+    domains: tuple[str, ...] = ()
     task: str
     trial: int
     end: End
@@ -71,9 +76,18 @@ class Attempts:
     """All attempts of one file; ``plan`` is what a file says of itself in which no conversation is."""
 
     def __init__(self, dialogues: Iterable[Dialogue], plan: Mapping[str, str] | None = None) -> None:
-        self.dialogues = list(dialogues)
-        self._told = [*map(_details, self.dialogues), *([plan] if plan else [])]
-        self.attempts = [_attempt(dialogue) for dialogue in self.dialogues]
+        self.dialogues = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        #: What conversations say of their file, each different text once.
+        self._told: dict[str, dict[str, None]] = {}
+        self.attempts: list[TaskAttempt] = []
+        for dialogue in self.dialogues:
+            self._tell(_details(dialogue))
+            self.attempts.append(_attempt(dialogue))
+        self._tell(plan or {})
+
+    def _tell(self, details: Mapping[str, str]) -> None:
+        for key in _OF_FILE & details.keys():
+            self._told.setdefault(key, {})[details[key]] = None
 
     @cached_property
     def tasks(self) -> dict[str, list[int]]:
@@ -85,8 +99,7 @@ class Attempts:
 
     def said(self, key: str) -> str:
         """What all conversations say of the file; empty where they say nothing, all of it where they differ."""
-        said = dict.fromkeys(details.get(key, "") for details in self._told)
-        return ",".join(text for text in said if text)
+        return ",".join(text for text in self._told.get(key, ()) if text)
 
     @cached_property
     def trials(self) -> int:
@@ -157,8 +170,7 @@ class Attempts:
         return self.planned_tasks * self.trials
 
     def _planned(self, key: str) -> int:
-        given = (details.get(key, "") for details in self._told)
-        return max((int(text) for text in given if _is_count(text)), default=0)
+        return max((int(text) for text in self._told.get(key, ()) if _is_count(text)), default=0)
 
     @property
     def scored(self) -> int:
@@ -238,9 +250,9 @@ class Attempts:
         for places in self.tasks.values():
             scored = [bool(one.success) for place in places if (one := self.attempts[place]).scored]
             if scored:
-                name = ",".join(self.dialogues[places[0]].domains) or "no domain"
+                name = ",".join(self.attempts[places[0]].domains) or "no domain"
                 tasks.setdefault(name, []).append(sum(scored) / len(scored))
-        named = {",".join(dialogue.domains) for dialogue in self.dialogues}
+        named = {",".join(attempt.domains) for attempt in self.attempts}
         return {name: (sum(rates) / len(rates), len(rates)) for name, rates in tasks.items()} if len(named) > 1 else {}
 
     def bounds(self) -> tuple[float, float]:
@@ -277,6 +289,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
     end = _ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
+        domains=dialogue.domains,
         task=details["task"],
         trial=int(trial),
         end=end,

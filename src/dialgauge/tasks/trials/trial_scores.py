@@ -334,7 +334,7 @@ def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
 def _signature(attempts: Attempts) -> Signature:
     """What a score depends on. The agent is what is measured; the user it talks to is not."""
     said = {key: attempts.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")}
-    domains = dict.fromkeys(domain for dialogue in attempts.dialogues for domain in dialogue.domains)
+    domains = dict.fromkeys(domain for attempt in attempts.attempts for domain in attempt.domains)
     return Signature(
         roles="results",
         domain=",".join(domains),

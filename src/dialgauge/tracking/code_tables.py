@@ -9,8 +9,10 @@ under ``dialgauge.inventory``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, parquet_bytes, reason, system_error
 from dialgauge.tracking.counts import Counts, SlotTally, TurnCounts, turn_counts
+from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.encode import Coder, Codes, Flags
 from dialgauge.tracking.states import DialogueBlock, StateComparison
 
@@ -102,20 +105,6 @@ def is_code_table(path: Path) -> bool:
     return any(name.startswith(GOLD) for name in _columns(path))
 
 
-def code_slots(path: Path) -> list[str]:
-    """The slots of a table of codes, which must have both columns of each."""
-    return _slots(_columns(path), path)
-
-
-def code_inventory(path: Path) -> int:
-    """T of slot accuracy: what the file says, else the number of its slots."""
-    import polars
-
-    with _readable(path):
-        said = polars.read_parquet_metadata(path).get(INVENTORY, "")
-    return int(said) if said.isdecimal() and len(said) < 10 else len(code_slots(path))
-
-
 def _columns(path: Path) -> list[str]:
     import polars
 
@@ -136,28 +125,37 @@ def _readable(path: Path) -> Iterator[None]:
         raise DialgaugeError(f"it cannot be read as Parquet ({why})", file=str(path)) from error
 
 
-def stream_counts(
-    path: Path,
-    *,
-    inventory: int,
-    chunk: int = CHUNK,
-    exclude: Collection[str] = (),
-    excluded: list[str] | None = None,
-) -> Iterator[tuple[polars.Series, Counts]]:
-    """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded.
+class CodeTable:
+    """A table of codes, read a piece at a time."""
 
-    Those that were there and are left out are added to the list ``excluded``.
-    """
-    slots: list[str] = []
-    for frame in _frames(path, chunk):
-        slots = slots or _slots(frame.columns, path)
-        _require_integers(frame, ["turn", *(f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in slots)], path)
-        _require_ids(frame["dialogue"], path)
-        kept = _without(frame, exclude, [] if excluded is None else excluded) if exclude else frame
-        if len(kept):
-            yield from _block_counts(kept, slots, inventory)
-        del kept
-        del frame  # or it would stay in memory while the next one is read
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.slots = _slots(_columns(path), path)
+        #: The dialogues that were there and were left out, as :meth:`counts` comes upon them.
+        self.excluded: list[str] = []
+
+    @cached_property
+    def basis(self) -> CountBasis:
+        """What its counts rest on; T of slot accuracy is what the file says, else the number of its slots."""
+        import polars
+
+        with _readable(self.path):
+            said = polars.read_parquet_metadata(self.path).get(INVENTORY, "")
+        inventory = int(said) if said.isdecimal() and len(said) < 10 else len(self.slots)
+        by_domain = dict(Counter(slot.partition("-")[0] for slot in self.slots))
+        return CountBasis(slots=inventory, slots_by_domain=by_domain, gold=True, flags=False)
+
+    def counts(self, exclude: Collection[str] = (), chunk: int = CHUNK) -> Iterator[tuple[polars.Series, Counts]]:
+        """Ids and counts of whole dialogues, some thousand turns at a time, without those that are excluded."""
+        columns = [f"{side}{slot}" for side in (GOLD, PREDICTED) for slot in self.slots]
+        for frame in _frames(self.path, chunk):
+            _require_integers(frame, ["turn", *columns], self.path)
+            _require_ids(frame["dialogue"], self.path)
+            kept = _without(frame, exclude, self.excluded) if exclude else frame
+            if len(kept):
+                yield from _block_counts(kept, self.slots, self.basis.slots)
+            del kept
+            del frame  # or it would stay in memory while the next one is read
 
 
 def _without(frame: polars.DataFrame, exclude: Collection[str], excluded: list[str]) -> polars.DataFrame:

@@ -1,0 +1,155 @@
+"""JSON documents too large to be held: the elements of an array, or the members of an object, one at a time.
+
+Only the structure is looked at here, as far as it takes to tell where a value ends; whoever decodes the value sees
+whether it is sound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Raw
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.packed import faults, too_big
+from dialgauge.formats.source import Part, decode_utf8
+
+#: Bytes that are read at a time.
+_BLOCK = 1 << 20
+#: All up to and including the next bracket that stands outside of strings.
+_TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[{}\[\]]', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+#: A number, true, false or null, with the character after it.
+_SCALAR = re.compile(rb"[^\s,\]}]++(?=[\s,\]}])")
+_BLANK = re.compile(rb"\s*+")
+_OPENING, _CLOSING = b"{[", b"}]"
+
+
+class LargeArray:
+    """The elements of a JSON array; each time they are gone through, the file is read anew."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+
+    def __iter__(self) -> Iterator[Raw]:
+        with self._part.open() as stream:
+            text = _Text(stream, self._part)
+            yield from text.elements()
+            text.require_end()
+
+
+class LargeObject:
+    """The array that is a member of a JSON object, element by element as those of :class:`LargeArray`."""
+
+    def __init__(self, part: Part, listed: str) -> None:
+        self._part, self._listed = part, listed
+
+    def __iter__(self) -> Iterator[Raw]:
+        return (raw for key, raw in self.members() if key == self._listed)
+
+    def members(self) -> Iterator[tuple[str, Raw]]:
+        """All members of the object, repeated keys too; each element of the array with its key."""
+        with self._part.open() as stream:
+            text = _Text(stream, self._part)
+            for _ in text.items(b"{"):
+                key = str(msgspec.json.decode(text.value()))
+                text.take(b":")
+                if key == self._listed:
+                    yield from ((key, element) for element in text.elements())
+                else:
+                    yield key, Raw(text.value())
+            text.require_end()
+
+
+class _Text:
+    """The bytes of a file as they are needed."""
+
+    def __init__(self, stream: BinaryIO, part: Part) -> None:
+        self._stream, self._part = stream, part
+        self._held, self._at = b"", 0
+        self._more()
+        self._held = self._held.removeprefix(b"\xef\xbb\xbf")
+
+    def elements(self) -> Iterator[Raw]:
+        """Those of the array that begins here."""
+        return (Raw(self.value()) for _ in self.items(b"["))
+
+    def items(self, opening: bytes) -> Iterator[None]:
+        """Once for each item of the array or object that begins here; whoever asks for the next has taken it."""
+        self.take(opening)
+        closing = _CLOSING[_OPENING.index(opening)]
+        if self._next() == closing:
+            self._at += 1
+            return
+        while True:
+            yield
+            if self._next() == closing:
+                self._at += 1
+                return
+            self.take(b",")
+
+    def take(self, wanted: bytes) -> None:
+        """Pass a character that must come next."""
+        if self._next() != wanted[0]:
+            raise self._broken(f"'{wanted.decode()}' is missing")
+        self._at += 1
+
+    def value(self) -> bytes:
+        """The value that begins here, undecoded."""
+        begins = self._next()
+        length = self._nested() if begins in _OPENING else self._matched(_STRING if begins == _QUOTE else _SCALAR, 0)
+        content = self._held[self._at : self._at + length]
+        self._at += length
+        decode_utf8(content, self._part.name)
+        return content
+
+    def require_end(self) -> None:
+        """An error where something follows."""
+        if self._next(may_end=True) != -1:
+            raise self._broken("something follows after its end")
+
+    def _nested(self) -> int:
+        depth = length = 0
+        while True:
+            length = self._matched(_TO_BRACKET, length)
+            depth += 1 if self._held[self._at + length - 1] in _OPENING else -1
+            if not depth:
+                return length
+
+    def _matched(self, pattern: re.Pattern[bytes], start: int) -> int:
+        """How far a pattern reaches that is matched from so many bytes on; more are read until it is."""
+        while (match := pattern.match(self._held, self._at + start)) is None:
+            if not self._more():
+                raise self._broken("it ends early")
+        return match.end() - self._at
+
+    def _next(self, *, may_end: bool = False) -> int:
+        """The character that comes next, after blanks; -1 at the end, where that may be."""
+        while True:
+            blank = _BLANK.match(self._held, self._at)
+            self._at = blank.end() if blank else self._at
+            if self._at < len(self._held):
+                return self._held[self._at]
+            if not self._more():
+                if may_end:
+                    return -1
+                raise self._broken("it ends early")
+
+    def _more(self) -> bool:
+        """Read on: as much as is held, so that a long value is gone through a few times only."""
+        rest = self._held[self._at :]
+        if len(rest) > self._part.limit:
+            raise too_big(self._part.name, self._part.limit)
+        with faults(self._part.name):
+            block = self._stream.read(max(_BLOCK, len(rest)))
+        self._held, self._at = rest + block, 0
+        return bool(block)
+
+    def _broken(self, why: str) -> DialgaugeError:
+        return DialgaugeError(f"it is not valid JSON: {why}", file=self._part.name)
+
+
+_QUOTE = ord('"')

@@ -1,0 +1,235 @@
+"""What comes back of one file of many: sums by dialogue, and facts that add up."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes
+from dialgauge.measures import Moments, Rows
+from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.details import CountBasis
+
+if TYPE_CHECKING:
+    import polars
+
+#: Bytes of a dialogue's key that are hashed.
+_HASHED = 64
+#: A table that is written fast: it is read again soon, and as a whole.
+_QUICK = {"compression_level": 1, "statistics": False, "row_group_size": 1 << 19}
+
+
+class ShardScores(Struct, frozen=True, kw_only=True):
+    """What comes back of one file: its piece of the table ``dialogue_scores``, and what is needed of all pieces."""
+
+    shard: str = ""
+    sha256: str = ""
+    size: int = 0
+    coverage: TurnCoverage
+    counts: dict[str, int] = {}
+    #: Dialogues that are there, and of which no turn could be scored.
+    unscored: list[str] = []
+    #: Measure to its name with every setting.
+    full: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    gold_sum: str = "0"
+    roles: str = ""
+    #: Of a table of codes.
+    slots: list[str] = []
+    basis: CountBasis = CountBasis(slots=0, slots_by_domain={}, gold=True, flags=False)
+    off_ontology: int = 0
+    renamed: list[str] = []
+    #: Of predictions that are compared with gold from elsewhere.
+    declared: DeclaredDomains | None = None
+    dialogues: int = 0
+    #: The piece as Parquet, the dialogues that have no row in it (no measure has a score there), and a 64-bit hash of
+    #: each dialogue's key.
+    table: bytes = b""
+    rowless: list[str] = []
+    keys: bytes = b""
+    moments: dict[str, Moments] = {}
+
+    @classmethod
+    def joined(cls, parts: Sequence[ShardScores]) -> ShardScores:
+        """What is known of all files together, without their tables; the first has scored dialogues."""
+        declared = [part.declared for part in parts if part.declared is not None]
+        counts: Counter[str] = Counter()
+        for part in parts:
+            counts.update(part.counts)
+        return cls(
+            coverage=TurnCoverage.joined([part.coverage for part in parts]),
+            counts=dict(counts),
+            unscored=[name for part in parts for name in part.unscored],
+            full={name: full for part in parts for name, full in part.full.items()},
+            left_out={name: why for part in parts for name, why in part.left_out.items()},
+            gold_sum=str(sum(int(part.gold_sum) for part in parts)),
+            roles=parts[0].roles,
+            slots=parts[0].slots,
+            basis=CountBasis.joined([part.basis for part in parts]),
+            off_ontology=sum(part.off_ontology for part in parts),
+            renamed=sorted({name for part in parts for name in part.renamed}),
+            declared=DeclaredDomains.joined(declared) if declared else None,
+            dialogues=sum(part.dialogues for part in parts),
+        )
+
+    def with_sums(self, ids: polars.Series, rows: Mapping[str, Rows]) -> ShardScores:
+        """The same with the sums of its dialogues, by measure."""
+        return replace(
+            self,
+            dialogues=len(ids),
+            table=parquet_bytes(_scores_frame(ids, rows), **_QUICK),
+            rowless=_rowless(ids, rows),
+            keys=_keys_of(ids),
+            moments={name: Moments.of(*sums) for name, sums in rows.items()},
+        )
+
+    def require_alike(self, other: ShardScores) -> None:
+        """An error where another file cannot be put together with this one."""
+        if self.roles != other.roles:
+            raise DialgaugeError(
+                f"it holds {other.roles or 'something else'}, but {self.shard} holds {self.roles}: score such files "
+                "separately",
+                file=other.shard,
+            )
+        if (self.slots, self.slots and self.basis.slots) != (other.slots, other.slots and other.basis.slots):
+            differing = sorted(set(self.slots) ^ set(other.slots))[:3]
+            raise DialgaugeError(
+                f"its slots differ from those of {self.shard} ({', '.join(differing) or 'in another order'}), and the "
+                "total number of slots affects the scores: give all tables the same columns",
+                file=other.shard,
+            )
+
+    def ids(self) -> list[str]:
+        """The dialogues that were scored, also those for which no measure has a value."""
+        import polars
+
+        rows = polars.read_parquet(io.BytesIO(self.table), columns=["dialogue"], use_pyarrow=False)
+        return [*rows["dialogue"].unique(maintain_order=True).to_list(), *self.rowless]
+
+
+class DeclaredDomains(Struct, frozen=True):
+    """What some predictions say of their domains: gold of one-domain files is cut down to what they predict."""
+
+    #: Every dialogue declares one domain, and no state reaches beyond it.
+    single: bool
+    within: bool
+    #: The domains of all states, of the predictions and of gold.
+    reach: list[str]
+    gold_reach: list[str]
+    #: Gold has slots of a domain that the prediction of the same dialogue does not declare.
+    gold_beyond: bool
+
+    @classmethod
+    def of(cls, dialogues: Iterable[Dialogue], gold: Callable[[str], Dialogue | None]) -> DeclaredDomains:
+        """Those of some predictions with their gold."""
+        reach, gold_reach, within, beyond, single = set[str](), set[str](), True, False, True
+        for one in dialogues:
+            own = {domain.lower() for domain in one.domains}
+            used, wanted = _state_domains(one), _state_domains(gold(dialogue_key(one.id)))
+            reach, gold_reach = reach | used, gold_reach | wanted
+            within, beyond = within and used <= own, beyond or not wanted <= own
+            single = single and len(one.domains) == 1
+        return cls(single, within, sorted(reach), sorted(gold_reach), beyond)
+
+    @classmethod
+    def joined(cls, parts: Sequence[DeclaredDomains]) -> DeclaredDomains:
+        """Those of disjoint dialogues together."""
+        return cls(
+            all(part.single for part in parts),
+            all(part.within for part in parts),
+            sorted({name for part in parts for name in part.reach}),
+            sorted({name for part in parts for name in part.gold_reach}),
+            any(part.gold_beyond for part in parts),
+        )
+
+    @property
+    def cuts_gold(self) -> bool:
+        """Whether gold would have to be cut down, which takes a look at all files before any is scored."""
+        if not self.single:
+            return False
+        return self.gold_beyond if self.within else len(self.reach) == 1 and self.gold_reach != self.reach
+
+
+def _state_domains(dialogue: Dialogue | None) -> set[str]:
+    states = (state for turn in (dialogue.turns if dialogue else ()) for state in (turn.state, turn.predicted))
+    return {domain.lower() for state in states if state for domain in state}
+
+
+def _scores_frame(dialogues: polars.Series, sums: Mapping[str, Rows]) -> polars.DataFrame:
+    """The table ``dialogue_scores`` of some dialogues, from their sums by measure."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    frames = [polars.DataFrame(schema={"dialogue": text, "measure": text, "num": number, "den": number})]
+    for name, (above, below) in sums.items():
+        columns = [dialogues.alias("dialogue"), polars.Series("num", above), polars.Series("den", below)]
+        scored = polars.DataFrame(columns).filter(polars.Series(below > 0))
+        frames.append(scored.select("dialogue", polars.lit(name).alias("measure"), "num", "den"))
+    return polars.concat(frames)
+
+
+def _rowless(ids: polars.Series, rows: Mapping[str, Rows]) -> list[str]:
+    import polars
+
+    without = np.ones(len(ids), bool)
+    for _, below in rows.values():
+        without &= ~(below > 0)
+        if not without.any():
+            return []
+    return ids.filter(polars.Series(without)).to_list()
+
+
+def _keys_of(ids: polars.Series) -> bytes:
+    """A 64-bit hash of each dialogue's key, the same everywhere; an id that is used twice is an error."""
+    keys = dialogue_keys(ids)
+    if keys.n_unique() < len(keys):
+        raise DialgaugeError(
+            "this id is used twice in the file; ids must be unique (case and .json are ignored), and all turns of a "
+            "dialogue must be in a row",
+            dialogue=ids[int(keys.is_first_distinct().not_().arg_true()[0])],
+        )
+    return key_hashes(keys)
+
+
+def dialogue_keys(ids: polars.Series) -> polars.Series:
+    """:func:`dialogue_key` of every id, for all at once where that is sure to be the same."""
+    import polars
+
+    together: str = ids.str.join("").item()
+    if not together.isascii() or not together.isprintable():
+        return polars.Series([dialogue_key(one) for one in ids], dtype=polars.String)
+    if together.isalnum() and together == together.lower():
+        return ids
+    return ids.str.strip_chars().str.to_lowercase().str.strip_suffix(".json")
+
+
+def key_hashes(texts: polars.Series) -> bytes:
+    """A hash of the first bytes of texts: as FNV-1a, but eight bytes at a time.
+
+    Words of zeros, which only fill a text up to the longest, change nothing: a text has the same hash in every file.
+    """
+    lengths = texts.str.len_bytes().to_numpy()
+    words = max(1, -(-min(_HASHED, int(lengths.max())) // 8))
+    columns = _padded(texts, 8 * words).view("<u8").reshape(len(texts), words).T
+    hashes = np.full(len(texts), 0xCBF29CE484222325, np.uint64)
+    for column in columns:
+        mixed = (hashes ^ column) * np.uint64(0x100000001B3)
+        hashes = np.where(column != 0, mixed ^ (mixed >> np.uint64(32)), hashes)
+    return hashes.tobytes()
+
+
+def _padded(texts: polars.Series, width: int) -> NDArray[np.uint8]:
+    """The first bytes of texts one after the other, shorter ones filled up with zeros."""
+    together: str = texts.str.slice(0, width).str.pad_end(width, "\0").str.join("").item()
+    if together.isascii():
+        return np.frombuffer(together.encode(), np.uint8)
+    return np.array([text.encode() for text in texts], f"S{width}").view(np.uint8)

@@ -1,0 +1,90 @@
+"""Dialogues beyond the limit lie in a file: whatever is made of them is the same."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import SpooledDialogues, carries, read, user_turns
+from dialgauge.runs import Store
+
+
+def talk(number: int) -> Dialogue:
+    states: list[State] = [
+        {"hotel": {"area": ("north",), "stars": (str(number % 5),)}},
+        {"hotel": {"area": ("north",)}},
+    ]
+    turns = [Turn(speaker="user", text=f"turn {number} ü", state=state) for state in states]
+    return Dialogue(id=f"d{number}", turns=(turns[0], Turn(speaker="system", text="yes"), turns[1]), domains=("hotel",))
+
+
+@pytest.fixture
+def few_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", 10_000)
+
+
+def test_a_file_of_dialogues_is_the_sequence_that_it_was_made_of() -> None:
+    dialogues = [talk(number) for number in range(300)]
+    spooled = SpooledDialogues(dialogues)
+    assert list(spooled) == list(spooled) == dialogues
+    assert len(spooled) == 300
+    assert (spooled[0], spooled[7], spooled[-1]) == (dialogues[0], dialogues[7], dialogues[-1])
+    assert spooled[5:290:7] == dialogues[5:290:7]
+    with pytest.raises(IndexError):
+        spooled[300]
+    assert pickle.loads(pickle.dumps(spooled)) == dialogues
+    fields = ("state", "predicted", "blank", "acts")
+    assert [carries(spooled, name) for name in fields] == [carries(dialogues, name) for name in fields]
+    assert user_turns(spooled) == user_turns(dialogues) == 600
+
+
+def test_blocks_end_where_dialogues_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialogues = [talk(number) for number in range(50)]
+    spooled = SpooledDialogues(dialogues)
+    for size in (1, 100, 400, 1 << 20):
+        monkeypatch.setattr("dialgauge.formats.held._BLOCK", size)
+        assert list(spooled) == dialogues
+
+
+def test_a_small_source_is_a_list_and_a_large_one_a_file(tmp_path: Path, few_held: None) -> None:
+    for number, kind in ((20, list), (200, SpooledDialogues)):
+        file = tmp_path / f"{number}.jsonl"
+        dialgauge.write((talk(place) for place in range(number)), file, format="native")
+        corpus = read(file)
+        assert isinstance(corpus.dialogues, kind)
+        assert list(corpus) == [talk(place) for place in range(number)]
+        assert corpus["D7.json"] == talk(7)
+
+
+def test_scores_and_tables_of_held_dialogues_are_the_same(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the real test set: values, coverage, ceilings, and every table of the stored runs."""
+    gold, predicted = shared_data / "multiwoz21" / "test.json.gz", shared_data / "dst_predictions" / "augpt.json.gz"
+    stored = {}
+    for name, most in (("list", 1 << 40), ("file", 100_000)):
+        monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", most)
+        results = dialgauge.score(gold, predicted, measures="all", profile=["canon", "trade"], resamples=50)
+        stored[name] = [Store(tmp_path / name).add(run) for run in results.runs]
+    for one, other in zip(stored["list"], stored["file"], strict=True):
+        assert one.scores == other.scores
+        assert (one.coverage, one.details, one.notes) == (other.coverage, other.details, other.notes)
+        assert one.manifest.corpus == other.manifest.corpus
+        assert list(one.tables) == list(other.tables)
+        for table in one.tables:
+            assert one.table(table).equals(other.table(table)), table
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    spooled = SpooledDialogues()
+    monkeypatch.setattr(spooled, "_file", type("File", (), {"write": staticmethod(full)})())
+    with pytest.raises(DialgaugeError, match="the disk is full"):
+        spooled.extend([talk(1)])
