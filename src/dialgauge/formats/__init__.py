@@ -14,6 +14,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.formats.agent_log import AgentLog, LoggedCall, LoggedConversation, LoggedText, read_agent_log
     from dialgauge.formats.babi import (
         SILENCE,
         BabiCandidates,
@@ -73,6 +74,7 @@ __all__ = [
     "SILENCE",
     "SPECIAL",
     "STANDARD_OUTPUT",
+    "AgentLog",
     "AnyFormat",
     "AnyFrame",
     "BabiCandidates",
@@ -83,6 +85,9 @@ __all__ = [
     "DialogueFormat",
     "Keyed",
     "Listed",
+    "LoggedCall",
+    "LoggedConversation",
+    "LoggedText",
     "Notes",
     "Part",
     "Peek",
@@ -111,6 +116,7 @@ __all__ = [
     "planned_results",
     "raw_dialogues",
     "read",
+    "read_agent_log",
     "read_ontology",
     "recognise",
     "resolve",
