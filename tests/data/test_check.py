@@ -454,13 +454,9 @@ def test_the_numbers_agree_with_counting_by_hand(
     assert group.fields.get("text", 0) == sum(bool(turn.text) for dialogue in dialogues for turn in dialogue.turns)
 
 
-#: Records, tasks and policies of tool domains: there is no reader of these yet.
-NOT_READ_YET = "tau_worlds"
-
-
 @pytest.fixture(scope="module")
 def report(shared_data: Path) -> Report:
-    return check(sorted(path for path in shared_data.iterdir() if path.name != NOT_READ_YET))
+    return check(sorted(shared_data.iterdir()))
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -491,8 +487,7 @@ class TestRealData:
         assert report.unread == []
         seen = {file.file.split("!")[0] for group in report.groups for file in group.files}
         seen |= {resource.file for resource in report.resources} | set(report.documents)
-        files = (path for path in shared_data.rglob("*") if path.is_file())
-        assert seen == {str(path) for path in files if NOT_READ_YET not in path.parts}
+        assert seen == {str(path) for path in shared_data.rglob("*") if path.is_file()}
         assert report.exit_code == 0
 
     def test_the_counts_of_the_specs(self, report: Report) -> None:

@@ -290,6 +290,18 @@ Matched : True
             }
         ]
     ),
+    "tool-tasks": as_json(
+        [
+            {
+                "id": 0,
+                "user_id": "mia_1",
+                "instruction": "You want to cancel your booking A1.",
+                "actions": [{"name": "cancel", "arguments": {"reservation_id": "A1"}}],
+                "outputs": [],
+            }
+        ]
+    ),
+    "tool-records": as_json({"mia_1": {"email": "mia@example.org", "payment_methods": {}, "reservations": ["A1"]}}),
     "tau2": as_json(
         {
             "timestamp": "2025-10-05T22:26:20",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge.cli.checked_domains import domain_reports, show_domain
 from dialgauge.cli.choices import DATASETS, WRITABLE_FORMATS
 from dialgauge.cli.common import (
     FormatOption,
@@ -22,7 +23,8 @@ from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.data import TransferProgress, Watcher
+    from dialgauge.data import Report, TransferProgress, Watcher
+    from dialgauge.worlds.tools import DomainReport
 
 app = application("Inspect and convert dialogue files, and download datasets.")
 
@@ -55,11 +57,19 @@ def check(
     from dialgauge.errors import DialgaugeError
     from dialgauge.report import Table
 
+    domains, source = domain_reports(source)
     with progress_bar("reading dialogues") as advance:
         report = look(
             source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
         )
-    _write_record(output.json, "data-check", report)
+    _write_check(output.json, report, domains)
+    if output.on_screen:
+        for domain in domains:
+            show_domain(domain)
+            out.print()
+    unsound = not all(domain.sound for domain in domains)
+    if not source:
+        raise SystemExit(int(unsound))
     if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
@@ -69,7 +79,7 @@ def check(
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
-    raise SystemExit(report.exit_code)
+    raise SystemExit(report.exit_code or int(unsound))
 
 
 @app.command()
@@ -244,6 +254,13 @@ def _transfer_progress() -> Iterator[Watcher]:
             return lambda total, here: bars.update(task, total=total, completed=here)
 
         yield watch
+
+
+def _write_check(path: Path | None, report: Report, domains: Sequence[DomainReport]) -> None:
+    if path is not None:
+        import msgspec
+
+        write_document(path, "data-check", {**msgspec.to_builtins(report), "domains": msgspec.to_builtins(domains)})
 
 
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:

@@ -14,6 +14,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.formats.agent_log import AgentLog, LoggedCall, LoggedConversation, LoggedText, read_agent_log
     from dialgauge.formats.babi import (
         SILENCE,
         BabiCandidates,
@@ -75,6 +76,7 @@ __all__ = [
     "SILENCE",
     "SPECIAL",
     "STANDARD_OUTPUT",
+    "AgentLog",
     "AnyFormat",
     "AnyFrame",
     "BabiCandidates",
@@ -87,6 +89,9 @@ __all__ = [
     "LargeArray",
     "LargeObject",
     "Listed",
+    "LoggedCall",
+    "LoggedConversation",
+    "LoggedText",
     "Notes",
     "Part",
     "Peek",
@@ -118,6 +123,7 @@ __all__ = [
     "planned_results",
     "raw_dialogues",
     "read",
+    "read_agent_log",
     "read_ontology",
     "recognise",
     "resolve",

@@ -29,7 +29,9 @@ ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - 
 ABSENT = frozenset({"", "none", "not mentioned"})
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
-ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "ids", "values", "acts", "document"]
+ResourceKind: TypeAlias = Literal[
+    "ontology", "knowledge base", "candidates", "ids", "values", "acts", "document", "tasks", "records"
+]
 
 T = TypeVar("T")
 

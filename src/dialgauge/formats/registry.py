@@ -83,6 +83,12 @@ BUILT_IN = {
     "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
     "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"info"', '"agent_info"', '"user_info"')),
+    "tool-records": BuiltIn(
+        "dialgauge.formats.tool_files:ToolRecords",
+        "{{",
+        ('"flight_number"|"reservation_id"|"payment_methods"|"variants"',),
+    ),
+    "tool-tasks": BuiltIn("dialgauge.formats.tool_files:ToolTasks", "[{", ('"actions"|"evaluation_criteria"',)),
     "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }

@@ -40,7 +40,9 @@ class _ToolCall(Struct, frozen=True, gc=False):
     function: _Function | None = None
 
 
-class _ToolResult(Struct, frozen=True, gc=False):
+class ToolResult(Struct, frozen=True, gc=False):
+    """What a tool answered to one call."""
+
     id: str | None = None
     content: str | None = None
     error: bool | None = None
@@ -57,7 +59,7 @@ class TauMessage(Struct, frozen=True, gc=False):
     tool_call_id: str | None = None
     error: bool | None = None
     #: Several answers in one message.
-    tool_messages: tuple[_ToolResult, ...] | None = None
+    tool_messages: tuple[ToolResult, ...] | None = None
 
 
 class _Pending(Struct, frozen=True):
@@ -70,7 +72,7 @@ class _Pending(Struct, frozen=True):
 
 def turns_of(messages: Sequence[TauMessage]) -> Iterator[Turn]:
     """The turns of a conversation. Results are found by the ids of their calls, or by their order where these lack."""
-    results = _results(messages)
+    results = results_of_calls(messages)
     waiting: _Pending | None = None
     for place, message in enumerate(messages):
         speaker = _SPEAKERS.get(message.role)
@@ -97,9 +99,9 @@ def _wordless(waiting: _Pending) -> Turn:
     return Turn(speaker=waiting.speaker, calls=waiting.calls, source=waiting.place)
 
 
-def _results(messages: Sequence[TauMessage]) -> dict[tuple[int, int], _ToolResult]:
+def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], ToolResult]:
     """The result of each call, by the place of its message and its number in it."""
-    found: dict[tuple[int, int], _ToolResult] = {}
+    found: dict[tuple[int, int], ToolResult] = {}
     open_calls: list[tuple[int, int, str | None]] = []
     for place, message in enumerate(messages):
         if message.role in _SPEAKERS and message.tool_calls:
@@ -117,15 +119,15 @@ def _results(messages: Sequence[TauMessage]) -> dict[tuple[int, int], _ToolResul
     return found
 
 
-def _tool_results(message: TauMessage) -> Iterable[_ToolResult]:
+def _tool_results(message: TauMessage) -> Iterable[ToolResult]:
     if message.role != "tool":
         return ()
     if message.tool_messages is not None:
         return message.tool_messages
-    return (_ToolResult(message.id or message.tool_call_id, message.content, message.error),)
+    return (ToolResult(message.id or message.tool_call_id, message.content, message.error),)
 
 
-def _call(call: _ToolCall, result: _ToolResult | None, place: int) -> Call:
+def _call(call: _ToolCall, result: ToolResult | None, place: int) -> Call:
     name = call.function.name if call.function else call.name
     if name is None:
         raise DialgaugeError("a tool call has no name", turn=place)
@@ -138,7 +140,7 @@ def _call(call: _ToolCall, result: _ToolResult | None, place: int) -> Call:
     )
 
 
-def _outcome(result: _ToolResult | None) -> str:
+def _outcome(result: ToolResult | None) -> str:
     """tau2-bench says whether it is an error; tau-bench's tools begin their errors with that word."""
     if result is None:
         return NO_RESULT

@@ -1,1 +1,14 @@
-"""Where dialogues can happen: venues, databases, goals and phrases. No agents."""
+"""Where dialogues can happen: venues, databases, goals and phrases; tools and their records. No agents."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.worlds.tools import AsGiven, ToolError, ends, for_user, writes
+
+__all__ = ["AsGiven", "ToolError", "ends", "for_user", "writes"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -181,7 +181,10 @@ def _holds(resource: Resource) -> str:
         return f"values of {counted(len(resource.values), 'slot')}"
     if resource.kind == "acts":
         return f"acts of {counted(len(resource.texts), 'dialogue')}, not attached to turns"
-    return counted(len(resource.texts), "line")
+    return counted(len(resource.texts), _NOUNS.get(resource.kind, "line"))
+
+
+_NOUNS = {"tasks": "task", "records": "record"}
 
 
 class Tolerant(Notes):

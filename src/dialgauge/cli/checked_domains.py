@@ -1,0 +1,44 @@
+"""``dialgauge data check`` of a folder with tools: what there is and what is wrong, without running its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dialgauge.cli.screen import out
+
+if TYPE_CHECKING:
+    from dialgauge.worlds.tools import DomainReport
+
+
+def domain_reports(sources: Sequence[str]) -> tuple[list[DomainReport], list[str]]:
+    """Reports on those sources that are folders of tool domains, and the other sources."""
+    reports, others = [], []
+    for source in sources:
+        folder = Path(source)
+        if (folder / "domain.yaml").is_file():
+            from dialgauge.data import data_folder
+            from dialgauge.worlds.tools import check_tool_domain, is_tool_domain
+
+            if is_tool_domain(folder):
+                reports.append(check_tool_domain(folder, data_folder().root))
+                continue
+        others.append(source)
+    return reports, others
+
+
+def show_domain(report: DomainReport) -> None:
+    """The report on the screen."""
+    from dialgauge.report import Table
+
+    if report.domain:
+        out.print(report.summary)
+    if report.problems:
+        table = Table("Findings", ["file", "line", "kind", "what"])
+        for problem in report.problems:
+            table.add(Path(problem.file).name, problem.line, problem.severity, problem.message)
+        out.print(table.render("terminal"))
+    if report.code:
+        out.print(report.code)
+    out.print(f"{report.folder}: {'sound' if report.sound else 'not sound'}.")

@@ -1,0 +1,221 @@
+"""Logs of τ-bench and τ²-bench as they were written: calls with typed arguments, texts, and the verdict's parts.
+
+``tau`` and ``tau2`` read such files into dialogues, where arguments are texts and calls belong to turns. Replaying and
+checking a log needs what they cannot keep: whether an argument was ``100`` or ``"100"``, and which texts stood beside a
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dialgauge.dialogue import Speaker
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import decode
+from dialgauge.formats.registry import recognise
+from dialgauge.formats.source import Part, resolve
+from dialgauge.formats.tau_messages import TauMessage, results_of_calls
+
+Benchmark: TypeAlias = Literal["tau", "tau2"]
+#: Endings after which a conversation is judged, in τ²-bench's words.
+FINISHED = frozenset({"agent_stop", "user_stop"})
+
+
+class LoggedCall(Struct, frozen=True):
+    """A call: ``arguments`` is None where they were no JSON object, ``result`` where none was recorded."""
+
+    name: str
+    arguments: dict[str, Any] | None
+    speaker: Speaker
+    result: str | None
+    failed: bool
+    #: The place of its message.
+    place: int
+
+
+class LoggedText(Struct, frozen=True):
+    """What one message says, and whether a call stood beside it."""
+
+    speaker: Speaker
+    text: str
+    with_call: bool
+    place: int
+
+
+class LoggedConversation(Struct, frozen=True, kw_only=True):
+    """One trial of one task."""
+
+    task: str
+    trial: int
+    reward: float | None
+    finished: bool
+    calls: tuple[LoggedCall, ...]
+    texts: tuple[LoggedText, ...]
+    #: The parts of the reward that the log stores: ``r_actions``, ``DB``, ``COMMUNICATE``.
+    parts: dict[str, float]
+    #: The expected actions that the verdict was given by, as the log stores them; None where it does not.
+    gold: list[Any] | None
+    #: The task as this conversation stores it (τ-bench): what it was, whatever id it is filed under.
+    stored_task: dict[str, Any] | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.task}#{self.trial}"
+
+
+class AgentLog(Struct, frozen=True, kw_only=True):
+    """A log: which benchmark and domain, the tasks it stores (τ²), its conversations in order."""
+
+    file: str
+    benchmark: Benchmark
+    domain: str
+    tasks: tuple[dict[str, Any], ...]
+    conversations: tuple[LoggedConversation, ...]
+    planned_trials: int | None = None
+
+    @property
+    def calls_in_prose(self) -> bool:
+        """Whether the agent wrote its calls into texts (ReAct), so that none can be made again."""
+        if any(one.calls for one in self.conversations):
+            return False
+        texts = (text.text for one in self.conversations for text in one.texts if text.speaker == "system")
+        return any("Action:" in text and '"name"' in text for text in texts)
+
+
+class _TauResult(Struct, frozen=True):
+    task_id: int | str
+    reward: float | None
+    traj: tuple[TauMessage, ...]
+    info: dict[str, Any] = {}
+    trial: int = 0
+
+
+class _Simulation(Struct, frozen=True):
+    task_id: int | str
+    messages: tuple[TauMessage, ...]
+    termination_reason: str | None = None
+    reward_info: dict[str, Any] | None = None
+    trial: int | None = None
+
+
+class _Results(Struct, frozen=True):
+    simulations: list[Raw]
+    info: dict[str, Any] = {}
+    tasks: list[dict[str, Any]] = []
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_SPEAKERS: dict[str, Speaker] = {"assistant": "system", "user": "user"}
+
+
+def read_agent_log(source: str | Path) -> AgentLog:
+    """The log in a file of τ-bench or τ²-bench results."""
+    parts = resolve(source)
+    named = recognise(parts[0]).name if len(parts) == 1 else ""
+    if named == "tau":
+        return _tau_log(parts[0])
+    if named == "tau2":
+        return _tau2_log(parts[0])
+    raise DialgaugeError(
+        "it is not a results file of τ-bench or τ²-bench; calls can only be replayed from the log that the benchmark "
+        "wrote, not from a converted one",
+        file=str(source),
+    )
+
+
+def _tau_log(part: Part) -> AgentLog:
+    conversations = []
+    for raw in decode(msgspec.json.Decoder(list[Raw]), part.read(), part):
+        one = decode(msgspec.json.Decoder(_TauResult), raw, part)
+        judged = _dict(one.info.get("reward_info"))
+        parts = {key: value for key, value in _dict(judged.get("info")).items() if key.startswith("r_")}
+        gold = judged.get("actions")
+        conversations.append(
+            LoggedConversation(
+                task=str(one.task_id),
+                trial=one.trial,
+                reward=one.reward,
+                finished=bool(judged) and one.info.get("error") is None,
+                calls=tuple(_calls(one.traj, first_only=True)),
+                texts=tuple(_texts(one.traj)),
+                parts=_numbers(parts),
+                gold=gold if isinstance(gold, list) else None,
+                stored_task=_dict(one.info.get("task")) or None,
+            )
+        )
+    return AgentLog(file=part.name, benchmark="tau", domain="", tasks=(), conversations=tuple(conversations))
+
+
+def _tau2_log(part: Part) -> AgentLog:
+    results = decode(msgspec.json.Decoder(_Results), part.read(), part)
+    conversations = []
+    for raw in results.simulations:
+        one = decode(msgspec.json.Decoder(_Simulation), raw, part)
+        judged = one.reward_info or {}
+        checks = judged.get("action_checks")
+        reward = judged.get("reward")
+        conversations.append(
+            LoggedConversation(
+                task=str(one.task_id),
+                trial=one.trial or 0,
+                reward=float(reward) if isinstance(reward, int | float) else None,
+                finished=one.termination_reason in FINISHED,
+                calls=tuple(_calls(one.messages, first_only=False)),
+                texts=tuple(_texts(one.messages)),
+                parts=_numbers(_dict(judged.get("reward_breakdown"))),
+                gold=[_dict(check).get("action") for check in checks] if isinstance(checks, list) else None,
+            )
+        )
+    planned = results.info.get("num_trials")
+    return AgentLog(
+        file=part.name,
+        benchmark="tau2",
+        domain=str(_dict(results.info.get("environment_info")).get("domain_name") or ""),
+        tasks=tuple(results.tasks),
+        conversations=tuple(conversations),
+        planned_trials=planned if isinstance(planned, int) else None,
+    )
+
+
+def _calls(messages: Sequence[TauMessage], *, first_only: bool) -> Iterator[LoggedCall]:
+    results = results_of_calls(messages)
+    for place, message in enumerate(messages):
+        speaker = _SPEAKERS.get(message.role)
+        if speaker is None or not message.tool_calls or (first_only and speaker == "user"):
+            continue
+        for number, call in enumerate(message.tool_calls[:1] if first_only else message.tool_calls):
+            name = (call.function.name if call.function else call.name) or ""
+            given = call.function.arguments if call.function else call.arguments
+            answer = results.get((place, number))
+            text = None if answer is None else answer.content or ""
+            failed = text is not None and (text.startswith("Error") if first_only else bool(answer and answer.error))
+            yield LoggedCall(name, _object(given), speaker, text, failed, place)
+
+
+def _object(given: str | dict[str, Any] | None) -> dict[str, Any] | None:
+    if not isinstance(given, str):
+        return given if given is not None else {}
+    try:
+        return _OBJECT.decode(given)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def _texts(messages: Sequence[TauMessage]) -> Iterator[LoggedText]:
+    for place, message in enumerate(messages):
+        speaker = _SPEAKERS.get(message.role)
+        if speaker is not None and message.content:
+            yield LoggedText(speaker, message.content, bool(message.tool_calls), place)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    return {key: float(value) for key, value in values.items() if isinstance(value, int | float)}

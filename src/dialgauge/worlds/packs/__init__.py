@@ -1,0 +1,1 @@
+"""Domains that come with dialgauge, each a folder with its ``domain.yaml``."""

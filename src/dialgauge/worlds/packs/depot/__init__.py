@@ -1,0 +1,1 @@
+"""A parcel depot: a small tool domain that ships whole."""

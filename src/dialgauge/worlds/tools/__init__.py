@@ -1,0 +1,86 @@
+"""Tool domains: functions over records, tasks that are judged by what was done to them, and replay of recorded calls.
+
+>>> from dialgauge.worlds.tools import load_tool_domain
+>>> world = load_tool_domain("depot").world()
+>>> world.call("track_parcel", {"parcel_id": "P-1001"}).ok
+True
+"""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.worlds.tools.arithmetic import calculated
+    from dialgauge.worlds.tools.isolation import Limits
+    from dialgauge.worlds.tools.loading import (
+        OUR_DOMAINS,
+        domain_folder,
+        installed_domains,
+        is_folder,
+        is_tool_domain,
+        load_tool_domain,
+    )
+    from dialgauge.worlds.tools.marking import AsGiven, ToolError, ends, for_user, writes
+    from dialgauge.worlds.tools.replaying import RecordedCall, Replay, ReplayedCall, replay
+    from dialgauge.worlds.tools.soundness import DomainReport, check_tool_domain
+    from dialgauge.worlds.tools.tables import Changes, canonical, field_changes, same_but_for_order, same_changes
+    from dialgauge.worlds.tools.task_files import (
+        GoldCall,
+        ToolTask,
+        gold_calls,
+        json_tasks,
+        read_calls,
+        read_tool_tasks,
+    )
+    from dialgauge.worlds.tools.tool import Tool
+    from dialgauge.worlds.tools.tool_domain import ToolDomain
+    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, Verdict, is_told, judge
+    from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
+
+__all__ = [
+    "OUR_DOMAINS",
+    "AgentText",
+    "AsGiven",
+    "CallOutcome",
+    "Changes",
+    "Conduct",
+    "DomainReport",
+    "GoldCall",
+    "Limits",
+    "RecordedCall",
+    "Replay",
+    "ReplayedCall",
+    "Tool",
+    "ToolCall",
+    "ToolDomain",
+    "ToolError",
+    "ToolTask",
+    "Verdict",
+    "World",
+    "calculated",
+    "canonical",
+    "check_tool_domain",
+    "domain_folder",
+    "ends",
+    "field_changes",
+    "for_user",
+    "gold_calls",
+    "installed_domains",
+    "is_folder",
+    "is_told",
+    "is_tool_domain",
+    "json_tasks",
+    "judge",
+    "load_tool_domain",
+    "read_calls",
+    "read_tool_tasks",
+    "replay",
+    "same_but_for_order",
+    "same_changes",
+    "writes",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

@@ -1,0 +1,196 @@
+"""From a folder, or the name of an installed domain, to a :class:`ToolDomain`.
+
+A path, which has a separator, is a folder; a bare name is an installed domain; never both. ``tools.py`` of a folder
+runs with the rights of whoever names the folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.plugins import DOMAINS, load, names
+from dialgauge.worlds.tools.tables import Comparison
+from dialgauge.worlds.tools.task_files import file_bytes, json_value, read_tool_tasks
+from dialgauge.worlds.tools.tool import Tool, tools_in
+from dialgauge.worlds.tools.tool_domain import ToolDomain
+from dialgauge.yaml_file import read_yaml
+
+FILE = "domain.yaml"
+PACKS = "dialgauge.worlds.packs"
+#: Domains with tools that come with dialgauge.
+OUR_DOMAINS = ("airline", "retail", "depot")
+#: What a collection of data may call a clone of a benchmark.
+CLONES = ("", "tau-bench", "tau2-bench")
+#: Keys of ``domain.yaml`` that are about services (``specs/domains.md`` 2), not about tools.
+_SERVICE_KEYS = frozenset({"services", "goals", "words"})
+
+
+class Records(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where records, tasks and policy lie: one file per table, or one file with all tables."""
+
+    data: tuple[str, ...] = ()
+    tables: str = ""
+    tasks: str = ""
+    policy: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(filter(None, (*self.data, self.tables, self.tasks, self.policy)))
+
+
+class ToolDomainFile(Records, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The keys of ``domain.yaml`` that a tool domain has."""
+
+    domain: str
+    title: str
+    tools: str = ""
+    compare: Comparison = "by-value"
+    prose: tuple[str, ...] = ()
+    #: For records that do not ship: places below the data folder, and how to get them.
+    elsewhere: tuple[Records, ...] = ()
+    get: str = ""
+
+
+def is_folder(domain: str | os.PathLike[str]) -> bool:
+    """Whether a domain is named by its path: it has a separator, or it is a path already."""
+    return not isinstance(domain, str) or any(mark in domain for mark in filter(None, (os.sep, os.altsep, "/")))
+
+
+def domain_folder(domain: str | os.PathLike[str]) -> Path:
+    """The folder of a domain, given by path or by name."""
+    if is_folder(domain):
+        folder = Path(domain)
+        if not (folder / FILE).is_file():
+            raise DialgaugeError(f"it is not the folder of a domain: it has no {FILE}", file=str(folder))
+        return folder
+    name = str(domain)
+    if name in OUR_DOMAINS:
+        return Path(str(importlib.import_module(f"{PACKS}.{name}").__file__)).parent
+    if name not in names(DOMAINS, {}):
+        hint = (
+            f" A folder is given by its path: ./{name}" if Path(name).is_dir() else nearest(name, installed_domains())
+        )
+        raise DialgaugeError(f"there is no tool domain named '{name}'.{hint}")
+    # What is registered is the package of the folder, or the path of the folder itself.
+    registered: Any = load(DOMAINS, name, object, {})
+    place = getattr(registered, "__file__", None)
+    folder = Path(place).parent if place else Path(str(registered))
+    return domain_folder(folder)
+
+
+def installed_domains() -> list[str]:
+    """The names of all tool domains: ours and those of other packages."""
+    return sorted({*OUR_DOMAINS, *names(DOMAINS, {})})
+
+
+def is_tool_domain(folder: Path) -> bool:
+    """Whether a folder's ``domain.yaml`` names tools."""
+    content = read_yaml(folder / FILE).content
+    return isinstance(content, dict) and "tools" in content
+
+
+def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None) -> ToolDomain:
+    """The domain of that name or folder. ``root`` is where records that do not ship are looked for."""
+    folder = domain_folder(domain)
+    ours = folder.parent == Path(__file__).parent.parent / "packs"
+    declared = read_domain_file(folder)
+    if not declared.tools:
+        raise DialgaugeError(
+            "it names no tools ('tools: tools.py'): this is not a tool domain", file=str(folder / FILE)
+        )
+    where, records = located_records(declared, folder, root)
+    tools, checks = _functions(folder, declared.tools, ours)
+    if unknown := [name for name in declared.prose if name not in tools]:
+        raise DialgaugeError(
+            f"prose: there is no tool '{unknown[0]}'.{nearest(unknown[0], tools)}", file=str(folder / FILE)
+        )
+    return ToolDomain(
+        name=declared.domain,
+        title=declared.title,
+        folder=folder,
+        tools=tools,
+        records=table_contents(records, where),
+        checks=checks,
+        tasks=read_tool_tasks(where / records.tasks) if records.tasks else (),
+        policy=file_bytes(where / records.policy).decode("utf-8", "replace") if records.policy else "",
+        compare=declared.compare,
+        prose=frozenset(declared.prose),
+        ours=ours,
+    )
+
+
+def read_domain_file(folder: Path) -> ToolDomainFile:
+    """The tool keys of a folder's ``domain.yaml``."""
+    document = read_yaml(folder / FILE)
+    content = document.as_mapping("a domain")
+    document.content = {key: value for key, value in content.items() if key not in _SERVICE_KEYS}
+    return document.as_record(ToolDomainFile, "a tool domain")
+
+
+def located_records(declared: ToolDomainFile, folder: Path, root: Path | None) -> tuple[Path, Records]:
+    """The folder in which the records lie, and their names in it."""
+    if not declared.elsewhere:
+        for name in declared.files:
+            _inside(folder, name)
+        return folder, declared
+    places = [(root / clone, records) for clone in CLONES for records in declared.elsewhere] if root else []
+    for place, records in places:
+        if all((place / name).is_file() for name in records.files):
+            return place, records
+    raise DialgaugeError(" ".join(declared.get.split()) or f"the records of {declared.domain} are not below {root}")
+
+
+def _inside(folder: Path, name: str) -> None:
+    """An error for a file that is not there, or not in the folder of the domain."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise DialgaugeError(f"{name} lies outside the domain's folder", file=str(folder / FILE))
+    if not path.is_file():
+        raise DialgaugeError(f"there is no file {name}", file=str(folder / FILE))
+
+
+def table_contents(records: Records, where: Path) -> dict[str, Any]:
+    """The tables by name: those of one file, or each file one."""
+    if records.tables:
+        content = json_value(file_bytes(where / records.tables), where / records.tables)
+        if not isinstance(content, dict):
+            raise DialgaugeError("it is not an object of tables", file=str(where / records.tables))
+        return content
+    tables: dict[str, Any] = {}
+    for name in records.data:
+        table = Path(name).name.removesuffix(".gz").removesuffix(".json")
+        if table in tables:
+            raise DialgaugeError(f"two files would be the table '{table}'", file=str(where / name))
+        tables[table] = json_value(file_bytes(where / name), where / name)
+    return tables
+
+
+def _functions(folder: Path, file: str, ours: bool) -> tuple[dict[str, Tool], dict[str, Callable[..., Any]]]:
+    path = folder / file
+    if ours:
+        name = f"{PACKS}.{folder.name}.{path.stem}"
+        return tools_in(vars(importlib.import_module(name)), name, str(path))
+    _inside(folder, file)
+    name = f"dialgauge_domain_{folder.resolve().name}_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise DialgaugeError("it is not a Python file", file=str(path))
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(folder))  # a domain may have modules of its own
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever somebody's module does when it is imported
+        raise DialgaugeError(f"it cannot be imported: {type(error).__name__}: {error}", file=str(path)) from error
+    finally:
+        sys.path.remove(str(folder))
+    return tools_in(vars(module), name, str(path))

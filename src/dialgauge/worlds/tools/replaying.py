@@ -1,0 +1,133 @@
+"""Recorded calls made again on a fresh world, and where the results then differ from the recorded ones (drift)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.worlds.tools.task_files import ToolTask
+from dialgauge.worlds.tools.tool_domain import ToolDomain
+from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
+
+#: How a recorded result relates to the replayed one. ``renamed``: equal once one key has its new name; ``prose``: the
+#: tool answers in sentences, which are not compared; ``skipped``: the call was not made again.
+Drift: TypeAlias = Literal["equal", "renamed", "errors", "prose", "differs", "skipped"]
+#: Why a call was not made again.
+Skip: TypeAlias = Literal["after the end", "no recorded result"]
+
+
+class RecordedCall(ToolCall, frozen=True, omit_defaults=True):
+    """A call as a log has it: its result as text (None: none was recorded), and the place of its message."""
+
+    result: str | None = None
+    failed: bool = False
+    place: int = 0
+
+
+class ReplayedCall(Struct, frozen=True, kw_only=True):
+    """A recorded call beside what came of it in the replay (None where it was not made again)."""
+
+    recorded: RecordedCall
+    outcome: CallOutcome | None = None
+    skipped: Skip | None = None
+    drift: Drift = "skipped"
+    #: Where only the name of a key changed: the old and the new one.
+    renamed: tuple[str, str] | None = None
+
+
+class Replay(Struct, frozen=True):
+    """The world after the recorded calls, and each call with its drift."""
+
+    world: World
+    calls: tuple[ReplayedCall, ...]
+
+    def drift(self) -> Counter[str]:
+        """How many calls have which drift."""
+        return Counter(call.drift for call in self.calls)
+
+    def unknown_tools(self) -> Counter[str]:
+        """Calls of tools that the domain does not have, by name."""
+        return Counter(
+            call.recorded.name for call in self.calls if call.outcome is not None and call.outcome.status == "unknown"
+        )
+
+    def writes(self) -> Iterator[ReplayedCall]:
+        """The recorded calls of tools that write."""
+        tools = self.world.domain.tools
+        return (call for call in self.calls if call.recorded.name in tools and tools[call.recorded.name].writes)
+
+    @property
+    def writes_done(self) -> int:
+        """Writes that gave no error, whether they changed something or not."""
+        return sum(call.outcome is not None and call.outcome.ok for call in self.writes())
+
+    @property
+    def writes_failed(self) -> int:
+        return sum(call.outcome is not None and not call.outcome.ok for call in self.writes())
+
+    @property
+    def reliable(self) -> bool:
+        """Whether every write came out as it was recorded; if not, the verdict of the replay is in doubt."""
+        return all(call.drift != "differs" for call in self.writes())
+
+
+def replay(domain: ToolDomain, task: ToolTask | None, calls: Iterable[RecordedCall]) -> Replay:
+    """Make recorded calls on a fresh world, in order, whatever comes of each."""
+    world = domain.world(task)
+    made = []
+    for call in calls:
+        ends = call.name in domain.tools and domain.tools[call.name].ends
+        if world.ended:
+            made.append(ReplayedCall(recorded=call, skipped="after the end"))
+        elif call.result is None and not ends:
+            made.append(ReplayedCall(recorded=call, skipped="no recorded result"))
+        else:
+            outcome = world.call(call.name, call.arguments, call.side)
+            drift, renamed = _drift(call, outcome, call.name in domain.prose)
+            made.append(ReplayedCall(recorded=call, outcome=outcome, drift=drift, renamed=renamed))
+    return Replay(world, tuple(made))
+
+
+def _drift(call: RecordedCall, outcome: CallOutcome, prose: bool) -> tuple[Drift, tuple[str, str] | None]:
+    if call.result is None:
+        return "prose", None
+    if call.failed or not outcome.ok:
+        return ("errors" if call.failed and not outcome.ok else "differs"), None
+    if prose or outcome.text == call.result:
+        return ("prose" if prose else "equal"), None
+    try:
+        recorded, replayed = msgspec.json.decode(call.result), msgspec.json.decode(outcome.text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return "differs", None
+    recorded, replayed = _without_null(recorded), _without_null(replayed)
+    if recorded == replayed:
+        return "equal", None
+    before, after = set(_keys(recorded)), set(_keys(replayed))
+    if len(before - after) == 1 and len(after - before) == 1:
+        [old], [new] = before - after, after - before
+        if _renamed(recorded, old, new) == replayed:
+            return "renamed", (old, new)
+    return "differs", None
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_null(each) for key, each in value.items() if each is not None}
+    return [_without_null(each) for each in value] if isinstance(value, list) else value
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from value
+    for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _keys(each)
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, Mapping):
+        return {new if key == old else key: _renamed(each, old, new) for key, each in value.items()}
+    return [_renamed(each, old, new) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,150 @@
+"""A conversation's own copy of a tool domain's data, and the calls that are made on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.errors import nearest
+from dialgauge.worlds.tools.isolation import Limits, NoAnswer, answer_of
+from dialgauge.worlds.tools.marking import ToolError
+from dialgauge.worlds.tools.tables import Changes, changes_in, same_changes
+from dialgauge.worlds.tools.tool import Side, Tool
+
+if TYPE_CHECKING:
+    from dialgauge.worlds.tools.tool_domain import ToolDomain
+
+#: ``ok``; ``error``: the tool refused or failed; ``unknown``: there is no such tool on this side.
+Status: TypeAlias = Literal["ok", "error", "unknown"]
+OK: Status = "ok"
+ERROR: Status = "error"
+UNKNOWN: Status = "unknown"
+
+
+class ToolCall(Struct, frozen=True, omit_defaults=True):
+    """A call to make: the tool, its arguments (anything that is no object is refused), and who makes it.
+
+    Where nobody is named, it is whoever holds the tool.
+    """
+
+    name: str
+    arguments: Any = {}
+    side: Side | None = None
+
+
+class CallOutcome(Struct, frozen=True):
+    """What came of a call: the tool's result, or the reason why there is none."""
+
+    status: Status
+    result: Any = None
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.status == OK
+
+    @property
+    def text(self) -> str:
+        """What the caller is told: a text as it is, anything else as JSON, an error as one."""
+        if not self.ok:
+            return f"Error: {self.reason}"
+        return self.result if isinstance(self.result, str) else msgspec.json.encode(self.result).decode()
+
+
+class World:
+    """The data of one conversation.
+
+    What a tool changed before it failed stays changed, as in the benchmarks; arguments that do not fit its signature
+    are refused before it is called.
+    """
+
+    def __init__(self, domain: ToolDomain, data: dict[str, Any], limits: Limits | None = None) -> None:
+        self.domain = domain
+        self.data = data
+        #: A call that was made, whatever came of it, of a tool that ends the conversation.
+        self.ended = False
+        self._limits = limits or Limits()
+
+    def call(self, name: str, arguments: Any, side: Side | None = None) -> CallOutcome:
+        """Make a call, as the system, the user, or whoever holds the tool."""
+        tool = self.domain.tools.get(name)
+        if tool is None or side not in (None, tool.side):
+            known = [each.name for each in self.domain.tools.values() if side in (None, each.side)]
+            return CallOutcome(UNKNOWN, reason=f"there is no tool '{name}'.{nearest(name, known)}")
+        self.ended = self.ended or tool.ends
+        if problem := tool.refusal(arguments):
+            return CallOutcome(ERROR, reason=problem)
+        return self._run(tool, arguments)
+
+    def call_all(self, calls: Iterable[ToolCall]) -> list[CallOutcome]:
+        """Make calls in order, whatever comes of each."""
+        return [self.call(call.name, call.arguments, call.side) for call in calls]
+
+    def holds(self, check: str) -> bool:
+        """Whether a ``check_`` function says that the data are as they should be; False where it fails."""
+        function = self.domain.checks.get(check)
+        if function is None:
+            return False
+        outcome = self._outcome(lambda: function(self.data))
+        return outcome.ok and outcome.result is True
+
+    def changes(self) -> Changes:
+        """The records that differ from a fresh world's."""
+        return changes_in(self.data, self.domain.records, self.domain.compare)
+
+    def equals(self, other: World) -> bool:
+        """Whether the data are the same, compared as the domain says."""
+        return same_changes(self.changes(), other.changes(), self.domain.compare)
+
+    def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> CallOutcome:
+        function = tool.function
+        if function is None:
+            return CallOutcome(ERROR, reason=f"the code of {tool.name} was not loaded")
+        return self._outcome(lambda: function(self.data, **arguments), deepcopy_of=arguments, function=function)
+
+    def _outcome(
+        self,
+        work: Callable[[], Any],
+        *,
+        deepcopy_of: Mapping[str, Any] | None = None,
+        function: Callable[..., Any] | None = None,
+    ) -> CallOutcome:
+        if self.domain.ours:
+            # Our own tools are bounded by themselves; a record must share nothing with what was given or is told.
+            if function is not None:
+                copied = deepcopy(dict(deepcopy_of or {}))
+                return _attempt(lambda: deepcopy(function(self.data, **copied)))
+            return _attempt(work)
+        before = json.dumps(self.data)
+
+        def in_the_child() -> bytes:
+            outcome = _attempt(work)
+            try:
+                after = json.dumps(self.data)
+                told = [outcome.status, outcome.result, outcome.reason, after if after != before else None]
+                return json.dumps(told).encode()
+            except Exception as error:  # what JSON cannot say, in the result or in the data
+                reason = f"its result or the data cannot be written as JSON ({error})"
+                return json.dumps([ERROR, None, reason, None]).encode()
+
+        try:
+            status, result, reason, after = json.loads(answer_of(in_the_child, self._limits))
+        except NoAnswer as error:
+            return CallOutcome(ERROR, reason=error.message)
+        if after is not None:
+            self.data = json.loads(after)
+        return CallOutcome(status, result, reason)
+
+
+def _attempt(work: Callable[[], Any]) -> CallOutcome:
+    try:
+        return CallOutcome(OK, work())
+    except ToolError as error:
+        return CallOutcome(ERROR, reason=str(error))
+    except (Exception, SystemExit) as error:  # an error like any other, says the specification
+        return CallOutcome(ERROR, reason=f"{type(error).__name__}: {error}"[:500])
