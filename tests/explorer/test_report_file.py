@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from dialgauge import RunSet, Store, compare, score
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import report_html, report_markdown, write_report
 from dialgauge.runs import Run, new_run
+from support.doc_pages import DOCS
 from support.explorer_store import tracked, tracking_store
 
 if TYPE_CHECKING:
@@ -176,3 +178,14 @@ def test_results_and_single_runs_are_taken_as_they_are(runs: list[Run], tmp_path
     one, all_of_them = tmp_path / "one.html", tmp_path / "all.html"
     assert "alpha" in write_report(one, runs[0], dialogues=1).read_text()
     assert "beta" in write_report(all_of_them, RunSet.of(runs[:2]), dialogues=1).read_text()
+
+
+def test_a_report_names_files_without_the_folders_of_this_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "private place"
+    folder.mkdir()
+    for name in ("gold", "careful"):
+        shutil.copy(DOCS / "examples" / f"{name}.jsonl", folder)
+    run = Store(tmp_path / "runs").add(score(folder / "gold.jsonl", folder / "careful.jsonl")[0])
+    assert any("private place" in given.path for given in run.manifest.inputs)
+    assert "private place" not in report_html([run]) + report_markdown([run])
+    assert "careful.jsonl" in report_html([run])

@@ -315,3 +315,18 @@ def test_listing_runs_imports_no_array_or_table_library(store: Store) -> None:
 def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_store(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=r"the run store cannot be read \(File name too long\)"):
         Store(tmp_path / ("x" * 5000)).survey()
+
+
+def test_runs_by_name(store: Store, scores: polars.DataFrame) -> None:
+    ids = [stored(store, name, scores).id for name in ("alpha", "beta", "alpha")]
+    assert [store.resolve(name) for name in ("latest", "alpha", "beta")] == [max(ids), max(ids[0], ids[2]), ids[1]]
+    store.annotate(ids[0], tags=["baseline"])
+    assert store.resolve("baseline") == ids[0]
+    assert store.resolve("latest:tracking") == max(ids)
+    stored(store, "alpha", scores, kind="users")
+    with pytest.raises(DialgaugeError, match="'alpha' has runs of the kinds tracking, users"):
+        store.resolve("alpha")
+    with pytest.raises(DialgaugeError, match="there is no run of the kind 'nothing'"):
+        store.resolve("latest:nothing")
+    with pytest.raises(DialgaugeError, match="there is no run 'gamma'"):
+        store.resolve("gamma")

@@ -103,7 +103,12 @@ StoreOption = Annotated[
 WideOption = Annotated[bool, Option("--wide", help="Show every column, however wide the table gets.")]
 FromOption = Annotated[
     str | None,
-    Option("--from", metavar="RUN", alone=_STORED, help="Show a stored run instead of scoring (id or unique prefix)."),
+    Option(
+        "--from",
+        metavar="RUN",
+        alone=_STORED,
+        help="Show a stored run instead of scoring (id, system, tag or latest).",
+    ),
 ]
 FromRunsOption = Annotated[
     list[str] | None,
@@ -111,10 +116,10 @@ FromRunsOption = Annotated[
         "--from",
         metavar="RUN",
         alone=_STORED,
-        help="Show a stored run instead of scoring (id or unique prefix); repeatable.",
+        help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
     ),
 ]
-RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id or unique prefix.")]
+RunArgument = Annotated[str, Argument(metavar="RUN", help="Run id, system, tag or latest.")]
 JsonOption = Annotated[
     Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
 ]

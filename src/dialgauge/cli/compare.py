@@ -207,7 +207,7 @@ def main(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
             not_with=("--systems",),
             help="The gold file, then two or more prediction files ('self' in place of GOLD uses the gold inside "
-            "PRED); or agent results (tau-bench, tau2-bench); or stored runs of any kind (ids or unique prefixes).",
+            "PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, tags or latest).",
         ),
     ] = None,
     systems: Annotated[
@@ -304,7 +304,18 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
     """Whether the arguments name stored runs: not where one is a file; with a store they do."""
     if any(argument == "self" or Path(argument).exists() for argument in arguments):
         return False
-    return store is not None or all(_RUN.fullmatch(argument) for argument in arguments)
+    return store is not None or all(_RUN.fullmatch(argument) or _is_stored(argument) for argument in arguments)
+
+
+def _is_stored(name: str) -> bool:
+    """Whether the usual store has a run of this name: a system's, a tag, ``latest``."""
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.runs import Store
+
+    try:
+        return bool(Store().resolve(name))
+    except DialgaugeError:
+        return name.partition(":")[0] == "latest"
 
 
 def _require_files(files: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ app = application("The run store as web pages on this machine.")
 def explore(
     runs: Annotated[
         list[str] | None,
-        Argument(metavar="[RUN...]", help="Open this run, or compare these (ids or unique prefixes)."),
+        Argument(metavar="[RUN...]", help="Open this run, or compare these (ids, systems, tags or latest)."),
     ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")

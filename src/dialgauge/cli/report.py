@@ -23,7 +23,7 @@ _PAGE = Path("report.html")
 
 @app.command()
 def report(
-    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
+    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids, systems, tags or latest).")],
     html: Annotated[
         Path | None, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write. Default: report.html.")
     ] = None,

@@ -135,7 +135,7 @@ def annotate(
 
 @app.command()
 def compare(
-    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids or unique prefixes).")],
+    runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids, systems, tags or latest).")],
     testing: comparing.Testing,
     request: comparing.Request,
     output: comparing.ComparisonOutput,
@@ -147,7 +147,7 @@ def compare(
 @app.command()
 def rm(
     runs: Annotated[
-        list[str], Argument(metavar="RUN", help="Runs (ids or unique prefixes), or names of unfinished work.")
+        list[str], Argument(metavar="RUN", help="Runs (ids, systems, tags or latest), or names of unfinished work.")
     ],
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     store: StoreOption = None,

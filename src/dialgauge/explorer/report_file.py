@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from dialgauge._version import __version__
@@ -26,7 +27,7 @@ from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
-from dialgauge.explorer.templating import render, templates
+from dialgauge.explorer.templating import render, shown, templates
 from dialgauge.files import atomic
 from dialgauge.presentation import DialogueView, pages_of, run_charts
 from dialgauge.report import RunSet, drawn, markdown, run_tables
@@ -130,7 +131,7 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         version=__version__,
         made=datetime.now(UTC),
     )
-    return compact(text)
+    return _without_folders(compact(text), runs)
 
 
 def report_markdown(runs: Sequence[Run]) -> str:
@@ -141,7 +142,7 @@ def report_markdown(runs: Sequence[Run]) -> str:
         own = [run for run in runs if run.kind == kind]
         heading = f"### {kind}\n\n" if len(kinds) > 1 else ""
         parts.append(heading + _summary(own))
-    return "\n".join(parts)
+    return _without_folders("\n".join(parts), runs)
 
 
 def _summary(runs: Sequence[Run]) -> str:
@@ -301,6 +302,15 @@ class _FileLinks:
 
     def side(self, runs: Iterable[str], dialogue: str, measure: str = "") -> str:
         return self.dialogue(next(iter(runs), ""), dialogue)
+
+
+def _without_folders(text: str, runs: Sequence[Run]) -> str:
+    """The same without the folders of this machine: files go by their names in what is mailed."""
+    named = {word for run in runs for word in (*run.manifest.command, *(given.path for given in run.manifest.inputs))}
+    paths = sorted((path for path in named if PurePath(path).is_absolute()), key=len, reverse=True)
+    for path in paths:
+        text = text.replace(html.escape(shown(path)), html.escape(shown(PurePath(path).name)))
+    return text
 
 
 def style_sheet() -> str:

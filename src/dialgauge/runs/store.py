@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from dialgauge.runs.sql_process import LimitedAnswer
 
 ENVIRONMENT = "DIALGAUGE_RUNS"
+#: In place of an id: the newest run, of a kind where that is named after a colon.
+LATEST = "latest"
 
 _PATIENCE = 60.0  # seconds; annotations are locked for the time of reading and writing a small file
 
@@ -188,11 +190,15 @@ class Store:
         return [run.manifest for run in self.survey().runs]
 
     def open(self, id: str) -> Run:
-        """The run with this id, or the only one whose id begins so."""
+        """The run with this id, or what else :meth:`resolve` takes."""
         return Run.load(self.folder / self.resolve(id))
 
     def resolve(self, id: str, *, unfinished: bool = False) -> str:
-        """The full id for an id or a prefix that fits one run only; names of unfinished work too, if asked for."""
+        """The full id for whatever a person calls a run by.
+
+        An id or a prefix that fits one run only; ``latest``, ``latest:KIND``; the name of a system or a tag, of which
+        the newest run is meant. Names of unfinished work too, if asked for.
+        """
         if is_run_id(id) and (self.folder / id).is_dir():
             return id
         names = [*self._names(), *(self.unfinished() if unfinished else ())]
@@ -202,6 +208,8 @@ class Store:
         matches = [name for name in names if name.startswith(start) and name.endswith(end)] if id else []
         if len(matches) == 1:
             return matches[0]
+        if (named := self._named(id)) is not None:
+            return named
         if matches:
             shown = ", ".join(matches[:3]) + (", ..." if len(matches) > 3 else "")
             raise DialgaugeError(
@@ -209,6 +217,27 @@ class Store:
             )
         hint = nearest(id, names) if names else " The store is empty."
         raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))
+
+    def _named(self, name: str) -> str | None:
+        """The newest run that a name means."""
+        word, _, kind = name.partition(":")
+        runs = self.survey().runs
+        if word == LATEST:
+            fitting = [run for run in runs if not kind or run.kind == kind]
+            if kind and not fitting:
+                kinds = sorted({run.kind for run in runs})
+                hint = nearest(kind, kinds)
+                raise DialgaugeError(f"there is no run of the kind '{kind}'.{hint}", file=str(self.folder))
+        else:
+            fitting = [run for run in runs if run.name == name]
+            fitting = fitting or [run for run in runs if name in read_annotations(run.path).tags]
+        kinds = sorted({run.kind for run in fitting})
+        if word != LATEST and len(kinds) > 1:
+            raise DialgaugeError(
+                f"'{name}' has runs of the kinds {', '.join(kinds)}; give an id, or latest:{kinds[0]}",
+                file=str(self.folder),
+            )
+        return max((run.id for run in fitting), default=None)
 
     def remove(self, id: str) -> None:
         """Delete a run, whole or damaged, or unfinished work; it disappears by one rename.
