@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
-    from dialgauge.formats.held import SpooledDialogues, carries, hold, user_turns
+    from dialgauge.formats.held import SpooledByKey, SpooledDialogues, carries, hold, hold_by_key, user_turns
     from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
@@ -98,6 +98,7 @@ __all__ = [
     "Resource",
     "ResourceFormat",
     "Shard",
+    "SpooledByKey",
     "SpooledDialogues",
     "bulk_load",
     "carries",
@@ -109,6 +110,7 @@ __all__ = [
     "format_named",
     "formats",
     "hold",
+    "hold_by_key",
     "is_document",
     "is_frame",
     "is_silence",

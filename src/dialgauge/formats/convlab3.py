@@ -97,10 +97,7 @@ class ConvLab3(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = StateReader(part)
-        waiting = _DIALOGUES.decode(part.read(), part, notes)
-        waiting.reverse()
-        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
-            raw = waiting.pop()
+        for raw in _DIALOGUES.read(part, notes):
             _note_dropped(raw, notes)
             try:
                 turns = tuple([_turn(turn, number, states) for number, turn in enumerate(raw.turns)])

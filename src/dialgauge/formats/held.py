@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, overload
+from typing import IO, Any, TypeVar, overload
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.files import writing
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 #: Bytes of native JSON that are held in memory; as records they take three to five times as much.
 MOST_HELD = 48 << 20
@@ -25,62 +28,75 @@ MOST_HELD = 48 << 20
 _SAMPLED = 64
 #: Bytes that are read at once.
 _BLOCK = 1 << 20
-_ENCODER, _DECODER = msgspec.json.Encoder(), msgspec.json.Decoder(Dialogue)
+_ENCODER = msgspec.json.Encoder()
 _FIELDS = tuple(name for name in Turn.__struct_fields__ if name not in ("speaker", "text"))
 
 
 def hold(dialogues: Iterable[Dialogue]) -> Sequence[Dialogue]:
     """All of some dialogues: a list, or a file of them where they would take more than :data:`MOST_HELD`."""
-    held: list[Dialogue] = []
+    held, rest = _first(dialogues)
+    if rest is None:
+        return held
+    spooled = SpooledDialogues(held)
+    held.clear()
+    spooled.extend(rest)
+    return spooled
+
+
+def hold_by_key(items: Iterable[tuple[str, T]], kind: type[T]) -> Mapping[str, T]:
+    """The same for records of a kind, each with a key of its own."""
+    held, rest = _first(items)
+    if rest is None:
+        return dict(held)
+    spooled = SpooledByKey(kind, held)
+    held.clear()
+    spooled.extend(rest)
+    return spooled
+
+
+def _first(items: Iterable[S]) -> tuple[list[S], Iterator[S] | None]:
+    """Items up to the limit, and the others where there are any."""
+    held: list[S] = []
     sampled = 0
-    rest = iter(dialogues)
-    for dialogue in rest:
+    rest = iter(items)
+    for item in rest:
         if not len(held) % _SAMPLED:
-            sampled += len(_ENCODER.encode(dialogue))
-        held.append(dialogue)
+            sampled += len(_ENCODER.encode(item))
+        held.append(item)
         if sampled * len(held) > MOST_HELD * -(-len(held) // _SAMPLED):
-            spooled = SpooledDialogues(held)
-            held.clear()
-            spooled.extend(rest)
-            return spooled
-    return held
+            return held, rest
+    return held, None
 
 
-class SpooledDialogues(Sequence[Dialogue]):
-    """Dialogues whose JSON lies in a temporary file, which is gone with them.
+class Spool(Sequence[T]):
+    """Records whose JSON lies in a temporary file, which is gone with them.
 
     They are decoded each time they are asked for: what is asked for twice is equal, but not the same object.
     """
 
-    def __init__(self, dialogues: Iterable[Dialogue] = ()) -> None:
+    def __init__(self, kind: Any) -> None:
         with writing(Path(tempfile.gettempdir())):
             self._file: IO[bytes] = tempfile.TemporaryFile(prefix="dialgauge-")  # noqa: SIM115 (closed when collected)
-        #: Where each dialogue ends.
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        #: Where each record ends.
         self._ends = array("Q")
-        #: What any turn has, of that which it may have beside its text.
-        self.fields: set[str] = set()
-        self.user_turns = 0
-        self.extend(dialogues)
 
-    def extend(self, dialogues: Iterable[Dialogue]) -> None:
-        """More dialogues at the end."""
+    def extend(self, records: Iterable[T]) -> None:
+        """More records at the end."""
         end = self._ends[-1] if self._ends else 0
-        for dialogue in dialogues:
-            content = _ENCODER.encode(dialogue)
+        for record in records:
+            content = _ENCODER.encode(record)
             with writing(Path(tempfile.gettempdir())):
                 self._file.write(content)
             end += len(content)
             self._ends.append(end)
-            for turn in dialogue.turns:
-                self.user_turns += turn.speaker == "user"
-                self.fields.update(name for name in _FIELDS if getattr(turn, name) is not None)
         with writing(Path(tempfile.gettempdir())):
             self._file.flush()
 
     def __len__(self) -> int:
         return len(self._ends)
 
-    def __iter__(self) -> Iterator[Dialogue]:
+    def __iter__(self) -> Iterator[T]:
         begin = place = 0
         while place < len(self._ends):
             stop = place + 1
@@ -89,19 +105,19 @@ class SpooledDialogues(Sequence[Dialogue]):
             block = memoryview(self._read(begin, self._ends[stop - 1]))
             start = begin
             for end in self._ends[place:stop]:
-                yield _DECODER.decode(block[start - begin : end - begin])
+                yield self._decoder.decode(block[start - begin : end - begin])
                 start = end
             begin, place = start, stop
 
     @overload
-    def __getitem__(self, which: int) -> Dialogue: ...
+    def __getitem__(self, which: int) -> T: ...
     @overload
-    def __getitem__(self, which: slice) -> list[Dialogue]: ...
-    def __getitem__(self, which: int | slice) -> Dialogue | list[Dialogue]:
+    def __getitem__(self, which: slice) -> list[T]: ...
+    def __getitem__(self, which: int | slice) -> T | list[T]:
         if isinstance(which, slice):
             return [self[place] for place in range(len(self))[which]]
         place = range(len(self))[which]
-        return _DECODER.decode(self._read(self._ends[place - 1] if place else 0, self._ends[place]))
+        return self._decoder.decode(self._read(self._ends[place - 1] if place else 0, self._ends[place]))
 
     def _read(self, start: int, end: int) -> bytes:
         if hasattr(os, "pread"):  # several threads may read at once
@@ -110,10 +126,87 @@ class SpooledDialogues(Sequence[Dialogue]):
         return self._file.read(end - start)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} dialogues in a temporary file>"
+        return f"<{len(self):,} records in a temporary file>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (list(self),)
+
+
+class SpooledDialogues(Spool[Dialogue]):
+    """Dialogues in a temporary file, and what is known of all of them."""
+
+    def __init__(self, dialogues: Iterable[Dialogue] = ()) -> None:
+        super().__init__(Dialogue)
+        #: What any turn has, of that which it may have beside its text.
+        self.fields: set[str] = set()
+        self.user_turns = 0
+        self.extend(dialogues)
+
+    def extend(self, records: Iterable[Dialogue]) -> None:
+        """More dialogues at the end."""
+        super().extend(map(self._noted, records))
+
+    def _noted(self, dialogue: Dialogue) -> Dialogue:
+        for turn in dialogue.turns:
+            self.user_turns += turn.speaker == "user"
+            self.fields.update(name for name in _FIELDS if getattr(turn, name) is not None)
+        return dialogue
+
+
+class SpooledByKey(Mapping[str, T]):
+    """Records in a temporary file by their keys, in the order in which they came."""
+
+    def __init__(self, kind: type[T], items: Iterable[tuple[str, T]] = ()) -> None:
+        self._places: dict[str, int] = {}
+        self._records: Spool[T] = Spool(kind)
+        self.extend(items)
+
+    def extend(self, items: Iterable[tuple[str, T]]) -> None:
+        """More records at the end; a key must not come twice."""
+        self._records.extend(self._placed(items))
+
+    def _placed(self, items: Iterable[tuple[str, T]]) -> Iterator[T]:
+        for key, record in items:
+            self._places[key] = len(self._places)
+            yield record
+
+    def __getitem__(self, key: str) -> T:
+        return self._records[self._places[key]]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def items(self) -> ItemsView[str, T]:
+        """Keys with their records, read block by block."""
+        return _Items(self, self._records)
+
+    def values(self) -> ValuesView[T]:
+        """The records, read block by block."""
+        return _Values(self, self._records)
+
+
+class _Items(ItemsView[str, T]):
+    def __init__(self, mapping: Mapping[str, T], records: Iterable[T]) -> None:
+        super().__init__(mapping)
+        self._keys, self._records = mapping.keys(), records
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        return zip(self._keys, self._records, strict=True)
+
+
+class _Values(ValuesView[T]):
+    def __init__(self, mapping: Mapping[str, T], records: Iterable[T]) -> None:
+        super().__init__(mapping)
+        self._records = records
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._records)
 
 
 def carries(dialogues: Iterable[Dialogue], field: str) -> bool:

@@ -42,9 +42,9 @@ class LargeArray:
 
 
 class LargeObject:
-    """The array that is a member of a JSON object, element by element as those of :class:`LargeArray`."""
+    """A JSON object, or the array that is one of its members, as :class:`LargeArray`."""
 
-    def __init__(self, part: Part, listed: str) -> None:
+    def __init__(self, part: Part, listed: str | None = None) -> None:
         self._part, self._listed = part, listed
 
     def __iter__(self) -> Iterator[Raw]:

@@ -15,6 +15,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, decode
+from dialgauge.formats.large_json import LargeArray, LargeObject
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")
@@ -64,6 +65,12 @@ class Keyed(Generic[T]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return [(key.text, item) for key, item in decode(self._whole, content, part).items()]
 
+    def read(self, part: Part, notes: Notes) -> Iterator[tuple[str, T]]:
+        """The same of a file, which is let go as it is read; a large one is decoded dialogue by dialogue."""
+        if part.is_large:
+            return _each(self._item, LargeObject(part).members(), part, notes)
+        return _let_go(self.decode(part.read(), part, notes))
+
 
 class Listed(Generic[T]):
     """A JSON array of dialogues (or of turns), each with its id under ``key``."""
@@ -84,12 +91,26 @@ class Listed(Generic[T]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return decode(self._whole, content, part)
 
+    def read(self, part: Part, notes: Notes) -> Iterator[T]:
+        """The same of a file, which is let go as it is read; a large one is decoded element by element."""
+        if not part.is_large:
+            return _let_go(self.decode(part.read(), part, notes))
+        named = ((self._name(raw, number), raw) for number, raw in enumerate(LargeArray(part), start=1))
+        return (item for _, item in _each(self._item, named, part, notes))
+
     def _name(self, raw: msgspec.Raw, number: int) -> str:
         try:
             name = _NAMED.decode(raw).get(self._key)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             name = None
         return name if isinstance(name, str) else f"number {number}"
+
+
+def _let_go(items: list[T]) -> Iterator[T]:
+    """Items that nobody holds once they were given, so that two forms of a file are never whole in memory."""
+    items.reverse()
+    while items:
+        yield items.pop()
 
 
 def _each(

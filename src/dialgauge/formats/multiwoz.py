@@ -78,10 +78,7 @@ class MultiWoz(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)
-        waiting = _FILE.decode(part.read(), part, notes)
-        waiting.reverse()
-        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
-            identifier, raw = waiting.pop()
+        for identifier, raw in _FILE.read(part, notes):
             try:
                 dialogue = reader.dialogue(identifier, raw)
             except DialgaugeError as error:

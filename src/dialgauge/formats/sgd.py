@@ -88,10 +88,7 @@ class Sgd(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader()
-        waiting = _FILE.decode(part.read(), part, notes)
-        waiting.reverse()
-        while waiting:  # what has been read is let go, so that both forms of the file are never whole in memory
-            raw = waiting.pop()
+        for raw in _FILE.read(part, notes):
             if raw.goal:
                 raise DialgaugeError(
                     "it records a goal, which SGD's format does not have and which would be lost; read the file as "

@@ -69,12 +69,9 @@ def placeholders(response: str) -> tuple[str, ...]:
     return tuple(_PLACEHOLDER.findall(response.lower())) if "[" in response else ()
 
 
-def unknown_placeholders(responses: list[str]) -> Counter[str]:
+def unknown_placeholders(response: str) -> list[str]:
     """Names in brackets that no class has: the evaluation cannot see them."""
-    unknown = set().union(*map(placeholders, responses)) - CLASSES.keys()
-    if not unknown:
-        return Counter()
-    return Counter(name for response in responses for name in placeholders(response) if name in unknown)
+    return [name for name in placeholders(response) if name not in CLASSES]
 
 
 @lru_cache(1 << 16)

@@ -8,20 +8,19 @@ print(tasks.explain("mul0003"))
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, overload
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.columns import ColumnTable
-from dialgauge.dialogue import dialogue_key
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import bulk_load, file_name, named_files, system_names
+from dialgauge.formats import SpooledByKey, bulk_load, file_name, named_files, system_names
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -55,6 +54,7 @@ from dialgauge.tasks.results import KIND, LEAST_ASKED, TaskRuns
 from dialgauge.tasks.rules import (
     RULES,
     JudgedDialogue,
+    Verdicts,
     fitting_rows,
     judge_grounded,
     judge_mwzeval,
@@ -75,6 +75,8 @@ from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
+#: Dialogues whose texts are compared with references at a time.
+_BLEU_BLOCK = 1 << 12
 #: A prediction file, or what one holds.
 Predictions: TypeAlias = str | Path | TaskPredictions
 
@@ -216,7 +218,7 @@ class TaskEvaluation:
         options = self.options
         how = Resampling(options.resamples, options.seed) if options.resamples else None
         evidence = self._evidence(system, judged)
-        coverage = _coverage(judged, system, counted=options.missing == "fail")
+        coverage = self._coverage(system, counted=options.missing == "fail")
         scores = self._scores(evidence, signature, coverage, how)
         return new_run(
             kind=KIND,
@@ -236,9 +238,7 @@ class TaskEvaluation:
                 "human": self.human_values if human else {},
                 "request_precision": self._request_precisions(evidence),
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
-                "missing_dialogues": [
-                    each.id for key, each in self.gold.dialogues.items() if key not in system.dialogues
-                ],
+                "missing_dialogues": [name for key, name in self.gold.names.items() if key not in system.lengths],
             },
             notes=[*notes, *(Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items())],
         )
@@ -246,7 +246,7 @@ class TaskEvaluation:
     def _sums(self, scores: Scores, evidence: TaskEvidence) -> dict[str, Callable[[], ColumnTable]]:
         """What BLEU and Combined are made of, where they were scored: with it two systems can be compared."""
         measures = [each for each in self.measures if each.card.statistics and str(each) in scores.scores]
-        ids = [each.id for each in self.gold.dialogues.values()]
+        ids = list(self.gold.names.values())
         return {DIALOGUE_SUMS: partial(sums_table, measures, evidence, ids)} if measures else {}
 
     @cached_property
@@ -284,17 +284,27 @@ class TaskEvaluation:
             )
         return mode
 
-    def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
+    def _judge(self, system: TaskPredictions, mode: DomainMode) -> Sequence[JudgedDialogue]:
+        """All dialogues; of what lies in a file only the verdicts are kept."""
         with bulk_load():
-            return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
+            judged = (self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items())
+            if not any(isinstance(each, SpooledByKey) for each in (self.gold.dialogues, system.dialogues)):
+                return list(judged)
+            verdicts = [each.verdicts for each in judged]
+        return _JudgedAgain(
+            verdicts, lambda key, known: self._judged(key, self.gold.dialogues[key], system, mode, known), self.gold
+        )
 
-    @cached_property
-    def fitting(self) -> dict[str, dict[str, int]]:
-        """By dialogue and domain of its goal what fits it in the database: for all systems the same."""
-        return {key: fitting_rows(gold, self.town) for key, gold in self.gold.dialogues.items()}
-
-    def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
-        if key not in system.dialogues:
+    def _judged(
+        self,
+        key: str,
+        gold: GoldTask,
+        system: TaskPredictions,
+        mode: DomainMode,
+        known: Verdicts | None = None,
+    ) -> JudgedDialogue:
+        """One dialogue of a system beside its gold; what is ``known`` of it is not judged again."""
+        if key not in system.lengths:
             failed = missing_verdict(gold)
             standard = failed if self.options.missing == "fail" else None
             return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
@@ -302,46 +312,57 @@ class TaskEvaluation:
         states = states_of(turns, gold, own=system.has_states)
         estimate = estimated_domains(states)
         active = active_domains(turns, estimate, mode)
-        fitting = self.fitting[key]
-        return JudgedDialogue(
-            gold,
-            turns,
-            states,
-            {
+        if known is None:
+            fitting = fitting_rows(gold, self.town)
+            known = {
                 "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
                 "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
-            },
-            active,
-        )
+            }
+        return JudgedDialogue(gold, turns, states, known, active)
 
     def _evidence(
         self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
     ) -> TaskEvidence:
         obstacle = self._bleu_obstacle if bleu else "the references are these responses"
+        verdicts, answered = _verdicts_of(judged), [self._answered(key, system) for key in self.gold.turns]
         return TaskEvidence(
-            {rules: [each.verdicts[rules] for each in judged] for rules in RULES},
-            [len(each.turns) for each in judged],
-            obstacle or self._bleu_sums(judged),
-            [turn.response for key, turns in system.dialogues.items() for turn in turns[: self._length(key)]],
+            {rules: [each[rules] for each in verdicts] for rules in RULES},
+            answered,
+            obstacle or self._bleu_sums(system, answered),
+            _Responses(system, self.gold),
         )
 
-    def _length(self, key: str) -> int:
+    def _answered(self, key: str, system: TaskPredictions) -> int:
         """How many turns of a dialogue count: what a system says after its end answers nobody."""
-        return len(self.gold.dialogues[key].answers)
+        return min(system.lengths.get(key, 0), self.gold.turns[key])
 
-    def _bleu_sums(self, judged: Sequence[JudgedDialogue]) -> NDArray[np.float64]:
+    def _coverage(self, system: TaskPredictions, *, counted: bool) -> Coverage:
+        """How much there is; with ``counted``, dialogues that are missing are scored, as failed."""
+        gold, there = self.gold.turns, len(system.lengths)
+        turns = sum(self._answered(key, system) for key in gold)
+        missing = sum(length for key, length in gold.items() if key not in system.lengths)
+        return Coverage(
+            {
+                "dialogues": _count(len(gold), there, len(gold) if counted else there),
+                "turns": _count(sum(gold.values()), turns, turns + missing if counted else turns),
+            },
+            policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
+        )
+
+    def _bleu_sums(self, system: TaskPredictions, answered: Sequence[int]) -> NDArray[np.float64]:
+        """Some dialogues at a time: all n-grams of all texts would not fit."""
         references = self.references
         if references is None:
             raise TypeError("there are no references")
-        answered = [bool(each.turns) for each in judged]
-        sums = np.zeros((len(judged), STATISTICS))
-        sums[answered] = references.statistics(
-            {
-                key: [cleaned(turn.response) for turn in each.turns]
-                for key, each in zip(self.gold.dialogues, judged, strict=True)
-                if each.turns
+        sums = np.zeros((len(answered), STATISTICS))
+        there = [(place, key) for place, key in enumerate(self.gold.turns) if answered[place]]
+        for start in range(0, len(there), _BLEU_BLOCK):
+            block = there[start : start + _BLEU_BLOCK]
+            responses = {
+                key: [cleaned(turn.response) for turn in system.dialogues[key][: answered[place]]]
+                for place, key in block
             }
-        )
+            sums[[place for place, _ in block]] = references.statistics(responses)
         return sums.T
 
     @cached_property
@@ -362,7 +383,7 @@ class TaskEvaluation:
             states="file" if system.has_states else f"gold={GOLD_STATES}",
             missing=self.options.missing,
             dialogues=str(len(system.dialogues)),
-            turns=str(sum(min(len(turns), self._length(key)) for key, turns in system.dialogues.items())),
+            turns=str(sum(self._answered(key, system) for key in system.lengths)),
             gold=self.gold.checksum,
             database=self.town.checksum,
         )
@@ -379,7 +400,7 @@ class TaskEvaluation:
                 SystemEvidence(
                     evidence=evidence,
                     measures=measures,
-                    dialogues=[each.id for each in self.gold.dialogues.values()],
+                    dialogues=list(self.gold.names.values()),
                     signature=signed,
                     coverage=coverage,
                     left_out=left_out,
@@ -389,6 +410,46 @@ class TaskEvaluation:
             how,
         )
         return tasks.joined(more)
+
+
+class _JudgedAgain(Sequence[JudgedDialogue]):
+    """Dialogues that are put beside their verdicts each time they are asked for."""
+
+    def __init__(
+        self,
+        verdicts: list[Verdicts],
+        beside: Callable[[str, Verdicts], JudgedDialogue],
+        gold: GoldTasks,
+    ) -> None:
+        self.verdicts, self._beside, self._keys = verdicts, beside, list(gold.turns)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @overload
+    def __getitem__(self, which: int) -> JudgedDialogue: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[JudgedDialogue]: ...
+    def __getitem__(self, which: int | slice) -> JudgedDialogue | list[JudgedDialogue]:
+        if isinstance(which, slice):
+            return [self[place] for place in range(len(self))[which]]
+        return self._beside(self._keys[which], self.verdicts[which])
+
+
+def _verdicts_of(judged: Sequence[JudgedDialogue]) -> list[Verdicts]:
+    return judged.verdicts if isinstance(judged, _JudgedAgain) else [each.verdicts for each in judged]
+
+
+class _Responses:
+    """What a system says before the dialogues end, in its own order."""
+
+    def __init__(self, system: TaskPredictions, gold: GoldTasks) -> None:
+        self._system, self._gold = system, gold
+
+    def __iter__(self) -> Iterator[str]:
+        return (
+            turn.response for key, turns in self._system.dialogues.items() for turn in turns[: self._gold.turns[key]]
+        )
 
 
 def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
@@ -441,20 +502,6 @@ def _references(given: str | Path | References | None, are: ReferenceKind | None
     return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
 
 
-def _coverage(judged: Sequence[JudgedDialogue], system: TaskPredictions, *, counted: bool) -> Coverage:
-    """How much there is; with ``counted``, dialogues that are missing are scored, as failed."""
-    there, gold = len(system.dialogues), sum(len(each.gold.answers) for each in judged)
-    turns = sum(len(each.turns) for each in judged)
-    missing = sum(len(each.gold.answers) for each in judged if dialogue_key(each.gold.id) not in system.dialogues)
-    return Coverage(
-        {
-            "dialogues": _count(len(judged), there, len(judged) if counted else there),
-            "turns": _count(gold, turns, turns + missing if counted else turns),
-        },
-        policy="a missing dialogue has failed" if counted else "under mwzeval a missing dialogue is not counted",
-    )
-
-
 def _interval(how: Resampling | None, scores: Scores) -> str:
     """How the intervals of a run are made: as most are, or all; a score with another method says it itself."""
     own = {Signature.parse(score.signature).get("interval", str(how)) for score in scores.scores.values()}
@@ -469,9 +516,9 @@ def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None
     """How many domains the lists or the placeholders of a file give a turn on average, where they are what counts."""
     if mode == "state":
         return None
-    turns = [turn for each in system.dialogues.values() for turn in each]
+    turns = (turn for each in system.dialogues.values() for turn in each)
     named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
-    return sum(map(len, named)) / len(turns)
+    return sum(map(len, named)) / system.turns
 
 
 def _request_precision(evidence: TaskEvidence) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Keyed, Notes, Part, decode, recognise, resolve
+from dialgauge.formats import Keyed, Notes, Part, decode, hold_by_key, recognise, resolve
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
 from dialgauge.worlds.town import DONT_CARE
@@ -111,25 +111,35 @@ _SPANS = msgspec.json.Decoder(list[tuple[str, str, str, int, int]])
 class GoldTasks:
     """The dialogues of a gold file, by key (case and ``.json`` do not count)."""
 
-    def __init__(self, dialogues: Sequence[GoldTask], source: str = "") -> None:
+    def __init__(self, dialogues: Iterable[GoldTask], source: str = "") -> None:
         self.source = source
-        self.dialogues = {dialogue_key(each.id): each for each in dialogues}
-        if len(self.dialogues) < len(dialogues):
-            raise DialgaugeError("two dialogues have the same id (case and .json are ignored)", file=source or None)
+        #: Dialogue to its name and the number of its turns.
+        self.turns: dict[str, int] = {}
+        self.names: dict[str, str] = {}
+        self.dialogues: Mapping[str, GoldTask] = hold_by_key(map(self._keyed, dialogues), GoldTask)
+
+    def _keyed(self, task: GoldTask) -> tuple[str, GoldTask]:
+        key = dialogue_key(task.id)
+        if key in self.turns:
+            raise DialgaugeError(
+                "two dialogues have the same id (case and .json are ignored)", file=self.source or None
+            )
+        self.turns[key], self.names[key] = len(task.answers), task.id
+        return key, task
 
     def __len__(self) -> int:
         return len(self.dialogues)
 
     @cached_property
-    def references(self) -> dict[str, list[str]]:
+    def references(self) -> Mapping[str, list[str]]:
         """The reference ``mwz21-span``: human responses by dialogue and turn, values replaced by classes."""
-        return {key: each.references() for key, each in self.dialogues.items()}
+        return hold_by_key(((key, each.references()) for key, each in self.dialogues.items()), list[str])
 
     @cached_property
     def checksum(self) -> str:
         """Of everything that can change a verdict."""
         digest = hashlib.sha256()
-        for key in sorted(self.dialogues):
+        for key in sorted(self.turns):
             each = self.dialogues[key]
             goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
             digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
@@ -143,17 +153,17 @@ class GoldTasks:
 
 def read_gold(source: str | Path) -> GoldTasks:
     """The gold side of a MultiWOZ file (the ``data.json`` of 2.0 to 2.4, or a split of it)."""
-    parts = resolve(source)
-    dialogues = [each for part in parts for each in _read_part(part)]
-    if not dialogues:
+    gold = GoldTasks((each for part in resolve(source) for each in _read_part(part)), str(source))
+    if not gold.dialogues:
         raise DialgaugeError("it holds no dialogues", file=str(source))
-    return GoldTasks(dialogues, str(source))
+    return gold
 
 
-def _read_part(part: Part) -> list[GoldTask]:
+def _read_part(part: Part) -> Iterator[GoldTask]:
     reader = _Reader(part)
     try:
-        return [reader.dialogue(name, raw) for name, raw in _FILE.decode(part.read(), part, Notes())]
+        for name, raw in _FILE.read(part, Notes()):
+            yield reader.dialogue(name, raw)
     except DialgaugeError as error:
         raise _other_file(part) or error from error
 

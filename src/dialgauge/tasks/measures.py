@@ -5,7 +5,7 @@ Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class TaskEvidence:
         verdicts: Mapping[Rules, Sequence[DialogueVerdict | None]],
         turns: Sequence[int],
         bleu: NDArray[np.float64] | str,
-        responses: Sequence[str],
+        responses: Iterable[str],
     ) -> None:
         self.verdicts = verdicts
         self.turns = np.array(turns, np.float64)

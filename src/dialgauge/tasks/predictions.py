@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, resolve, system_name
+from dialgauge.formats import DEFAULT_LIMIT, Keyed, Notes, Part, bulk_load, hold_by_key, resolve, system_name
 from dialgauge.tasks.delexical import DOMAINS, placeholders, unknown_placeholders
 from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState, format_name
 from dialgauge.text import Note, counted
@@ -26,6 +26,8 @@ DomainMode: TypeAlias = Literal["file", "state", "placeholders"]
 MODES: tuple[DomainMode, ...] = ("file", "state", "placeholders")
 #: How many odd names a note lists, and how many characters of an odd state.
 _SHOWN, _EXCERPT = 5, 40
+#: Distinct states of a file that are remembered.
+_REMEMBERED = 1 << 16
 
 
 class TaskTurn(Struct, eq=False, gc=False):
@@ -43,12 +45,22 @@ class TaskPredictions:
         self.name = name
         self.source = source
         self.dialogues = dialogues
-        turns = [turn for each in dialogues.values() for turn in each]
-        self.turns = len(turns)
+        #: Dialogue to the number of its turns.
+        self.lengths: dict[str, int] = {}
         #: All or nothing: one turn without a state, and gold states are used for all.
-        self.stateless = sum(turn.state is None for turn in turns)
-        self.listless = sum(turn.active is None for turn in turns)
-        self.unknown = unknown_placeholders([turn.response for turn in turns])
+        self.stateless = self.listless = 0
+        self.unknown: Counter[str] = Counter()
+        #: The domains that states and lists of turns name, each combination with its turns.
+        self._named: Counter[tuple[str, ...]] = Counter()
+        for key, turns in dialogues.items():
+            self.lengths[key] = len(turns)
+            for turn in turns:
+                self.stateless += turn.state is None
+                self.listless += turn.active is None
+                if unknown := unknown_placeholders(turn.response):
+                    self.unknown.update(unknown)
+                self._named[(*(turn.state or ()), *(turn.active or ()))] += 1
+        self.turns = sum(self.lengths.values())
 
     @property
     def has_states(self) -> bool:
@@ -62,11 +74,11 @@ class TaskPredictions:
 
     def require_known(self, gold: GoldTasks) -> None:
         """Every dialogue must be one of the gold file."""
-        for key in self.dialogues:
-            if key not in gold.dialogues:
+        for key in self.lengths:
+            if key not in gold.turns:
                 raise DialgaugeError(
                     "the gold file has no such dialogue; is it from the same dataset and split?"
-                    f"{nearest(key, gold.dialogues, listed=False)}",
+                    f"{nearest(key, gold.turns, listed=False)}",
                     file=self.source or self.name,
                     dialogue=key,
                 )
@@ -89,9 +101,7 @@ class TaskPredictions:
     def length_notes(self, gold: GoldTasks) -> list[str]:
         """Where responses and gold turns are not equally many: they are aligned from the start, and nothing else."""
         lengths = [
-            (each.id, len(self.dialogues[key]), len(each.answers))
-            for key, each in gold.dialogues.items()
-            if key in self.dialogues
+            (gold.names[key], self.lengths[key], turns) for key, turns in gold.turns.items() if key in self.lengths
         ]
         fewer = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there < wanted]
         more = [f"{name} {there} of {wanted}" for name, there, wanted in lengths if there > wanted]
@@ -133,13 +143,10 @@ class TaskPredictions:
 
     def _strange_domains(self) -> Counter[str]:
         """Names that are no domain, each with its turns; writing 'Hotel' for 'hotel' makes a state disappear."""
-        turns = [turn for each in self.dialogues.values() for turn in each]
-        names: set[str] = set()
-        names.update(*(turn.state for turn in turns if turn.state), *(turn.active for turn in turns if turn.active))
-        strange = names.difference(DOMAINS)
-        return Counter(
-            name for turn in turns if strange for name in strange & {*(turn.state or ()), *(turn.active or ())}
-        )
+        strange: Counter[str] = Counter()
+        for names, count in self._named.items():
+            strange.update(dict.fromkeys(set(names).difference(DOMAINS), count))
+        return strange
 
 
 def _some(places: Sequence[str]) -> str:
@@ -181,17 +188,22 @@ def predictions_from(name: str, dialogues: Mapping[str, Sequence[Mapping[str, An
 
 
 def _predictions(parts: Iterable[Part], name: str, source: str) -> TaskPredictions:
-    dialogues: dict[str, list[TaskTurn]] = {}
-    with bulk_load():
+    seen: set[str] = set()
+
+    def keyed() -> Iterator[tuple[str, list[TaskTurn]]]:
         for part in parts:
             for key, turns in _read_part(part):
-                if key in dialogues:
+                if key in seen:
                     raise DialgaugeError("two dialogues have this id (case and .json are ignored)",
                                          file=part.name, dialogue=key)  # fmt: skip
-                dialogues[key] = turns
-    if not any(dialogues.values()):
+                seen.add(key)
+                yield key, turns
+
+    with bulk_load():
+        predictions = TaskPredictions(name, hold_by_key(keyed(), list[TaskTurn]), source)
+    if not predictions.turns:
         raise DialgaugeError("it holds no responses", file=source or name)
-    return TaskPredictions(name, dialogues, source)
+    return predictions
 
 
 class _Pairs(dict[tuple[str, str], tuple[str, str]]):
@@ -222,11 +234,13 @@ class _States(dict[bytes, TaskState]):
 
     def __missing__(self, content: bytes) -> TaskState:
         slots = self._slots
+        if len(self) > _REMEMBERED:
+            self.clear()
         state = self[content] = {domain: slots[bytes(raw)] for domain, raw in _STATE.decode(content).items()}
         return state
 
 
-def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
+def _read_part(part: Part) -> Iterator[tuple[str, list[TaskTurn]]]:
     states = _States()
 
     def turns(entries: Sequence[_Entry], dialogue: str) -> list[TaskTurn]:
@@ -243,12 +257,12 @@ def _read_part(part: Part) -> list[tuple[str, list[TaskTurn]]]:
             number, message = _unreadable_state(entries, states)
             raise DialgaugeError(message, file=part.name, dialogue=dialogue, turn=number) from error
 
-    return [(dialogue_key(name), turns(entries, name)) for name, entries in _entries(part)]
+    return ((dialogue_key(name), turns(entries, name)) for name, entries in _entries(part))
 
 
-def _entries(part: Part) -> list[tuple[str, list[_Entry]]]:
+def _entries(part: Part) -> Iterator[tuple[str, list[_Entry]]]:
     try:
-        return _FILE.decode(part.read(), part, Notes())
+        yield from _FILE.read(part, Notes())
     except DialgaugeError as error:
         name = format_name(part)
         if name == "multiwoz":
@@ -290,10 +304,8 @@ def _fault(content: bytes) -> str | None:
 
 def human_responses(gold: GoldTasks) -> TaskPredictions:
     """The wizards of the corpus as a system: their own words, delexicalised, with gold states."""
-    dialogues = {
-        key: [TaskTurn(_bracketed(text)) for text in references] for key, references in gold.references.items()
-    }
-    return TaskPredictions("human", dialogues)
+    turns = ((key, [TaskTurn(_bracketed(text)) for text in references]) for key, references in gold.references.items())
+    return TaskPredictions("human", hold_by_key(turns, list[TaskTurn]))
 
 
 _BRACKETED = {

@@ -74,13 +74,17 @@ class DialogueVerdict(Struct, frozen=True, gc=False):
         )
 
 
+#: The verdicts of both rule sets on a dialogue.
+Verdicts: TypeAlias = Mapping[Rules, DialogueVerdict | None]
+
+
 class JudgedDialogue(Struct, frozen=True, eq=False, gc=False):
     """One dialogue of a system beside its gold, with the verdicts of both rule sets."""
 
     gold: GoldTask
     turns: Sequence[TaskTurn]
     states: Sequence[TaskState]
-    verdicts: Mapping[Rules, DialogueVerdict | None]
+    verdicts: Verdicts
     #: The domains that each turn is taken to be about under ``mwzeval``.
     active: Sequence[Sequence[str]] = ()
 
@@ -183,7 +187,7 @@ def judge_mwzeval(
             inform and goal.requestable <= provided[domain],
             offered[domain][0],
             offered[domain][1],
-            frozenset(provided[domain]),
+            _shared(frozenset(provided[domain])),
         )
         for domain, goal in gold.domains.items()
     }
@@ -262,8 +266,14 @@ def _grounded_verdict(goal: DomainGoal, last: tuple[int, bool, int] | None, prov
         inform and goal.requestable <= provided,
         last[0] if last else None,
         last[2] if last else 0,
-        frozenset(provided),
+        _shared(frozenset(provided)),
     )
+
+
+@lru_cache(1 << 12)
+def _shared(words: frozenset[str]) -> frozenset[str]:
+    """The same words for all that are equal: there are many verdicts, and few sets of words."""
+    return words
 
 
 def missing_verdict(gold: GoldTask) -> DialogueVerdict:
