@@ -51,6 +51,10 @@ class Notes:
         self.places: dict[str, list[str]] = {}
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
+        #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
+        #: its states are predicted.
+        self.understood = ""
+        self.says_predicted = False
         self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:
