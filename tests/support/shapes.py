@@ -148,7 +148,9 @@ def lists_of_trade(p: Predictions) -> Any:
 
 @shape
 def lists_of_pairs(p: Predictions) -> Any:
-    return {name: [[[key, value] for key, value in flat(state).items()] for state in states] for name, states in p.items()}
+    return {
+        name: [[[key, value] for key, value in flat(state).items()] for state in states] for name, states in p.items()
+    }
 
 
 @shape
@@ -172,12 +174,16 @@ def lists_of_slot_objects(p: Predictions) -> Any:
 
 @shape
 def texts_with_equals(p: Predictions) -> Any:
-    return {name: ["; ".join(f"{k}={v}" for k, v in flat(state).items()) for state in states] for name, states in p.items()}
+    return {
+        name: ["; ".join(f"{k}={v}" for k, v in flat(state).items()) for state in states] for name, states in p.items()
+    }
 
 
 @shape
 def texts_with_colons(p: Predictions) -> Any:
-    return {name: [", ".join(f"{k}: {v}" for k, v in flat(state).items()) for state in states] for name, states in p.items()}
+    return {
+        name: [", ".join(f"{k}: {v}" for k, v in flat(state).items()) for state in states] for name, states in p.items()
+    }
 
 
 @shape
@@ -279,7 +285,9 @@ def jsonl_of_dialogues(p: Predictions) -> bytes:
 
 @shape
 def jsonl_of_native_like_dialogues(p: Predictions) -> bytes:
-    return lines({"id": name, "turns": [{"turn": n, "state": s} for n, s in enumerate(states)]} for name, states in p.items())
+    return lines(
+        {"id": name, "turns": [{"turn": n, "state": s} for n, s in enumerate(states)]} for name, states in p.items()
+    )
 
 
 @shape
@@ -345,9 +353,7 @@ def csv_with_json(p: Predictions) -> bytes:
 
 @shape
 def csv_long(p: Predictions) -> bytes:
-    rows = (
-        (name, n, k, v) for name, n, state in turns(p) for k, v in (flat(state) or {"": ""}).items()
-    )
+    rows = ((name, n, k, v) for name, n, state in turns(p) for k, v in (flat(state) or {"": ""}).items())
     return table(rows, ["dialogue_id", "turn_id", "slot", "value"])
 
 

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
         BUILT_IN,
+        LAST_RESORT,
         BuiltIn,
+        format_example,
         format_listing,
         format_named,
         formats,
@@ -69,6 +71,7 @@ __all__ = [
     "ALL_FIELDS",
     "BUILT_IN",
     "DEFAULT_LIMIT",
+    "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",
     "SPECIAL",
@@ -94,6 +97,7 @@ __all__ = [
     "expand",
     "file_name",
     "first_object",
+    "format_example",
     "format_listing",
     "format_named",
     "formats",

@@ -33,7 +33,9 @@ _PREDICTED = _names(
     "prediction predictions predicted preds pred pr hypothesis hyp parsedstate modelstate systemstate "
     "generatedbelief generatedstate bspngen bspangen"
 )
-_NEUTRAL = _names("state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots")
+_NEUTRAL = _names(
+    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
+)
 _RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result")
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
@@ -58,12 +60,14 @@ _TELLING = {
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
 #: Domains that columns such as hotel_area may begin with; others must have several columns.
-_DOMAINS = frozenset("attraction bus hospital hotel police restaurant taxi train".split())
+_DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
 
 #: Names around all predictions of a file, and around the turns of a dialogue.
 WRAPPERS = frozenset(
-    _names("predictions data dialogues dialogs results outputs records rows items conversations test dev val validation")
+    _names(
+        "predictions data dialogues dialogs results outputs records rows items conversations test dev val validation"
+    )
 )
 TURN_LISTS = frozenset(_LISTS)
 _SYSTEMS = frozenset(("system", "sys", "assistant", "agent", "bot", "wizard", "operator"))
@@ -139,11 +143,13 @@ class Columns(Struct, frozen=True):
         if predicted and neutral and not gold and not slot:
             gold = neutral
         value = (first(_VALUE, apart=(*taken, slot, gold)) or state) if slot else ""
-        if slot and not value or slot == state or isinstance(sample.get(slot), Mapping | list):
+        if (slot and not value) or slot == state or isinstance(sample.get(slot), Mapping | list):
             slot = value = ""
         if turns in (state, predicted) and not isinstance(sample.get(turns), Mapping | list):
             turns = ""
-        wide, wide_gold = _wide(sample, {*taken, state, slot, value, gold}) if not (state or slot or turns) else ({}, {})
+        wide, wide_gold = (
+            _wide(sample, {*taken, state, slot, value, gold}) if not (state or slot or turns) else ({}, {})
+        )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
             turns, wide, wide_gold, says_predicted=bool(predicted),
@@ -160,7 +166,11 @@ class Columns(Struct, frozen=True):
             return {slot: row.get(name) for name, slot in self.wide.items()}
         written = row.get(self.state) if self.state else None
         domain = row.get(self.domain) if self.domain else None
-        if isinstance(domain, str) and isinstance(written, Mapping) and all(split_name(str(key)) is None for key in written):
+        if (
+            isinstance(domain, str)
+            and isinstance(written, Mapping)
+            and all(split_name(str(key)) is None for key in written)
+        ):
             return {domain: written} if not any(isinstance(value, Mapping) for value in written.values()) else written
         return written
 
@@ -187,7 +197,10 @@ def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], d
     for name in sample:
         if isinstance(name, str) and name not in taken:
             side = _SIDES.match(name)
-            sides[name] = (bool(side and side[1].lower() in ("gold", "gt", "true", "label")), name[side.end() :] if side else name)
+            sides[name] = (
+                bool(side and side[1].lower() in ("gold", "gt", "true", "label")),
+                name[side.end() :] if side else name,
+            )
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
     predicted: dict[str, str] = {}
     gold: dict[str, str] = {}

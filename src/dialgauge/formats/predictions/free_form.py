@@ -1,7 +1,7 @@
 """The format of last resort: predictions that no other format recognises, in any layout that can be understood.
 
-JSON, JSON Lines, CSV and TSV become plain Python, which :mod:`~dialgauge.formats.predictions.tolerant` understands. It is
-asked only where every other format has declined.
+JSON, JSON Lines, CSV and TSV become plain Python, which :mod:`~dialgauge.formats.predictions.tolerant` understands.
+It is asked only where every other format has declined.
 """
 
 from __future__ import annotations
@@ -47,17 +47,21 @@ class FreeForm(DialogueFormat):
             written = _json(content, part) if is_json else _table(decode_utf8(content, part.name), part)
             return iter(read_predictions(written, notes, cells=not is_json))
         except NotUnderstood as error:
-            raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=part.name) from error
+            raise DialgaugeError(
+                f"predictions cannot be found in it; missing: {error.missing}", file=part.name
+            ) from error
         except DialgaugeError as error:
             raise error.at(file=part.name) from error
 
 
 def problem(peek: Peek) -> NotUnderstood | None:
     """Why the beginning of a file cannot be understood; None where it can."""
+    written = sample(peek)
     try:
-        read_predictions(sample(peek), Notes(), cells=peek.shape == "text")
+        read_predictions(written, Notes(), cells=peek.shape == "text")
     except NotUnderstood as error:
-        return error
+        by_columns = isinstance(written, dict) and is_record(written) and len(peek.head) >= HEAD_BYTES - 3
+        return None if by_columns else error
     except (DialgaugeError, RecursionError):
         pass  # it has the layout, and something is wrong inside; reading says what
     return None
@@ -121,7 +125,7 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
     first = next((line for line in source if line.strip()), "")
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first:
-        raise NotUnderstood("dialogues, turns and states")
+        raise NotUnderstood("dialogues, turns and states, in JSON, JSON lines, CSV or TSV")
     rows: list[list[str]] = []
     reader = csv.reader(_after(first, source), delimiter=delimiter)
     try:

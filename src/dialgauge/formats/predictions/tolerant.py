@@ -136,8 +136,11 @@ def _dialogue(
         number = position if entry.turn is None else numbering.place(entry.turn)
         if number in turns:
             raise DialgaugeError("this turn appears twice; keep one of them", dialogue=name, turn=entry.turn)
-        gold = None if entry.gold is None else states.read(entry.gold, name, number)
-        turns[number] = Turn(speaker="user", predicted=states.read(entry.state, name, number), state=gold)
+        try:
+            gold = None if entry.gold is None else states.read(entry.gold, name, number)
+            turns[number] = Turn(speaker="user", predicted=states.read(entry.state, name, number), state=gold)
+        except DialgaugeError as error:
+            raise error.at(dialogue=name, turn=number) from error
     length = max(turns) + 1
     notes.add(_EMPTY_TURNS if empty else _HOLES, length - len(turns))
     gap = Turn(speaker="user", predicted={}) if empty else HOLE
@@ -200,16 +203,15 @@ def _of_named_objects(items: Sequence[Mapping[Any, Any]]) -> _Entries | None:
 
 def _positional(items: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """Rows without names: dialogue, turn, and the state or a slot and its value."""
-    flat = items
-    while flat and all(item and isinstance(item[0], Mapping) for item in flat):
-        return [row for item in flat for row in item]
-    names = {3: ("dialogue", "turn", "state"), 4: ("dialogue", "turn", "slot", "value")}.get(len(flat[0]))
-    header = [str(cell) for cell in flat[0]]
-    if all(len(item) == len(header) for item in flat) and is_record(dict.fromkeys(header)):
-        return [dict(zip(header, item, strict=True)) for item in flat[1:]]
-    if names is None or any(len(item) != len(names) or turn_number(item[1]) is None for item in flat):
+    if all(isinstance(cell, Mapping) for item in items for cell in item):
+        return [row for item in items for row in item]
+    names = {3: ("dialogue", "turn", "state"), 4: ("dialogue", "turn", "slot", "value")}.get(len(items[0]))
+    header = [str(cell) for cell in items[0]]
+    if all(len(item) == len(header) for item in items) and is_record(dict.fromkeys(header)):
+        return [dict(zip(header, item, strict=True)) for item in items[1:]]
+    if names is None or any(len(item) != len(names) or turn_number(item[1]) is None for item in items):
         raise NotUnderstood("names of the columns: dialogue_id, turn and state, or dialogue_id, turn, slot and value")
-    return [dict(zip(names, item, strict=True)) for item in flat]
+    return [dict(zip(names, item, strict=True)) for item in items]
 
 
 def _of_mapping(written: Mapping[Any, Any]) -> _Entries:
@@ -226,9 +228,10 @@ def _of_mapping(written: Mapping[Any, Any]) -> _Entries:
         if columns.dialogue and (columns.turns or columns.has_states):
             return _of_rows(contents)
     pairs = {key: pair for key, _ in items if (pair := _dialogue_turn(key)) is not None}
-    if len(pairs) == len(items) and _share_dialogues(pairs.values()) and all(map(_may_be_state, contents[:_LOOK_AT])):
-        if not all(_turns_in(content) is not None and _are_turns(content) for content in contents[:_LOOK_AT]):
-            return _Entries([_entry(*pairs[key], content) for key, content in items])
+    named_by_turn = len(pairs) == len(items) and _share_dialogues(pairs.values())
+    looked_at = contents[:_LOOK_AT]
+    if named_by_turn and all(map(_may_be_state, looked_at)) and not all(map(_are_turns, looked_at)):
+        return _Entries([_entry(*pairs[key], content) for key, content in items])
     entries: list[_Entry] = []
     names: dict[str, None] = {}
     for key, content in items:
@@ -303,7 +306,9 @@ def _may_be_state(content: object) -> bool:
 
 
 def _are_turns(content: Any) -> bool:
-    """Is it surely a list of turns, and not a state that is a list?"""
+    """Are these surely turns, and not a state?"""
+    if isinstance(content, str) or _turns_in(content) is None:
+        return False
     if isinstance(content, Mapping):
         return bool(content)
     return any(isinstance(item, Mapping) and "slot" not in item for item in content)
@@ -318,13 +323,13 @@ def _turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
     numbers = [turn_number(key) for key in content]
     if all(number is not None for number in numbers):
         return list(zip(numbers, content.values(), strict=True))
-    inside = [inner for key, inner in content.items() if plain_name(key) in TURN_LISTS and isinstance(inner, list | dict)]
+    inside = [
+        inner for key, inner in content.items() if plain_name(key) in TURN_LISTS and isinstance(inner, list | dict)
+    ]
     return _turns_in(inside[0]) if len(inside) == 1 else None
 
 
-def _turn_entries(
-    dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]
-) -> Iterator[_Entry]:
+def _turn_entries(dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]) -> Iterator[_Entry]:
     records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
     if not records:
         yield from (_Entry(dialogue, number, item) for number, item in turns)

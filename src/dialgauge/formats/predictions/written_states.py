@@ -19,9 +19,19 @@ from typing import Any, TypeAlias
 import msgspec
 
 from dialgauge.dialogue import State, Values
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.common import TWO_VALUES
-from dialgauge.formats.predictions.loose import INVALID, MOST_TEXT, NO_NAME, NO_SLOT, NUMBER, Seen, loose_value, object_in
+from dialgauge.formats.predictions.loose import (
+    INVALID,
+    MOST_TEXT,
+    NO_NAME,
+    NO_SLOT,
+    NUMBER,
+    Seen,
+    loose_value,
+    object_in,
+)
 
 _Triple: TypeAlias = tuple[str, str, Any]
 
@@ -40,9 +50,9 @@ _DOMAIN_TAG = re.compile(r"\[(\w{1,40})\]")
 _BRACED = re.compile(r"([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
 _WHOLE_FLOAT = re.compile(r"[0-9]{1,9}\.0")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
-_SPAN_SLOTS = frozenset(
-    "area arrive arriveby day departure department destination food internet leave leaveat name parking people price "
-    "pricerange stars stay time type".split()
+_SPAN_SLOTS = re.compile(
+    r"area|arrive(?:by)?|day|departure|department|destination|food|internet|leave(?:at)?|name|parking|people|"
+    r"price(?:range)?|stars|stay|time|type"
 )
 
 
@@ -108,7 +118,9 @@ class StateReader:
         elif isinstance(written, str):
             yield from self._of_text(_TAG.sub(" ", written[: MOST_TEXT + 1]).strip(), seen)
         elif written is not None and written == written:  # NaN is a gap of pandas
-            seen[INVALID] += 1
+            raise DialgaugeError(
+                f"a state cannot be {written!r:.40}; write slots with values, such as {{'hotel-area': 'north'}}"
+            )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[_Triple]:
         if len(written) == 1 and not _AROUND.isdisjoint(written):
@@ -204,7 +216,8 @@ class StateReader:
         name, sign, value = text.partition("=" if "=" in text else "->" if "->" in text else ":")
         name = name.strip().removesuffix(":").strip()
         if sign and sign != ":":
-            pair = split_name(name) or ((current, _slot_name(name)) if current and name else None)
+            bare = current and name and not any(separator in name for separator in "-.:/")
+            pair = (current, name) if bare and not self._is_domain(re.split("[ _]", name)[0]) else split_name(name)
             return (*pair, value.lstrip("= ")) if pair else None
         if sign and _COLON_NAME.fullmatch(name):
             pair = split_name(name)
@@ -279,7 +292,7 @@ def _of_spans(text: str) -> Iterator[_Triple]:
             continue
         tagged = bool(slot)
         for word in part.split():
-            if not tagged and word in _SPAN_SLOTS and (words or not slot):
+            if not tagged and _SPAN_SLOTS.fullmatch(word) and (words or not slot):
                 yield from ended()
                 slot, words = word, []
             else:
