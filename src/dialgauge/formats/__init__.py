@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
+    from dialgauge.formats.predictions.loose import INVALID
     from dialgauge.formats.registry import (
         BUILT_IN,
         LAST_RESORT,
@@ -71,6 +72,7 @@ __all__ = [
     "ALL_FIELDS",
     "BUILT_IN",
     "DEFAULT_LIMIT",
+    "INVALID",
     "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",

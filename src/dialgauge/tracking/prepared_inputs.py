@@ -14,6 +14,7 @@ from dialgauge.dialogue import Dialogue, Ontology, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
+from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -125,6 +126,8 @@ class PreparedInputs:
         self.policy: Policy = coverage
         self.excluded = sorted(exclude)
         self.files, self.remarks = files or {}, remarks or {}
+        #: What to say of a system under a profile, by its name and the profile's label.
+        self.notes: dict[tuple[str, str], list[Note]] = {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
         self._partial = partial

@@ -163,7 +163,7 @@ class Columns(Struct, frozen=True):
     def state_of(self, row: Mapping[Any, Any]) -> Any:
         """The predicted state of a row."""
         if self.wide:
-            return {slot: row.get(name) for name, slot in self.wide.items()}
+            return {slot: row[name] for name, slot in self.wide.items() if row.get(name) is not None}
         written = row.get(self.state) if self.state else None
         domain = row.get(self.domain) if self.domain else None
         if (
@@ -177,7 +177,7 @@ class Columns(Struct, frozen=True):
     def gold_of(self, row: Mapping[Any, Any]) -> Any:
         """The gold state of a row; None where it has none."""
         if self.wide_gold:
-            return {slot: row.get(name) for name, slot in self.wide_gold.items()}
+            return {slot: row[name] for name, slot in self.wide_gold.items() if row.get(name) is not None}
         return row.get(self.gold) if self.gold else None
 
     def keys(self) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], d
     """The columns of one slot each, predicted and gold, with the slot's name."""
     sides: dict[str, tuple[bool, str]] = {}
     for name in sample:
-        if isinstance(name, str) and name not in taken:
+        if name not in taken:
             side = _SIDES.match(name)
             sides[name] = (
                 bool(side and side[1].lower() in ("gold", "gt", "true", "label")),

@@ -14,17 +14,21 @@ from typing import Any
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.predictions.columns import is_record
+from dialgauge.formats.predictions.columns import Columns, is_record
 from dialgauge.formats.predictions.tolerant import NotUnderstood, read_predictions, turn_number
+from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
+from dialgauge.text import plain
 
 _ANY = msgspec.json.Decoder()
 _DELIMITERS = "\t,;|"
 _SHOWN = 12
+#: The share of names that two formats have in common which makes one near the other.
+_LIKE = 0.2
 #: How polars and pandas rename a column that a table has twice.
 _RENAMED = re.compile(r"(.+)(?:\.[0-9]{1,3}|_duplicated_[0-9]{1,3})")
 
@@ -166,36 +170,88 @@ def refuse_repeated_columns(columns: Sequence[str]) -> None:
 
 
 def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
-    """For a file that no format fits: what was seen and what is missing, and a file that would do, in three lines."""
+    """For a file that no format fits: what was seen, what is missing and what is like it; and a file that would do."""
     written = sample(peek)
     if not written:
         return "", ""
-    first = _first_record(written)
-    names = [str(name)[:40] for name in (error.names or first or ())][:_SHOWN]
+    keys = _keys_in(written)
+    names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}" if names else ""
-    return f"{seen}; missing: {error.missing[:200]}", "\n".join(_example(first))
+    near = _nearest_format(set(keys))
+    told = f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
+    return told, "\n".join(_example(*_own_words(written)))
 
 
-def _first_record(written: Any) -> Mapping[str, Any] | None:
-    for _ in range(4):
+def _keys_in(written: Any, depth: int = 4) -> list[str]:
+    """The names in the first records, outer ones first, without ids and turn numbers."""
+    if depth == 0 or not isinstance(written, dict | list):
+        return []
+    items = written if isinstance(written, list) else list(written.values())
+    inner = [name for item in items[:3] for name in _keys_in(item, depth - 1)]
+    own = [key for key in written if not any(map(str.isdigit, key))][:_SHOWN] if isinstance(written, dict) else []
+    return list(dict.fromkeys([*own, *inner]))
+
+
+def _nearest_format(keys: set[str]) -> str:
+    """The format of predictions whose example shares most names with the file."""
+    from dialgauge.formats.registry import BUILT_IN, format_example
+
+    ours = {
+        name: set(re.findall(r'"(\w+)":', (format_example(name) or b"").decode()))
+        for name in BUILT_IN
+        if _predicts(name)
+    }
+    likeness = {name: len(keys & known) / (len(keys | known) or 1) for name, known in ours.items()}
+    best = max(likeness, key=lambda name: (likeness[name], name == FreeForm.name))
+    return best if likeness[best] >= _LIKE else FreeForm.name
+
+
+def _predicts(name: str) -> bool:
+    from dialgauge.formats.registry import BUILT_IN
+
+    return ".predictions." in BUILT_IN[name].target or name.endswith("-predictions")
+
+
+def _own_words(written: Any) -> tuple[str, State]:
+    """The first id and the first state in what somebody wrote; empty where there is none."""
+    dialogue, state = "", State()
+    for depth in range(5):
         if isinstance(written, list) and written:
             written = written[0]
-        elif isinstance(written, dict) and written and not is_record(written):
-            inner = next(iter(written.values()))
-            if not isinstance(inner, dict | list) or not inner:
-                break
-            written = {"dialogue_id": next(iter(written))} if isinstance(inner, list) else inner
-    return written if isinstance(written, dict) else None
+            continue
+        if not isinstance(written, dict) or not written:
+            break
+        columns = Columns.of([written])
+        key, inner = next(iter(written.items()))
+        if columns.dialogue and isinstance(written[columns.dialogue], str | int):
+            dialogue = dialogue or str(written[columns.dialogue])
+        elif depth == 0 and isinstance(inner, dict | list):
+            dialogue = key
+        state = next(filter(None, map(_state_in, [written, *written.values()])), state)
+        if state:
+            break
+        written = inner
+    return dialogue[:40], state
 
 
-def _example(first: Mapping[str, Any] | None) -> list[str]:
-    """A file of three lines, with the user's own id and words where there are any."""
-    from dialgauge.formats.predictions.columns import Columns
+def _state_in(written: Any) -> State:
+    notes = Notes()
+    reader = StateReader(notes)
+    try:
+        reader.learn(written)
+        state = reader.read(written, "", 0) if isinstance(written, dict | list | str) else {}
+    except (DialgaugeError, RecursionError):
+        return {}
+    return {} if notes.counts else state
 
-    columns = Columns.of([first]) if first else None
-    identifier = first.get(columns.dialogue) if first and columns and columns.dialogue else None
-    dialogue = str(identifier)[:40] if isinstance(identifier, str | int) else "dialogue-1"
-    slots = {"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}
-    rows = [(dialogue, 0, {}), (dialogue, 1, slots[0]), (dialogue, 2, slots[1])]
-    name = columns.dialogue if columns and columns.dialogue else "dialogue_id"
-    return [msgspec.json.encode({name: row[0], "turn": row[1], "state": row[2]}).decode() for row in rows]
+
+def _example(dialogue: str, state: State) -> list[str]:
+    """A file of three lines, with the user's own id and slots where there are any."""
+    flat = {
+        f"{domain}-{slot}"[:60]: values[0][:60] for domain, slots in state.items() for slot, values in slots.items()
+    }
+    slots = dict(list(flat.items())[:2]) or {"hotel-area": "north", "hotel-stars": "4"}
+    first = dict(list(slots.items())[:1])
+    rows = [(0, {}), (1, first), (2, slots)]
+    name = dialogue or "dialogue-1"
+    return [msgspec.json.encode({"dialogue_id": name, "turn": turn, "state": one}).decode() for turn, one in rows]
