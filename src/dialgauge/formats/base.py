@@ -55,6 +55,8 @@ class Notes:
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: Did a frame give all states the same slots, so that one it did not foresee is lost?
+        self.from_structs = False
         self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:

@@ -49,7 +49,7 @@ class Finding(NamedTuple):
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
     """The kinds that are accepted, each checked."""
     named = accept.split(",") if isinstance(accept, str) else accept
-    return frozenset(choice(name.strip(), GUARDS, "what is accepted") for name in named if name.strip())
+    return frozenset(choice(name.strip(), GUARDS, "what is accepted (--accept)") for name in named if name.strip())
 
 
 def notes_of(findings: Iterable[Finding], system: str, accept: Collection[str]) -> list[Note]:
@@ -213,15 +213,20 @@ def output_findings(system: System, invalid: int) -> list[Finding]:
     return [Finding(OUTPUTS, told, stops=True)]
 
 
-def slot_findings(system: System, profile: Profile, *, inferred: bool = False) -> list[Finding]:
-    """Slots that only one side ever fills, by name; ``inferred``: a frame of polars gave the states their slots."""
+def slot_findings(
+    system: System, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
+) -> list[Finding]:
+    """Slots that only one side ever fills, by name, but for predicted ones that the inventory has.
+
+    ``inferred``: a frame of polars gave the states their slots.
+    """
     if system.gold is None or system.predicted.kind == "judged":
         return []
     gold, _ = _fills(system.gold, system.aligned.gold_row, profile)
     rows = system.aligned.predicted_row
     predicted, outside = _fills(system.predicted, rows[rows >= 0], profile)
     known = {_name(pair) for pair in gold}
-    never_gold = {pair: count for pair, count in predicted.items() if pair not in gold}
+    never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
     never_gold |= {pair: count for pair, count in outside.items() if pair not in system.gold.names}
     total = predicted.total() + sum(outside.values())
     never_predicted = {pair: count for pair, count in gold.items() if pair not in predicted}

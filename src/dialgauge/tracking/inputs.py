@@ -83,6 +83,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
     understood: str = ""
     says_predicted: bool = False
+    #: Did a frame give all states the same slots?
+    from_structs: bool = False
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -129,8 +131,9 @@ def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     if name == "gold" and notes.understood and not notes.says_predicted:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]
     return SystemInput(
-        name, dialogues, corpus.format, path, corpus.kind, ontology, remarks, notes.understood, notes.says_predicted
-    )
+        name, dialogues, corpus.format, path, corpus.kind, ontology, remarks,
+        understood=notes.understood, says_predicted=notes.says_predicted, from_structs=notes.from_structs,
+    )  # fmt: skip
 
 
 def _as_gold(dialogue: Dialogue) -> Dialogue:

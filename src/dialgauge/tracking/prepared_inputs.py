@@ -197,6 +197,10 @@ class PreparedInputs:
         self._ceilings = self._ceilings or Ceilings(self)
         return self._ceilings.of(system, profile, measures)
 
+    def inventory(self, profile: Profile) -> frozenset[Pair]:
+        """The slots that there are, filled or not, where the profile or an ontology says so."""
+        return frozenset(profile.inventory or ()) | (self._inventory(profile) or frozenset())
+
     def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
         if self._ontology is None:
             return None

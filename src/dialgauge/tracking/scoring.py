@@ -207,7 +207,8 @@ def _guarded(
         invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
         of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid)]
         for profile in profiles:
-            findings = [*of_input, *slot_findings(prepared, profile, inferred=system.format == "table")]
+            inventory = study.inventory(profile)
+            findings = [*of_input, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
             notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
     return notes
 

@@ -126,8 +126,8 @@ class Columns(Struct, frozen=True):
             exact = next((named[name] for name in names if name in named and named[name] not in apart), "")
             if exact or not telling:
                 return exact
-            fits = (key for name, key in named.items() if key not in apart and _TELLING[telling].search(name))
-            return next(fits, "")
+            others = (key for name, key in named.items() if key not in apart and _TELLING[telling].search(name))
+            return next((key for key in others if not _names_slot(key)), "")
 
         dialogue = first(_DIALOGUE, "dialogue")
         turn = first(_TURN, "turn", (dialogue,))
@@ -189,6 +189,14 @@ class Columns(Struct, frozen=True):
 
 def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool:
     return name is not None and name != dialogue and isinstance(sample[name], list | tuple | Mapping)
+
+
+def _names_slot(name: str) -> bool:
+    """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area``?"""
+    side = _SIDES.match(name)
+    slot = name[side.end() :] if side else ""
+    pair = split_name(slot)
+    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
 
 
 def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -73,7 +73,7 @@ class StateReader:
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
         for text in written if isinstance(written, list | tuple) else (written,):
-            if isinstance(text, str) and (word := re.match(r"[^\w]*+([A-Za-z]\w*)", text[:200])):
+            if isinstance(text, str) and (word := re.match(r"[^\w]*+([A-Za-z]\w*)", _TAG.sub(" ", text[:200]))):
                 self._domains.add(word[1].partition("_")[0].lower())
 
     def read(self, written: Any, dialogue: str, turn: int) -> State:
