@@ -134,8 +134,9 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
     reader = csv.reader(_after(first, source), delimiter=delimiter)
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append(row)
+            if not any(cell.strip() for cell in row):
+                continue
+            rows.append(row)
             if len(row) > len(rows[0]):
                 raise DialgaugeError(
                     f"it has {len(row)} cells, and the first row {len(rows[0])}; quote texts that contain "
@@ -144,7 +145,7 @@ def table_rows(lines: Iterable[str]) -> list[Any]:
                 )
     except csv.Error as error:
         raise DialgaugeError(f"it is no sound table ({error})", line=reader.line_num) from error
-    header = [cell.strip() for cell in rows[0]]
+    header = [cell.strip() for cell in rows[0]] if rows else []
     if not is_record(dict.fromkeys(header)) and any(turn_number(cell) is not None for cell in header):
         return list(rows)
     refuse_repeated_columns(header)

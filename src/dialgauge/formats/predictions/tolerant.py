@@ -256,7 +256,7 @@ def _names_in(content: Any) -> Iterable[object]:
 
 def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
     """The rows of a table that was written by columns, as pandas does; none where it is no table."""
-    if written.keys() >= {"columns", "data"} and isinstance(written["columns"], list):
+    if isinstance(written.get("columns"), list) and isinstance(written.get("data"), list):
         cells = [row for row in written["data"] if isinstance(row, list)]
         return [dict(zip(map(str, written["columns"]), row, strict=False)) for row in cells]
     contents = list(written.values())
