@@ -16,7 +16,7 @@ from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
-    from dialgauge.tracking import MeasureChoice, Source
+    from dialgauge.tracking import MeasureChoice, Renaming, Source
 
 
 def compare(
@@ -33,6 +33,9 @@ def compare(
     level: float = 0.95,
     gold_format: str | None = None,
     pred_format: str | None = None,
+    turns: str | None = None,
+    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None = None,
+    accept: str | Collection[str] = (),
     missing: str = "shared",
     store: Store | str | Path | None = None,
 ) -> Comparison:
@@ -42,7 +45,7 @@ def compare(
     files of agents, or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`. Tests are paired
     over the dialogues that all systems have. ``missing`` says what becomes of others: ``shared`` leaves them out,
     ``without`` leaves out the systems that lack some, ``refuse`` is an error; of trackers, ``empty`` scores what a
-    system lacks as empty states. ``profile``, ``coverage``, ``exclude``, ``ontology`` and the formats are for trackers.
+    system lacks as empty states. ``profile`` to ``ontology`` and the formats to ``accept`` are for trackers.
 
     >>> import dialgauge
     >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
@@ -68,6 +71,9 @@ def compare(
             intervals=False,
             gold_format=gold_format,
             pred_format=pred_format,
+            turns=turns,
+            rename=rename,
+            accept=accept,
         )
         return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
     if isinstance(systems, RunSet):

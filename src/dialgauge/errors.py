@@ -29,8 +29,11 @@ class DialgaugeError(Exception):
         dialogue: str | None = None,
         turn: int | None = None,
         line: int | None = None,
+        example: str = "",
     ) -> None:
+        """``example`` is what would do instead, in lines of its own."""
         self.message = message
+        self.example = example
         self.file = file
         self.dialogue = dialogue
         self.turn = turn
@@ -38,6 +41,10 @@ class DialgaugeError(Exception):
         super().__init__(message)
 
     def __str__(self) -> str:
+        return f"{self.sentence()}\n{self.example}" if self.example else self.sentence()
+
+    def sentence(self) -> str:
+        """What is wrong, with its place, without an example."""
         place = [
             text
             for text, known in (

@@ -13,6 +13,7 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     BUILT_IN,
+    LAST_RESORT,
     BuiltIn,
     Notes,
     Peek,
@@ -46,7 +47,7 @@ def test_a_format_without_a_writer_lists_those_with_one() -> None:
 
 
 def test_every_format_bears_its_name() -> None:
-    assert len(BUILT_IN) == 32
+    assert len(BUILT_IN) == 33
     assert {name: format_named(name).name for name in BUILT_IN} == {name: name for name in BUILT_IN}
 
 
@@ -246,9 +247,8 @@ def test_faults_are_told_when_a_file_is_not_recognised(plugged: Path) -> None:
 def test_a_plugin_cannot_claim_our_files(tmp_path: Path) -> None:
     install(tmp_path, "greedy_package", BANG, "[dialgauge.formats]\ngreedy = greedy_package:Greedy\n")
     with on_the_path(tmp_path):
-        assert {name: recognise(part_of(content)).name for name, content in EXAMPLES.items()} == {
-            n: n for n in EXAMPLES
-        }
+        claimed = {name: recognise(part_of(content)).name for name, content in EXAMPLES.items()}
+        assert claimed == {name: name for name in EXAMPLES} | {LAST_RESORT: "greedy"}  # asked after all plugins
         assert recognise(part_of(b"?")).name == "greedy"
 
 

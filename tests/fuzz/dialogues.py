@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, Notes, Peek, format_named, formats, read, recognise
+from dialgauge.formats import LAST_RESORT, DialogueFormat, Notes, Peek, format_named, formats, read, recognise
 from fuzz import mutations
 from fuzz.target import Reading, Target, damaging, in_file
 from support.examples import EXAMPLES
 from support.reading import no_hint_excludes, part_of, write_bytes
+from support.shapes import SHAPES, Predictions
 from support.talks import talk
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -30,6 +31,7 @@ def dialogue_targets() -> Iterator[Target]:
         how = mutations.JSON if is_json else mutations.TEXT
         yield damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 100)
     anything = (*mutations.JSON, mutations.damage_text)
+    yield damaging("free-form", _free_form_seeds, anything, partial(read_as, LAST_RESORT), 150)
     yield damaging("recognise", _any_seed, anything, recognised, 60)
     yield damaging("read", _dialogue_seeds, anything, whole_file, 60)
     yield damaging("check", _any_seed, anything, checked, 10)
@@ -38,6 +40,15 @@ def dialogue_targets() -> Iterator[Target]:
     yield damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
     yield damaging("trials", lambda: [EXAMPLES["tau"], EXAMPLES["tau2"]], mutations.JSON, trials_scored, 10)
     yield damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
+
+
+def _free_form_seeds() -> list[bytes]:
+    """Predictions in every way that people write them."""
+    few: Predictions = {
+        "MUL1": [{}, {"hotel": {"area": "north", "book people": "2"}}, {"train": {"leave at": "09:15"}}],
+        "MUL2": [{"hotel": {"name": "the slug, lettuce"}}],
+    }
+    return [write(few) for write in SHAPES.values()]
 
 
 @cache

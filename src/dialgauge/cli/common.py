@@ -223,6 +223,27 @@ PredFormatOption = Annotated[
     str | None,
     Option(metavar="NAME", known=FORMATS, not_with=SCORED, help="Format of PRED; overrides format detection."),
 ]
+TurnsOption = Annotated[
+    str | None,
+    Option(
+        metavar="HOW",
+        not_with=SCORED,
+        help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count), auto (as fits GOLD).",
+    ),
+]
+RenameOption = Annotated[
+    Path | None,
+    Option(metavar="FILE", not_with=SCORED, help="YAML file: what GOLD calls slots, domains and dialogues of PRED."),
+]
+AcceptFindingOption = Annotated[
+    list[str] | None,
+    Option(
+        metavar="KIND",
+        known=names_of("tracking", "GUARDS"),
+        not_with=SCORED,
+        help="Score in spite of turn_numbers, slot_names, dialogue_ids or invalid_outputs that look wrong; repeatable.",
+    ),
+]
 
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
 
@@ -309,6 +330,9 @@ class Inputs:
     exclude: ExcludeOption = None
     gold_format: GoldFormatOption = None
     pred_format: PredFormatOption = None
+    turns: TurnsOption = None
+    rename: RenameOption = None
+    accept: AcceptFindingOption = None
 
 
 @dataclass(frozen=True)

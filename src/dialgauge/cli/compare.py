@@ -252,6 +252,7 @@ def main(
     scored = {
         "--profile": profile, "--exclude": inputs.exclude, "--gold-format": inputs.gold_format,
         "--pred-format": inputs.pred_format, "--coverage": inputs.coverage != "intersection",
+        "--turns": inputs.turns, "--rename": inputs.rename, "--accept": inputs.accept,
     }  # fmt: skip
     if _are_runs(files, output.store):
         _refuse("stored runs are already scored", {**scored, "--run": output.run})
@@ -278,6 +279,9 @@ def main(
             level=testing.confidence,
             gold_format=inputs.gold_format,
             pred_format=inputs.pred_format,
+            turns=inputs.turns,
+            rename=inputs.rename,
+            accept=inputs.accept or (),
         )
     for name, each in comparison.runs.items():
         err.print(f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.checked_domains import domain_reports, show_domain
-from dialgauge.cli.choices import DATASETS, WRITABLE_FORMATS
+from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
 from dialgauge.cli.common import (
     FormatOption,
     JsonOption,
@@ -132,10 +132,22 @@ def convert(
 
 
 @app.command("formats")
-def list_formats(output: TableOutput) -> None:
-    """List the known formats, including plugins."""
-    from dialgauge.formats import DialogueFormat, format_listing
+def list_formats(
+    name: Annotated[str | None, Argument(known=FORMATS, help="Show a whole small file in this format.")] = None,
+    *,
+    output: TableOutput,
+) -> None:
+    """List the known formats, including plugins, or show what a file in one of them looks like."""
+    from dialgauge.formats import DialogueFormat, format_example, format_listing, format_named
     from dialgauge.report import Table
+
+    if name is not None:
+        chosen, example = format_named(name), format_example(name)
+        output.document("data-formats", {"formats": [{"name": name, "example": (example or b"").decode()}]})
+        if output.on_screen:
+            out.print(f"{name}: {chosen.summary}")
+            out.print(example.decode().rstrip() if example else "There is no example to show.")
+        return
 
     listing = Table("Formats", ["name", "kind", "reads", "writes", "what it is"])
     for plugin in format_listing():

@@ -61,7 +61,7 @@ def run(arguments: list[str], *, debug: bool, project_file: bool = True) -> int:
     except DialgaugeError as error:
         if debug:
             raise
-        return _say(str(error))
+        return _say(error.sentence(), error.example)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -156,9 +156,16 @@ def _without_command(group: CommandGroup, name: str, words: list[str]) -> int:
     return 0 if words else EXIT_ERROR
 
 
-def _say(message: str) -> int:
-    """One line on standard error; control characters, which names in files may hold, cannot act on the terminal."""
+def _say(message: str, example: str = "") -> int:
+    """One line on standard error; control characters, which names in files may hold, cannot act on the terminal.
+
+    An example of what would do follows in lines of its own.
+    """
     _tell(f"dialgauge: {message}")
+    if example:
+        with suppress(OSError):
+            sys.stderr.write("".join(f"  {plain(line)}\n" for line in example.split("\n")))
+            sys.stderr.flush()
     return EXIT_ERROR
 
 

@@ -45,9 +45,12 @@ if TYPE_CHECKING:
     from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
+    from dialgauge.formats.predictions.loose import INVALID
     from dialgauge.formats.registry import (
         BUILT_IN,
+        LAST_RESORT,
         BuiltIn,
+        format_example,
         format_listing,
         format_named,
         formats,
@@ -72,6 +75,8 @@ __all__ = [
     "ALL_FIELDS",
     "BUILT_IN",
     "DEFAULT_LIMIT",
+    "INVALID",
+    "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",
     "SPECIAL",
@@ -106,6 +111,7 @@ __all__ = [
     "expand",
     "file_name",
     "first_object",
+    "format_example",
     "format_listing",
     "format_named",
     "formats",

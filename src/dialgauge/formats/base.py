@@ -53,6 +53,12 @@ class Notes:
         self.places: dict[str, list[str]] = {}
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
+        #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
+        #: its states are predicted.
+        self.understood = ""
+        self.says_predicted = False
+        #: Did a frame give all states the same slots, so that one it did not foresee is lost?
+        self.from_structs = False
         self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:

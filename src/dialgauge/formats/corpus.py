@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
@@ -21,7 +21,7 @@ from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Notes,
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.packed import DEFAULT_LIMIT
-from dialgauge.formats.registry import format_named, recognise, writer_named
+from dialgauge.formats.registry import LAST_RESORT, format_named, recognise, writer_named
 from dialgauge.formats.source import Part, resolve
 from dialgauge.text import counted
 
@@ -156,15 +156,21 @@ def stream(
         raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
 
 
-def read(source: str | Path | AnyFrame, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Corpus:
+def read(
+    source: str | Path | AnyFrame | Mapping[str, object] | Sequence[object],
+    *,
+    format: str | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> Corpus:
     """All of a source: dialogues and what lies beside them.
 
-    A source is a file, folder, pattern, archive or address, or a frame of polars or pandas or a Hugging Face dataset.
+    A source is a file, folder, pattern, archive or address, a frame of polars or pandas or a Hugging Face dataset, or
+    predictions in plain dictionaries and lists.
     The format of files is recognised from the content unless named; dialogues of two formats in one source, or two
     dialogues of one id, are errors.
     """
     if not isinstance(source, str | Path):
-        return _read_frame(source)
+        return _read_memory(source)
     corpus = Corpus(source=os.fspath(source), format="", kind="")
     with bulk_load():
         corpus.dialogues = hold(_dialogues(corpus, format, limit))
@@ -193,24 +199,42 @@ def _dialogues(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialo
             yield dialogue
 
 
-def _read_frame(source: AnyFrame) -> Corpus:
+def _read_memory(source: AnyFrame | Mapping[str, object] | Sequence[object]) -> Corpus:
     from dialgauge.formats.frames import dialogues_in, is_frame, name_of_frame
 
     if not is_frame(source):
-        raise DialgaugeError(
-            f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, or "
-            "a Hugging Face dataset"
-        )
+        return _read_plain(source)
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
     seen: dict[str, str] = {}
     dialogues = []
     with bulk_load():
-        for dialogue in dialogues_in(source, corpus.notes):
+        for dialogue in dialogues_in(cast("AnyFrame", source), corpus.notes):
             _take(dialogue, corpus.source, seen)
             dialogues.append(dialogue)
     if not dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
     corpus.dialogues = dialogues
+    return corpus
+
+
+def _read_plain(source: object) -> Corpus:
+    if not isinstance(source, Mapping | list | tuple):
+        raise DialgaugeError(
+            f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
+            "Hugging Face dataset, or predictions in dictionaries and lists"
+        )
+    from dialgauge.formats.predictions.tolerant import NotUnderstood, read_predictions
+
+    corpus = Corpus(source=f"the {type(source).__name__}", format=LAST_RESORT, kind="predictions")
+    try:
+        corpus.dialogues = read_predictions(source, corpus.notes)
+    except NotUnderstood as error:
+        names = f"; keys seen: {', '.join(error.names[:12])}" if error.names else ""
+        raise DialgaugeError(
+            f"predictions cannot be found in it{names}; missing: {error.missing}", file=corpus.source
+        ) from error
+    except RecursionError as error:
+        raise DialgaugeError("it is nested too deeply to be dialogue data", file=corpus.source) from error
     return corpus
 
 

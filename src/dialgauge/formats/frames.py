@@ -16,7 +16,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.formats.base import Notes
 from dialgauge.formats.parquet import read_frame
-from dialgauge.formats.rows import Row, RowsOfDialogues
+from dialgauge.formats.rows import Row, is_turn_table, read_table
 
 if TYPE_CHECKING:
     import datasets
@@ -108,10 +108,17 @@ def _of_dataset(source: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
     def rows(chosen: Sequence[str]) -> Iterator[Row]:
         return iter(plain.select_columns(list(chosen)))
 
-    return RowsOfDialogues(columns, place, notes).read(rows)
+    return read_table(columns, rows, place, notes)
 
 
 def _of_pandas(frame: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
+    if any(name is not None for name in frame.index.names) and not is_turn_table(list(map(str, frame.columns))):
+        try:
+            frame = frame.reset_index()  # ids or turn numbers may have become the index
+        except ValueError as error:
+            raise DialgaugeError(
+                f"a column and the index have the same name ({error}); rename one", file=place
+            ) from error
     columns = [str(name) for name in frame.columns]
     if len(set(columns)) < len(columns):
         raise DialgaugeError("two of its columns have the same name; rename one", file=place)
@@ -120,7 +127,7 @@ def _of_pandas(frame: Any, place: str, notes: Notes) -> Iterator[Dialogue]:
         kept = [frame.iloc[:, columns.index(name)] for name in chosen]
         return (dict(zip(chosen, map(_plain, values), strict=True)) for values in zip(*kept, strict=True))
 
-    return RowsOfDialogues(columns, place, notes).read(rows)
+    return read_table(columns, rows, place, notes)
 
 
 def _plain(value: Any) -> Any:

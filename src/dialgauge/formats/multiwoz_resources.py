@@ -100,6 +100,8 @@ class MultiWozOntology(ResourceFormat):
     def recognise(self, peek: Peek) -> bool:
         if not isinstance(peek.json, dict) or not peek.json:
             return False
+        if all(key[-1:].isdigit() for key in peek.json):  # turns of dialogues, and no slots
+            return False
         return all(
             isinstance(values, list) and "-" in key and all(isinstance(value, str) for value in values)
             for key, values in peek.json.items()

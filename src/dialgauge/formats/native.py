@@ -28,7 +28,8 @@ class Native(DialogueFormat):
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
-        return peek.first_line is not None and {"id", "turns"} <= peek.first_line.keys()
+        first = peek.first_line
+        return first is not None and {"id", "turns"} <= first.keys() and not _lacks_speakers(first["turns"])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():
@@ -45,3 +46,10 @@ class Native(DialogueFormat):
         for dialogue in dialogues:
             out.write(_ENCODER.encode(dialogue))
             out.write(b"\n")
+
+
+def _lacks_speakers(turns: object) -> bool:
+    """Are these somebody else's turns? Ours all say who speaks."""
+    return (
+        isinstance(turns, list) and bool(turns) and all(isinstance(one, dict) and "speaker" not in one for one in turns)
+    )

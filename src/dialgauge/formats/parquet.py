@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Notes, Peek
 from dialgauge.formats.packed import faults
-from dialgauge.formats.rows import Rows, RowsOfDialogues
+from dialgauge.formats.rows import Rows, RowsOfDialogues, read_table
 from dialgauge.formats.source import Part
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class ParquetDialogues(DialogueFormat):
 
 def read_frame(frame: polars.DataFrame, place: str, notes: Notes) -> Iterator[Dialogue]:
     """The dialogues of a frame of polars; ``place`` is what errors call it."""
-    table = RowsOfDialogues(frame.columns, place, notes)
-    return table.read(_rows(frame))
+    notes.from_structs = any(str(kind).startswith("Struct") for kind in frame.dtypes)
+    return read_table(frame.columns, _rows(frame), place, notes)
 
 
 def _rows(frame: polars.DataFrame) -> Rows:

@@ -76,6 +76,7 @@ BUILT_IN = {
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
     "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
+    "predictions": BuiltIn("dialgauge.formats.predictions.free_form:FreeForm", "anything else"),
     "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
     "simpletod": BuiltIn("dialgauge.formats.predictions.simpletod:SimpleTod", "{{", ('"generated_turn_belief"',)),
@@ -92,6 +93,8 @@ BUILT_IN = {
     "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }
+#: Asked when no other format recognises a file.
+LAST_RESORT = "predictions"
 _TARGETS = {name: built_in.target for name, built_in in BUILT_IN.items()}
 
 #: First bytes of files that people hold out by mistake, and what to tell them.
@@ -110,6 +113,15 @@ def format_named(name: str) -> AnyFormat:
     if name in BUILT_IN:
         return _own(name)
     return _made(name, _class(name))
+
+
+def format_example(name: str) -> bytes | None:
+    """A small file in one of our own formats; None where there is none to show, as for Parquet."""
+    from importlib.resources import files
+
+    folder = files("dialgauge.formats").joinpath("examples")
+    named = [item for item in folder.iterdir() if item.name.partition(".")[0] == name]
+    return named[0].read_bytes() if named else None
 
 
 def format_listing() -> list[plugins.Plugin[AnyFormat]]:
@@ -190,17 +202,24 @@ def recognise(part: Part) -> AnyFormat:
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
+    from dialgauge.formats.predictions.free_form import advice, problem
+
+    obstacle = problem(peek)
+    if obstacle is None:
+        return _own(LAST_RESORT)
+    seen, example = advice(peek, obstacle)
     raise DialgaugeError(
-        f"no known format fits it{_why(peek)}; 'dialgauge data formats' lists them, --help says how to name one"
+        f"no known format fits it{_why(peek)}{seen}; 'dialgauge data formats' lists them, --help says how to name one"
         + "".join(f"; not tried: {fault}" for fault in faults),
         file=part.name,
+        example=example,
     )
 
 
 def _matching_own(peek: Peek) -> list[AnyFormat]:
     """Our formats that recognise the file: of those that may fit, and if it is none of them, of all."""
     likely = [name for name, hint in BUILT_IN.items() if hint.may_fit(peek)]
-    others = [name for name in BUILT_IN if name not in likely]
+    others = [name for name in BUILT_IN if name not in likely and name != LAST_RESORT]
     for names in (likely, others):
         matching = [format_ for format_ in map(_own, names) if format_.recognise(peek)]
         if matching:
@@ -231,6 +250,8 @@ def _why(peek: Peek) -> str:
     for start, what in _STARTS.items():
         if peek.head.startswith(start):
             return f" ({what})"
+    if peek.first_line is not None and peek.json is None:
+        return " (it is JSON lines)"
     if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:
         return " (its JSON is nested too deeply)" if peek.too_deep else " (it begins like JSON but is not valid JSON)"
     if peek.json is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
@@ -40,6 +40,39 @@ _OF_DIALOGUE = ("goal", "domains", "outcome")
 _FAULTS = (msgspec.DecodeError, TypeError, ValueError, RecursionError)
 
 _DECODER = msgspec.json.Decoder(Dialogue)
+_LOOK_AT = 200
+
+
+def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> Iterator[Dialogue]:
+    """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
+    if not _is_free_form(columns, rows):
+        return RowsOfDialogues(columns, place, notes).read(rows)
+    from dialgauge.formats.predictions.free_form import refuse_repeated_columns
+    from dialgauge.formats.predictions.tolerant import NotUnderstood, read_predictions
+
+    try:
+        refuse_repeated_columns(columns)
+        return iter(read_predictions([_pruned(row) for row in rows(columns)], notes))
+    except NotUnderstood as error:
+        raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=place) from error
+    except DialgaugeError as error:
+        raise error.at(file=place) from error
+
+
+def _is_free_form(columns: Sequence[str], rows: Rows) -> bool:
+    """Are there predictions in columns that the data model does not have?"""
+    fields = {_NAMES.get(name, name) for name in columns}
+    if fields & {"record", "turns"} or (fields & {"state", "predicted", "judged"} and is_turn_table(columns)):
+        return False
+    from dialgauge.formats.predictions.columns import Columns
+
+    named = Columns.of([dict(row) for row in islice(rows(columns), _LOOK_AT)])
+    return bool(named.dialogue) and (named.has_states or bool(named.turns))
+
+
+def is_turn_table(columns: Sequence[str]) -> bool:
+    """Has it the columns by which rows are put together to dialogues?"""
+    return not (set(columns).isdisjoint(_IDS) or set(columns).isdisjoint(_NUMBERS))
 
 
 class RowsOfDialogues:

@@ -172,7 +172,7 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
-_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".parquet", ".tar", ".tgz", ".zip", ".txt")
+_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".tar", ".tgz", ".zip", ".txt")
 
 
 def system_name(source: str | Path) -> str:

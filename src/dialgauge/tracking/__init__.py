@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.faults import Faults, fault_tables, slots_per_dialogue
     from dialgauge.tracking.fga import error_types, forgetting_rate, turns_since_error
     from dialgauge.tracking.figures import scored_figures, sweep_intervals
+    from dialgauge.tracking.guards import GUARDS
     from dialgauge.tracking.inputs import (
         SELF,
         LooseState,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         required_measures,
     )
     from dialgauge.tracking.prepared_inputs import PreparedInputs, prepare_inputs
+    from dialgauge.tracking.renaming import Renaming
     from dialgauge.tracking.results import TrackedSystem, TrackingRuns
     from dialgauge.tracking.scoring import score, score_prepared
     from dialgauge.tracking.sensitivity import Sensitivity, profile_sensitivity
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_MEASURES",
     "DEFAULT_MEASURES",
+    "GUARDS",
     "LAMBDAS",
     "MATCHINGS",
     "RESAMPLED",
@@ -62,6 +65,7 @@ __all__ = [
     "MeasureChoice",
     "Policy",
     "PreparedInputs",
+    "Renaming",
     "Sensitivity",
     "SgdFrames",
     "SgdScoring",

@@ -82,11 +82,18 @@ class SystemInput(Struct, frozen=True, eq=False):
     ontology: Ontology | None = None
     #: What had to be read as something else, such as invalid outputs of a language model.
     remarks: tuple[Remark, ...] = ()
+    #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
+    understood: str = ""
+    says_predicted: bool = False
+    #: Did a frame give all states the same slots?
+    from_structs: bool = False
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
         turns = user_turns(self.dialogues)
         kind = f"{self.format}, " if self.format else ""
+        if self.understood:
+            return f"{self.name}: read as {self.understood}; {counted(turns, 'user turn')}"
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
@@ -99,18 +106,42 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
         return _of_corpus(source, name or "system", "")
     if _is_frame(source):
         return _of_corpus(read(cast("AnyFrame", source)), name or "system", "")
-    if isinstance(source, Mapping):
-        gold = name == "gold"
-        return SystemInput(
-            name or "system", [states_dialogue(str(key), states, gold=gold) for key, states in source.items()]
-        )
+    if isinstance(source, Mapping) or not all(isinstance(one, Dialogue) for one in cast(Sequence[object], source)):
+        return _of_plain(source, name or "system")
     return SystemInput(name or "system", cast(Sequence[Dialogue], source))
+
+
+def _of_plain(source: Any, name: str) -> SystemInput:
+    """Dictionaries and lists: states by dialogue as they are, everything else as files of the same content are read."""
+    if not (isinstance(source, Mapping) and _are_states(source)):
+        return _of_corpus(read(source), name, "")
+    try:
+        gold = name == "gold"
+        return SystemInput(name, [states_dialogue(str(key), states, gold=gold) for key, states in source.items()])
+    except DialgaugeError as error:
+        try:
+            return _of_corpus(read(source), name, "")
+        except DialgaugeError:
+            raise error from None
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
-    remarks = tuple(Remark(what, corpus.notes.counts[what], places) for what, places in corpus.notes.places.items())
-    return SystemInput(name, corpus.dialogues, corpus.format, path, corpus.kind, ontology, remarks)
+    notes = corpus.notes
+    remarks = tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items())
+    dialogues: Sequence[Dialogue] = corpus.dialogues
+    if name == "gold" and notes.understood and not notes.says_predicted:
+        dialogues = [_as_gold(dialogue) for dialogue in dialogues]
+    return SystemInput(
+        name, dialogues, corpus.format, path, corpus.kind, ontology, remarks,
+        understood=notes.understood, says_predicted=notes.says_predicted, from_structs=notes.from_structs,
+    )  # fmt: skip
+
+
+def _as_gold(dialogue: Dialogue) -> Dialogue:
+    """States of a file that says neither gold nor predicted, in gold's place."""
+    turns = (turn if turn.state is not None else replace(turn, state=turn.predicted) for turn in dialogue.turns)
+    return replace(dialogue, turns=tuple(replace(turn, predicted=None) for turn in turns))
 
 
 def load_systems(
@@ -119,7 +150,7 @@ def load_systems(
     """Read one or several systems; names are unique."""
     if _is_frame(sources):
         return [load(cast("AnyFrame", sources), None, format)]
-    if isinstance(sources, Mapping) and not _are_states(sources):
+    if isinstance(sources, Mapping) and not _is_one_system(sources):
         return [load(cast("Source", source), name, format) for name, source in sources.items()]
     if isinstance(sources, str | Path | Corpus | Mapping):
         return [load(cast("Source", sources), None, format)]
@@ -130,17 +161,40 @@ def load_systems(
     if all(isinstance(source, str | Path) for source in sources):
         paths = [str(source) for source in sources]
         return [load(path, name, format) for path, name in zip(paths, system_names(paths), strict=True)]
-    dialogues = [source for source in sources if isinstance(source, Dialogue)]
-    if len(dialogues) < len(sources):
-        raise DialgaugeError("predictions are either files or dialogues; for several systems give a mapping of names")
-    return [load(dialogues, None, format)]
+    if any(isinstance(source, Dialogue | str | Path) for source in sources):
+        dialogues = [source for source in sources if isinstance(source, Dialogue)]
+        if len(dialogues) < len(sources):
+            raise DialgaugeError(
+                "predictions are either files or dialogues; for several systems give a mapping of names"
+            )
+    return [load(cast("Source", sources), None, format)]
 
 
 def how_many(sources: object) -> int:
     """How many systems these are, before they are read: a frame is one."""
-    if isinstance(sources, str | Corpus) or (isinstance(sources, Mapping) and _are_states(sources)):
+    if isinstance(sources, str | Corpus) or (isinstance(sources, Mapping) and _is_one_system(sources)):
         return 1
     return len(sources) if isinstance(sources, Mapping | Sequence) else 1
+
+
+def _is_one_system(sources: Mapping[Any, Any]) -> bool:
+    """Are these predictions by dialogue, or by turn, and not systems by name?"""
+    if _are_states(sources):
+        return True
+    values = list(sources.values())
+    if not all(type(value) in (dict, list, tuple, str) for value in values):
+        return False
+    if any(isinstance(value, dict) and _are_states(value) for value in values):
+        return False
+    if any(isinstance(one, Dialogue) for value in values if isinstance(value, list | tuple) for one in value):
+        return False
+    if any(isinstance(value, str) for value in values) and not all(isinstance(key, tuple) for key in sources):
+        return False  # files by name
+    try:
+        read(sources)
+    except DialgaugeError:
+        return False
+    return True
 
 
 def _are_states(sources: Mapping[Any, Any]) -> bool:

@@ -14,6 +14,7 @@ from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
+from dialgauge.text import Note
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
 from dialgauge.tracking.encode import Coder, EncodedDialogues, Items, carries_gold, encode, predicted_kind, require_gold
 from dialgauge.tracking.inputs import (
@@ -122,6 +123,8 @@ class PreparedInputs:
         self.policy: Policy = coverage
         self.excluded = sorted(exclude)
         self.files, self.remarks = files or {}, remarks or {}
+        #: What to say of a system under a profile, by its name and the profile's label.
+        self.notes: dict[tuple[str, str], list[Note]] = {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
         self._partial = partial
@@ -190,6 +193,10 @@ class PreparedInputs:
 
         self._ceilings = self._ceilings or Ceilings(self)
         return self._ceilings.of(system, profile, measures)
+
+    def inventory(self, profile: Profile) -> frozenset[Pair]:
+        """The slots that there are, filled or not, where the profile or an ontology says so."""
+        return frozenset(profile.inventory or ()) | (self._inventory(profile) or frozenset())
 
     def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
         if self._ontology is None:

@@ -20,6 +20,7 @@ from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_ce
 from dialgauge.text import counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.guards import SHOWN
 from dialgauge.tracking.inputs import Remark
 
 if TYPE_CHECKING:
@@ -400,6 +401,8 @@ class TrackingRuns(RunSet):
                 "predictions as empty."
             )
         notes += self.ceilings()
+        for system in self.systems:
+            notes += [f"{system.name}: {note}." for note in system.run.notes if note_kind(note) in SHOWN]
         told = {system.name: system.remarks for system in self.systems if system.remarks}
         notes += [f"{name}: {'; '.join(remark.sentence() for remark in remarks)}." for name, remarks in told.items()]
         for system in self.systems:

@@ -9,17 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import file_name, named_files, read_ontology
+from dialgauge.formats import INVALID, file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.text import Note
 from dialgauge.tracking.encode import carries_gold
+from dialgauge.tracking.guards import (
+    accepted_kinds,
+    counted_turns,
+    dialogue_findings,
+    notes_of,
+    output_findings,
+    slot_findings,
+)
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
+    SystemInput,
     how_many,
     load,
     load_systems,
@@ -27,6 +38,7 @@ from dialgauge.tracking.inputs import (
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
+from dialgauge.tracking.renaming import Renaming, read_renaming, renamed
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -52,6 +64,9 @@ def score(
     seed: int = 0,
     gold_format: str | None = None,
     pred_format: str | None = None,
+    turns: str | None = None,
+    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None = None,
+    accept: str | Collection[str] = (),
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
@@ -64,6 +79,11 @@ def score(
     of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as ``"JGA"`` or
     ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules, or several. Intervals are 95%, from
     resampling dialogues.
+
+    Predictions may be in any layout that has dialogues, turns and states, in files, frames, dictionaries or lists.
+    ``turns`` says how they count turns (``"shift=1"``: from 1, ``"step=2"``: the system's too, ``"auto"``: as fits
+    gold), ``rename`` what gold calls their slots, domains and dialogues. What would make the score nonsense is an error
+    unless its kind is in ``accept``.
 
     ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
     ``workers`` every system may be a folder or a pattern of many files, which are scored one by one (``store`` keeps
@@ -89,7 +109,10 @@ def score(
     slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
     resampling = Resampling(resamples, seed) if intervals and resamples else None
     required = required_measures(measures)
+    accepted = accepted_kinds(accept)
     if place_of(workers).asked:
+        if turns or rename:
+            raise DialgaugeError("with workers, turns and names are as written; leave out turns and rename")
         if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
             raise DialgaugeError(
                 "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
@@ -129,11 +152,13 @@ def score(
         for one in (reference, *systems):
             if one is not None:
                 progress.say(one.described())
+        systems, told = _as_asked(reference, systems, turns, rename, accepted)
         for system in systems if reference else ():
             if carries_gold(system.dialogues):
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
         study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+        study.notes = _guarded(study, systems, rules, told, accepted)
         house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
         steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
@@ -151,6 +176,45 @@ def score(
     for sentence in results.coverage_sentences():
         progress.say(sentence)
     return results
+
+
+def _as_asked(
+    gold: SystemInput | None,
+    systems: Sequence[SystemInput],
+    turns: str | None,
+    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None,
+    accept: Collection[str],
+) -> tuple[list[SystemInput], dict[str, list[Note]]]:
+    """The systems with names and turns as asked, and what to say of each."""
+    renaming = None if rename is None else read_renaming(rename)
+    made, told = [], {}
+    for system in systems:
+        notes = [Note("understood", f"read as {system.understood}")] if system.understood else []
+        dialogues, names = (system.dialogues, []) if renaming is None else renamed(system.dialogues, renaming)
+        counted, numbers = counted_turns(gold, replace(system, dialogues=dialogues), turns, accept)
+        made.append(counted)
+        told[system.name] = [*notes, *names, *numbers]
+    return made, told
+
+
+def _guarded(
+    study: PreparedInputs,
+    systems: Sequence[SystemInput],
+    profiles: Sequence[Profile],
+    told: Mapping[str, Sequence[Note]],
+    accept: Collection[str],
+) -> dict[tuple[str, str], list[Note]]:
+    """What to say of each system under each profile; what makes its scores nonsense is an error."""
+    notes: dict[tuple[str, str], list[Note]] = {}
+    for system in systems:
+        prepared = study.systems[system.name]
+        invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
+        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid)]
+        for profile in profiles:
+            inventory = study.inventory(profile)
+            findings = [*of_input, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
+            notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
+    return notes
 
 
 def _require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
@@ -280,6 +344,7 @@ def _run(
         details=details,
         notes=[
             comparison.aligned.coverage.note(),
+            *study.notes.get((system.name, coder.profile.label), ()),
             *_ceiling_notes(coder.profile.name, details, measures),
         ],
     )

@@ -6,6 +6,9 @@
     version: 1
     extends: canon
     summary: canon, with our tracker's abbreviations spelled out
+    rename:
+      slots: {hotel-price: hotel-pricerange}
+      domains: {hotels: hotel}
     rules:
       - replace: {"b & b": bed and breakfast}
         slots: [type]
@@ -29,7 +32,7 @@ from msgspec.structs import replace
 from dialgauge.errors import DialgaugeError
 from dialgauge.expressions import compiled
 from dialgauge.values.profile import Choice, Profile
-from dialgauge.values.rules import Drop, Replace, Sides, Split, Substitute, ValueRule, Variants
+from dialgauge.values.rules import Drop, NameRule, RenameSlots, Replace, Sides, Split, Substitute, ValueRule, Variants
 from dialgauge.yaml_file import read_yaml
 
 _KINDS = ("replace", "regex", "drop", "accept", "split")
@@ -48,11 +51,17 @@ class _Rule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     side: Sides = "both"
 
 
+class _Names(msgspec.Struct, forbid_unknown_fields=True):
+    slots: dict[str, str] = {}
+    domains: dict[str, str] = {}
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: str
     version: int = 1
     extends: str = "canon"
     summary: str = ""
+    rename: _Names | None = None
     rules: list[_Rule] = []
     match: str | None = None
     gold_values: Choice | None = None
@@ -74,11 +83,22 @@ def read_profile(path: Path) -> Profile:
         version=written.version,
         summary=written.summary or f"{base.name}, extended by {path.name}",
         source=str(path),
+        names=(*_renaming(written.rename, path), *base.names),
         values=(*base.values, *added),
         match=written.match or base.match,
         gold_values=written.gold_values or base.gold_values,
         predicted_values=written.predicted_values or base.predicted_values,
     )
+
+
+def _renaming(written: _Names | None, path: Path) -> tuple[NameRule, ...]:
+    if written is None:
+        return ()
+    for name in [*written.slots, *written.slots.values()]:
+        if not all(name.partition("-")[::2]):
+            raise DialgaugeError(f"rename: '{name}' is not of the form domain-slot", file=str(path))
+    slots = {old.lower(): new for old, new in written.slots.items()}
+    return (RenameSlots(slots=slots, domains={old.lower(): new for old, new in written.domains.items()}),)
 
 
 def _rule(written: _Rule, number: int, path: Path) -> ValueRule:

@@ -95,6 +95,24 @@ class SlotSpelling(NameRule, frozen=True, kw_only=True):
         return ", ".join(parts)
 
 
+class RenameSlots(NameRule, frozen=True, kw_only=True):
+    """Slots (``hotel-price``) and domains under other names; case does not count."""
+
+    name: str = "renamed"
+    slots: Mapping[str, str] = {}
+    domains: Mapping[str, str] = {}
+
+    def apply(self, pair: Pair) -> Pair:
+        whole = self.slots.get(f"{pair[0]}-{pair[1]}".lower())
+        if whole is not None:
+            domain, _, slot = whole.partition("-")
+            return domain, slot
+        return self.domains.get(pair[0].lower(), pair[0]), pair[1]
+
+    def describe(self) -> str:
+        return ", ".join(f"{old} → {new}" for old, new in {**self.slots, **self.domains}.items())
+
+
 class ValueRule(Struct, frozen=True, kw_only=True):
     """A step on values; ``slots``, ``except_slots`` and ``domains`` limit where it applies, ``side`` to whom."""
 

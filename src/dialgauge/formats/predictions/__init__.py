@@ -8,9 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.formats.predictions.common import Beliefs, hyphenated, hyphenated_slot
     from dialgauge.formats.predictions.loose import loose_state, object_in
+    from dialgauge.formats.predictions.written_states import StateReader
 
 __all__ = [
     "Beliefs",
+    "StateReader",
     "hyphenated",
     "hyphenated_slot",
     "loose_state",

@@ -188,7 +188,7 @@ def some_have(samples: Iterable[Any], *names: str) -> bool:
 Triple: TypeAlias = tuple[str, str, str]
 
 _TEXTS = msgspec.json.Decoder(list[str])
-_TWO_VALUES = "slots with two values in one state, the later kept"
+TWO_VALUES = "slots with two values in one state, the later kept"
 
 
 def hyphenated(text: str) -> Triple:
@@ -248,7 +248,7 @@ class Beliefs:
     def _noted(self, made: tuple[State, int]) -> State:
         state, twice = made
         if twice:
-            self._notes.add(_TWO_VALUES, twice)
+            self._notes.add(TWO_VALUES, twice)
         return state
 
     def _made(self, texts: Iterable[str]) -> tuple[State, int]:

@@ -33,7 +33,7 @@ NO_NAME = "(no slot)"
 #: What models like to put around a state.
 _WRAPPERS = frozenset({"state", "belief_state", "dialogue_state", "predicted_state"})
 #: Longer answers are no states, and in one of them no more than so many beginnings are tried.
-_MOST_TEXT = 50_000
+MOST_TEXT = 50_000
 _MOST_STARTS = 50
 _MOST_LITERALS = 5
 
@@ -191,7 +191,7 @@ def object_in(text: str) -> dict[Any, Any] | None:
     >>> object_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
     {'hotel': {'area': 'north'}}
     """
-    if len(text) > _MOST_TEXT or "{" not in text:
+    if len(text) > MOST_TEXT or "{" not in text:
         return None
     return _last_json(text) or _python_literal(text)
 

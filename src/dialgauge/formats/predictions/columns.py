@@ -1,0 +1,222 @@
+"""What people call things: which name of a record holds the dialogue, the turn, the state, a slot, its value.
+
+Names are compared without case, spaces, hyphens and underscores. Exact names come first, then names that contain a
+telling word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+
+from dialgauge.formats.predictions.written_states import split_name
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_DIALOGUE = _names(
+    "dialogueid dialogid dialid dialogue dialog dialogueidx dialogidx dialidx dialoguename dialogname conversationid "
+    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid guid uid id"
+)
+_TURN = _names(
+    "turn turnid turnidx turnindex turnnumber turnnum turnno turncount userturn userturnid uttidx utteranceidx "
+    "utteranceid uttid step round t"
+)
+_PREDICTED = _names(
+    "predictedstate predstate predictedbeliefstate predbeliefstate predictedbelief predbelief predictedslots predslots "
+    "prediction predictions predicted preds pred pr hypothesis hyp parsedstate modelstate systemstate "
+    "generatedbelief generatedstate bspngen bspangen"
+)
+_NEUTRAL = _names(
+    "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
+)
+_RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result")
+_GOLD = _names(
+    "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
+    "goldvalue truevalue groundtruthstate targetstate targetvalue"
+)
+_SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
+_VALUE = _names("value slotvalue val predictedvalue predvalue predictedslotvalue predslotvalue")
+_DOMAIN = _names("domain service domainname")
+_SPEAKER = _names("speaker role from author")
+_LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
+#: Names beside predictions that are no slots, though they may look like one.
+_BESIDE = re.compile(
+    r"(user|usr|system|sys|agent|assistant|model|raw|dialogue|dialog|turn|text|utterance|response|history|context|"
+    r"prompt|input|output|token|time|latency|cost|score|jga|loss|prob|confidence|domain|split|dataset|index|unnamed|"
+    r"run|seed|version|date|id|active|intent|slot|state|gold|pred|num|n|is|has|error)"
+)
+_TELLING = {
+    "predicted": re.compile(r"pred|hyp(?!er)|bspn?gen"),
+    "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference"),
+    "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
+    "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
+    "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
+}
+#: Domains that columns such as hotel_area may begin with; others must have several columns.
+_DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
+_SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
+
+#: Names around all predictions of a file, and around the turns of a dialogue.
+WRAPPERS = frozenset(
+    _names(
+        "predictions data dialogues dialogs results outputs records rows items conversations test dev val validation"
+    )
+)
+TURN_LISTS = frozenset(_LISTS)
+_SYSTEMS = frozenset(("system", "sys", "assistant", "agent", "bot", "wizard", "operator"))
+_TURN_WORDS = frozenset((*_TURN, *_PREDICTED, *_NEUTRAL, *_RAW, *_GOLD)) - {"slots", "t", "label", "labels"}
+
+
+@lru_cache(maxsize=1 << 14)
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def plain_name(name: object) -> str:
+    """A name without case, spaces, hyphens and underscores; empty where it is no text."""
+    return _plain(name) if isinstance(name, str) and len(name) < 100 else ""
+
+
+def is_record(item: Mapping[Any, Any]) -> bool:
+    """Does an object name its parts, and is not itself a state?"""
+    return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-1] for key in item)
+
+
+def is_system(speaker: object) -> bool:
+    """Is it the name of the side that is no user?"""
+    return isinstance(speaker, str) and speaker.strip().lower() in _SYSTEMS
+
+
+class Columns(Struct, frozen=True):
+    """Which name holds what; empty where there is none."""
+
+    names: tuple[str, ...]
+    dialogue: str = ""
+    turn: str = ""
+    state: str = ""
+    gold: str = ""
+    slot: str = ""
+    value: str = ""
+    domain: str = ""
+    speaker: str = ""
+    #: The list of a dialogue's turns.
+    turns: str = ""
+    #: Columns of one slot each.
+    wide: dict[str, str] = {}
+    wide_gold: dict[str, str] = {}
+    says_predicted: bool = False
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[Any, Any]]) -> Columns:
+        """Those of rows, of which some may lack some."""
+        sample: dict[str, Any] = {}
+        for row in rows:
+            if not row.keys() <= sample.keys():
+                sample.update({key: value for key, value in row.items() if sample.get(key) is None})
+        named = {plain_name(key): key for key in reversed(list(sample)) if plain_name(key)}
+
+        def first(names: tuple[str, ...], telling: str = "", apart: tuple[str, ...] = ()) -> str:
+            exact = next((named[name] for name in names if name in named and named[name] not in apart), "")
+            if exact or not telling:
+                return exact
+            others = (key for name, key in named.items() if key not in apart and _TELLING[telling].search(name))
+            return next((key for key in others if not _names_slot(key)), "")
+
+        dialogue = first(_DIALOGUE, "dialogue")
+        turn = first(_TURN, "turn", (dialogue,))
+        turns = next((named[name] for name in _LISTS if _is_list(sample, named.get(name), dialogue)), "")
+        if turn and turns:
+            turns = ""
+        taken = (dialogue, turn)
+        slot = first(_SLOT, apart=taken) if turn or not turns else ""
+        gold = first(_GOLD, "gold", taken)
+        predicted = first(_PREDICTED, "predicted", (*taken, gold))
+        neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted))
+        state = predicted or neutral or first(_RAW, apart=(*taken, gold))
+        if predicted and neutral and not gold and not slot:
+            gold = neutral
+        value = (first(_VALUE, apart=(*taken, slot, gold)) or state) if slot else ""
+        if (slot and not value) or slot == state or isinstance(sample.get(slot), Mapping | list):
+            slot = value = ""
+        if turns in (state, predicted) and not isinstance(sample.get(turns), Mapping | list):
+            turns = ""
+        wide, wide_gold = (
+            _wide(sample, {*taken, state, slot, value, gold}) if not (state or slot or turns) else ({}, {})
+        )
+        return cls(
+            tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
+            turns, wide, wide_gold, says_predicted=bool(predicted),
+        )  # fmt: skip
+
+    @property
+    def has_states(self) -> bool:
+        """Is there a state, or what makes one?"""
+        return bool(self.state or self.slot or self.wide)
+
+    def state_of(self, row: Mapping[Any, Any]) -> Any:
+        """The predicted state of a row."""
+        if self.wide:
+            return {slot: row[name] for name, slot in self.wide.items() if row.get(name) is not None}
+        written = row.get(self.state) if self.state else None
+        domain = row.get(self.domain) if self.domain else None
+        if (
+            isinstance(domain, str)
+            and isinstance(written, Mapping)
+            and all(split_name(str(key)) is None for key in written)
+        ):
+            return {domain: written} if not any(isinstance(value, Mapping) for value in written.values()) else written
+        return written
+
+    def gold_of(self, row: Mapping[Any, Any]) -> Any:
+        """The gold state of a row; None where it has none."""
+        if self.wide_gold:
+            return {slot: row[name] for name, slot in self.wide_gold.items() if row.get(name) is not None}
+        return row.get(self.gold) if self.gold else None
+
+    def keys(self) -> tuple[str, ...]:
+        """The names that are used, for the line that says what was understood."""
+        states = (self.slot, self.value) if self.slot else ("a column a slot",) if self.wide else (self.state,)
+        used = (self.dialogue, self.turns or self.turn, *(states if not self.turns else ()), self.gold)
+        return tuple(name for name in used if name)
+
+
+def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool:
+    return name is not None and name != dialogue and isinstance(sample[name], list | tuple | Mapping)
+
+
+def _names_slot(name: str) -> bool:
+    """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area``?"""
+    side = _SIDES.match(name)
+    slot = name[side.end() :] if side else ""
+    pair = split_name(slot)
+    return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
+
+
+def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The columns of one slot each, predicted and gold, with the slot's name."""
+    sides: dict[str, tuple[bool, str]] = {}
+    for name in sample:
+        if name not in taken:
+            side = _SIDES.match(name)
+            sides[name] = (
+                bool(side and side[1].lower() in ("gold", "gt", "true", "label")),
+                name[side.end() :] if side else name,
+            )
+    domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
+    predicted: dict[str, str] = {}
+    gold: dict[str, str] = {}
+    for name, (is_gold, slot) in sides.items():
+        pair = split_name(slot)
+        if pair is None or isinstance(sample[name], Mapping) or _BESIDE.fullmatch(pair[0].lower()):
+            continue
+        sure = any(sign in slot for sign in "-.:/")
+        if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
+            (gold if is_gold else predicted)[name] = slot
+    return predicted, gold

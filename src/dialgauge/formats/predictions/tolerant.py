@@ -1,0 +1,432 @@
+"""Predicted states as people write them: whatever has dialogues, turns and states can be read.
+
+By dialogue (``{dialogue: [state, ...]}``, ``{dialogue: {turn: state}}``, ``{dialogue_turn: state}``) or as records
+(JSON, JSON Lines, CSV, TSV, rows of a frame), one a dialogue, a turn or a slot, or with a column a slot; how states may
+look says :mod:`~dialgauge.formats.predictions.written_states`. What was understood is told in one line.
+
+Turn numbers may begin at 0 or 1 and count the user's turns, or all turns of which every other is the user's: all
+numbers of a file together tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.predictions.columns import TURN_LISTS, WRAPPERS, Columns, is_record, is_system, plain_name
+from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
+from dialgauge.formats.predictions.written_states import StateReader
+from dialgauge.text import counted, encodable
+
+#: A turn's key: a number, perhaps behind a word that says so.
+_TURN = re.compile(r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}([0-9]{1,9})(?:\.0)?", re.I)
+#: A dialogue and a turn in one key; 1_00000 is a dialogue of SGD.
+_DIALOGUE_TURN = re.compile(r"(.+?)[\s_#:/.-]+(?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]{0,4})", re.I | re.DOTALL)
+_SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
+_LOOK_AT = 200
+_EMPTY_TURNS = "turns without a row, read as empty states"
+_HOLES = "missing turns, left as holes"
+
+
+class NotUnderstood(DialgaugeError):
+    """What is missing, and the names that were seen."""
+
+    def __init__(self, missing: str, names: Iterable[object] = ()) -> None:
+        self.missing = missing
+        self.names = [str(name) for name in names][:_LOOK_AT]
+        super().__init__(missing)
+
+
+class _Entry(NamedTuple):
+    """One state as written; ``turn`` is its number as written, None where its position tells."""
+
+    dialogue: str
+    turn: int | None
+    state: Any
+    gold: Any = None
+
+
+class _Entries(NamedTuple):
+    """All states of a file, and what they are called there."""
+
+    entries: list[_Entry]
+    keys: tuple[str, ...] = ()
+    #: A row a slot: an empty state has no row.
+    long: bool = False
+    #: Does a name say that the states are predicted?
+    says_predicted: bool = False
+
+
+def read_predictions(written: Any, notes: Notes, *, cells: bool = False) -> list[Dialogue]:
+    """The dialogues of predictions in plain Python, as JSON or rows have it; ``cells``: all values are texts."""
+    found = _entries(written)
+    if not found.entries:
+        raise NotUnderstood("there is no state of any turn")
+    states = StateReader(notes, cells=cells)
+    for entry in found.entries:
+        for side in (entry.state, entry.gold):
+            states.learn(side)
+    numbering = _Numbering.of(found.entries)
+    dialogues = [
+        _dialogue(name, entries, numbering, states, notes, empty=found.long)
+        for name, entries in _by_dialogue(found.entries).items()
+    ]
+    if states.invalid_states * 2 > states.read_states:
+        sample = next((entry.state for entry in found.entries if entry.state), None)
+        raise NotUnderstood(f"states that can be read, such as {{'hotel-area': 'north'}}; here is {sample!r:.60}")
+    if states.nameless_states * 2 > states.read_states:
+        raise NotUnderstood("the domain of each slot, as in 'hotel-area'", found.keys)
+    keys = f", keys {'/'.join(found.keys)}" if found.keys else ""
+    slots = counted(len({(domain.lower(), slot.lower()) for domain, slot in states.slots}), "slot")
+    notes.understood = f"{counted(len(dialogues), 'dialogue')}, {numbering.sentence()}, {slots}{keys}"
+    notes.says_predicted = found.says_predicted
+    return dialogues
+
+
+def _by_dialogue(entries: Sequence[_Entry]) -> dict[str, list[_Entry]]:
+    groups: dict[str, list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.dialogue, []).append(entry)
+    return groups
+
+
+class _Numbering(NamedTuple):
+    """How the turns of a file are numbered."""
+
+    first: int = 0
+    step: int = 1
+    labelled: bool = False
+
+    @classmethod
+    def of(cls, entries: Sequence[_Entry]) -> _Numbering:
+        """Told from all numbers of a file."""
+        numbers = {entry.turn for entry in entries if entry.turn is not None}
+        if not numbers:
+            return cls()
+        first = min(numbers)
+        if first > 1:
+            raise NotUnderstood(f"the first turns: turns are numbered from 0 or 1, and here the lowest is {first}")
+        even = len(numbers) > 1 and all((number - first) % 2 == 0 for number in numbers)
+        return cls(first, 2 if even else 1, labelled=True)
+
+    def place(self, number: int) -> int:
+        """The number of a user turn, from 0."""
+        place = (number - self.first) // self.step
+        if place >= MOST_TURNS:
+            raise DialgaugeError(f"turn {number} is beyond the {MOST_TURNS:,} turns a dialogue may have")
+        return place
+
+    def sentence(self) -> str:
+        """For the line that says what was understood."""
+        if not self.labelled:
+            return "turns in order"
+        by = f" by {self.step}" if self.step > 1 else ""
+        return f"turns numbered from {self.first}{by}"
+
+
+def _dialogue(
+    name: str, entries: Sequence[_Entry], numbering: _Numbering, states: StateReader, notes: Notes, *, empty: bool
+) -> Dialogue:
+    turns: dict[int, Turn] = {}
+    for position, entry in enumerate(entries):
+        number = position if entry.turn is None else numbering.place(entry.turn)
+        if number in turns:
+            raise DialgaugeError("this turn appears twice; keep one of them", dialogue=name, turn=entry.turn)
+        try:
+            gold = None if entry.gold is None else states.read(entry.gold, name, number)
+            turns[number] = Turn(speaker="user", predicted=states.read(entry.state, name, number), state=gold)
+        except DialgaugeError as error:
+            raise error.at(dialogue=name, turn=number) from error
+    length = max(turns) + 1
+    notes.add(_EMPTY_TURNS if empty else _HOLES, length - len(turns))
+    gap = Turn(speaker="user", predicted={}) if empty else HOLE
+    return Dialogue(id=name, turns=tuple(turns.get(number, gap) for number in range(length)))
+
+
+# -- where the states stand ------------------------------------------------------------------------------------------
+
+
+def _entries(written: Any) -> _Entries:
+    """The states of everything that was written, taken out of what is around them."""
+    if isinstance(written, Mapping):
+        inner = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
+        if len(inner) == 1 and (len(written) == 1 or not all(map(_is_full, written.values()))):
+            return _entries(inner[0])
+        try:
+            return _of_mapping(written)
+        except NotUnderstood:
+            if len(written) != 1:
+                raise
+            [content] = written.values()
+            if not isinstance(content, Mapping | list):
+                raise
+            try:
+                return _entries(content)
+            except NotUnderstood:
+                pass
+            raise
+    if isinstance(written, list | tuple):
+        return _of_list(written)
+    raise NotUnderstood("dialogues, turns and states")
+
+
+def _is_full(content: object) -> bool:
+    return isinstance(content, Mapping | list | tuple) and bool(content)
+
+
+def _of_list(written: Sequence[Any]) -> _Entries:
+    items = [item for item in written if item not in (None, [], {})]
+    if items and all(isinstance(item, Mapping) for item in items):
+        named = _of_named_objects(items)
+        return named or _of_rows(items)
+    if items and all(isinstance(item, list | tuple) for item in items):
+        return _of_rows(_positional(items))
+    raise NotUnderstood("an id for each dialogue, and a state for each turn")
+
+
+def _of_named_objects(items: Sequence[Mapping[Any, Any]]) -> _Entries | None:
+    """``[{"MUL0001": [state, ...]}, ...]``: objects of one member each, which is named by its dialogue."""
+    if any(len(item) != 1 or is_record(item) for item in items):
+        return None
+    merged: dict[Any, Any] = {}
+    for item in items:
+        [(key, content)] = item.items()
+        if key in merged or not _is_full(content):
+            return None
+        merged[key] = content
+    return _of_mapping(merged)
+
+
+def _positional(items: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Rows without names: dialogue, turn, and the state or a slot and its value."""
+    if all(isinstance(cell, Mapping) for item in items for cell in item):
+        return [row for item in items for row in item]
+    names = {3: ("dialogue", "turn", "state"), 4: ("dialogue", "turn", "slot", "value")}.get(len(items[0]))
+    header = [str(cell) for cell in items[0]]
+    if all(len(item) == len(header) for item in items) and is_record(dict.fromkeys(header)):
+        return [dict(zip(header, item, strict=True)) for item in items[1:]]
+    if names is None or any(len(item) != len(names) or turn_number(item[1]) is None for item in items):
+        raise NotUnderstood("names of the columns: dialogue_id, turn and state, or dialogue_id, turn, slot and value")
+    return [dict(zip(names, item, strict=True)) for item in items]
+
+
+def _of_mapping(written: Mapping[Any, Any]) -> _Entries:
+    items = [(key, content) for key, content in written.items() if content is not None]
+    if not items:
+        raise NotUnderstood("dialogues, turns and states")
+    if rows := _of_columns(written):
+        return _of_rows(rows)
+    if is_record(written) and not isinstance(written.get(Columns.of([written]).dialogue, {}), Mapping | list):
+        return _of_rows([written])
+    contents = [content for _, content in items]
+    if all(isinstance(content, Mapping) for content in contents):
+        columns = Columns.of(contents)
+        if columns.dialogue and (columns.turns or columns.has_states):
+            return _of_rows(contents)
+    pairs = {key: pair for key, _ in items if (pair := _dialogue_turn(key)) is not None}
+    named_by_turn = len(pairs) == len(items) and _share_dialogues(pairs.values())
+    looked_at = contents[:_LOOK_AT]
+    if named_by_turn and all(map(_may_be_state, looked_at)) and not all(map(_are_turns, looked_at)):
+        return _Entries([_entry(*pairs[key], content) for key, content in items])
+    entries: list[_Entry] = []
+    names: dict[str, None] = {}
+    for key, content in items:
+        turns = _turns_in(content)
+        if turns is None:
+            raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
+        entries += _turn_entries(str(key), turns, names)
+    says = any(name for name in names if Columns.of([{name: ""}]).says_predicted)
+    return _Entries(entries, tuple(names), says_predicted=says)
+
+
+def _entry(dialogue: str, turn: int | None, content: Any) -> _Entry:
+    if isinstance(content, Mapping) and is_record(content):
+        columns = Columns.of([content])
+        return _Entry(dialogue, turn, columns.state_of(content), columns.gold_of(content))
+    return _Entry(dialogue, turn, content)
+
+
+def _names_in(content: Any) -> Iterable[object]:
+    return list(content)[:20] if isinstance(content, Mapping) else ()
+
+
+def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that was written by columns, as pandas does; none where it is no table."""
+    if isinstance(written.get("columns"), list) and isinstance(written.get("data"), list):
+        cells = [row for row in written["data"] if isinstance(row, list)]
+        return [dict(zip(map(str, written["columns"]), row, strict=False)) for row in cells]
+    contents = list(written.values())
+    sized = all(isinstance(content, list | Mapping) for content in contents)
+    if not sized or len({len(content) for content in contents}) != 1:
+        return []
+    columns = Columns.of([dict.fromkeys(map(str, written), "")])
+    if not columns.dialogue or not columns.turn:
+        return []
+    lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
+    return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def turn_number(key: object) -> int | None:
+    """The number in a turn's key; None where it is none."""
+    if isinstance(key, bool):
+        return None
+    if isinstance(key, float):
+        return int(key) if key.is_integer() and key >= 0 else None
+    if isinstance(key, int):
+        return key if key >= 0 else None
+    match = _TURN.fullmatch(key.strip()) if isinstance(key, str) and len(key) < 60 else None
+    return int(match[1]) if match else None
+
+
+def _dialogue_turn(key: object) -> tuple[str, int] | None:
+    """Dialogue and turn of a key that names both."""
+    if isinstance(key, tuple) and len(key) == 2:
+        number = turn_number(key[1])
+        return None if number is None else (str(key[0]), number)
+    match = _DIALOGUE_TURN.fullmatch(key) if isinstance(key, str) and len(key) < 300 else None
+    return (_SPLITS.sub("", match[1], count=1), int(match[2])) if match else None
+
+
+def _share_dialogues(pairs: Iterable[tuple[str, int]]) -> bool:
+    """Do the numbers count turns? Those of each dialogue begin at 0 or 1, or somewhere all do."""
+    numbers: dict[str, set[int]] = {}
+    for dialogue, number in pairs:
+        numbers.setdefault(dialogue, set()).add(number)
+    return all(min(one) <= 1 for one in numbers.values()) and (
+        any(len(one) > 1 for one in numbers.values()) or all(one in ({0}, {1}) for one in numbers.values())
+    )
+
+
+def _may_be_state(content: object) -> bool:
+    return isinstance(content, Mapping | list | tuple | str)
+
+
+def _are_turns(content: Any) -> bool:
+    """Are these surely turns, and not a state?"""
+    if isinstance(content, str) or _turns_in(content) is None:
+        return False
+    if isinstance(content, Mapping):
+        return bool(content)
+    return any(isinstance(item, Mapping) and "slot" not in item for item in content)
+
+
+def _turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
+    """Number and content of the turns of a dialogue; None where it has none."""
+    if isinstance(content, list | tuple):
+        return [(None, item) for item in content]
+    if not isinstance(content, Mapping):
+        return None
+    numbers = [turn_number(key) for key in content]
+    if all(number is not None for number in numbers):
+        return list(zip(numbers, content.values(), strict=True))
+    inside = [
+        inner for key, inner in content.items() if plain_name(key) in TURN_LISTS and isinstance(inner, list | dict)
+    ]
+    return _turns_in(inside[0]) if len(inside) == 1 else None
+
+
+def _turn_entries(dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]) -> Iterator[_Entry]:
+    records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
+    if not records:
+        yield from (_Entry(dialogue, number, item) for number, item in turns)
+        return
+    columns = Columns.of(records)
+    if not columns.has_states:
+        raise NotUnderstood("the state of each turn", columns.names)
+    names.update(dict.fromkeys(columns.keys()))
+    for number, item in turns:
+        if not isinstance(item, Mapping):
+            yield _Entry(dialogue, number, item)
+        elif not is_system(item.get(columns.speaker)):
+            own = turn_number(item.get(columns.turn)) if columns.turn and not columns.speaker else None
+            yield _Entry(dialogue, number if own is None else own, columns.state_of(item), columns.gold_of(item))
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> _Entries:
+    columns = Columns.of(rows)
+    if not columns.dialogue:
+        raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
+    if not (columns.turns or columns.has_states):
+        raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
+    spoken = [row for row in rows if not (columns.speaker and is_system(row.get(columns.speaker)))]
+    named = [(_identifier(row.get(columns.dialogue), columns), row) for row in spoken]
+    entries = list(_row_entries(named, columns))
+    keys = columns.keys()
+    return _Entries(entries, keys, long=bool(columns.slot), says_predicted=columns.says_predicted)
+
+
+def _identifier(value: Any, columns: Columns) -> str:
+    if value is None or value == "" or value != value or isinstance(value, Mapping | list):
+        raise NotUnderstood(f"the id of a dialogue: a {columns.dialogue} is empty or no text", columns.names)
+    return encodable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
+
+
+def _row_entries(named: Sequence[tuple[str, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    if columns.turns:
+        for name, row in named:
+            turns = _turns_in(row.get(columns.turns))
+            if turns is None:
+                raise NotUnderstood(f"the turns of dialogue {name}: its {columns.turns} is no list", columns.names)
+            yield from _turn_entries(name, turns, {})
+    elif columns.turn:
+        numbered = [(name, _required_number(name, row, columns), row) for name, row in named]
+        yield from _slot_rows(numbered, columns) if columns.slot else _state_rows(numbered, columns)
+    else:
+        yield from _rows_without_turns(named, columns)
+
+
+def _rows_without_turns(named: Sequence[tuple[str, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    """The turn is part of the id, or the rows of a dialogue are its turns in order, or a row has all of them."""
+    pairs = [_dialogue_turn(name) for name, _ in named]
+    distinct = {name for name, _ in named}
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) == len(named) and _share_dialogues(known) and (len(distinct) == len(named) or columns.slot):
+        numbered = [(*pair, row) for pair, (_, row) in zip(known, named, strict=True)]
+        yield from _slot_rows(numbered, columns) if columns.slot else _state_rows(numbered, columns)
+    elif columns.slot:
+        raise NotUnderstood("the number of each turn (turn)", columns.names)
+    elif len(distinct) < len(named):
+        yield from (_Entry(name, None, columns.state_of(row), columns.gold_of(row)) for name, row in named)
+    else:
+        for name, row in named:
+            turns = _turns_in(columns.state_of(row))
+            if turns is None:
+                raise NotUnderstood("the number of each turn (turn)", columns.names)
+            yield from _turn_entries(name, turns, {})
+
+
+def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) -> int:
+    number = turn_number(row.get(columns.turn))
+    if number is None:
+        message = f"the {columns.turn} {row.get(columns.turn)!r:.40} is no number; number the turns 0, 1, 2, ..."
+        raise DialgaugeError(message, dialogue=dialogue)
+    return number
+
+
+def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    for name, number, row in numbered:
+        yield _Entry(name, number, columns.state_of(row), columns.gold_of(row))
+
+
+def _slot_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    """Rows of a slot each, gathered by turn."""
+    gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
+    for name, number, row in numbered:
+        predicted, gold = gathered.setdefault((name, number), ([], []))
+        slot = row.get(columns.slot)
+        if slot is None or slot == "" or slot != slot:
+            continue
+        domain = row.get(columns.domain) if columns.domain else None
+        pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
+        predicted.append({**pair, "value": row.get(columns.value)})
+        if columns.gold:
+            gold.append({**pair, "value": row.get(columns.gold)})
+    for (name, number), (predicted, gold) in gathered.items():
+        yield _Entry(name, number, predicted, gold if columns.gold else None)

@@ -1,0 +1,310 @@
+"""Mistakes that make a score nonsense, found before anybody believes it: turns counted otherwise, names that differ.
+
+Each is a :class:`Finding` of a kind. It becomes a note of the run and, where the score would mean nothing, stops the
+command until the option that it names is given, or its kind is accepted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.errors import DialgaugeError, choice
+from dialgauge.text import Note, counted, some_of
+from dialgauge.tracking.inputs import SystemInput
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.encode import Codes, EncodedDialogues
+    from dialgauge.tracking.prepared_inputs import System
+    from dialgauge.values import Pair, Profile
+
+TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
+#: What may be accepted.
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS)
+#: What notes of runs are about that are shown beside scores.
+SHOWN = (*GUARDS, "renamed", "renumbered")
+
+#: Fewer filled slots or turns are too few to call a score nonsense.
+_FEW = 10
+#: The share of filled slots from which a name that only one side has is told.
+_NOTABLE = 0.01
+_LISTED = 8
+
+
+class Finding(NamedTuple):
+    """A likely mistake; ``stops``: the score would mean nothing. ``example`` is what would mend it."""
+
+    kind: str
+    sentence: str
+    stops: bool = False
+    example: str = ""
+
+
+def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
+    """The kinds that are accepted, each checked."""
+    named = accept.split(",") if isinstance(accept, str) else accept
+    return frozenset(choice(name.strip(), GUARDS, "what is accepted (--accept)") for name in named if name.strip())
+
+
+def notes_of(findings: Iterable[Finding], system: str, accept: Collection[str]) -> list[Note]:
+    """The findings as notes; the first that stops and is not accepted is an error."""
+    notes = []
+    for kind, sentence, stops, example in findings:
+        if stops and kind not in accept:
+            raise DialgaugeError(f"{sentence}; --accept {kind} scores it as it is", file=system, example=example)
+        notes.append(Note(kind, sentence))
+    return notes
+
+
+# -- turns -----------------------------------------------------------------------------------------------------------
+
+
+class Counting(NamedTuple):
+    """How predictions number the user's turns: ``number = shift + step * turn``."""
+
+    shift: int = 0
+    step: int = 1
+
+    def __str__(self) -> str:
+        parts = {"shift": self.shift, "step": self.step if self.step > 1 else 0}
+        return ",".join(f"{name}={value}" for name, value in parts.items() if value) or "shift=0"
+
+    def sentence(self) -> str:
+        """In words."""
+        by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
+        return f"numbered from {self.shift}{by}"
+
+    def place(self, number: int) -> int | None:
+        """The user turn of a number; None where it is that of no user turn."""
+        turn, rest = divmod(number - self.shift, self.step)
+        return turn if turn >= 0 and not rest else None
+
+
+AS_WRITTEN = Counting()
+_OTHERS = (Counting(1, 1), Counting(0, 2), Counting(1, 2))
+
+
+def counting_named(text: str) -> Counting:
+    """A way of counting: ``shift=1``, ``step=2``, or both with a comma between."""
+    values = {"shift": 0, "step": 1}
+    for part in text.split(","):
+        name, _, number = part.strip().partition("=")
+        if name not in values or not number.isdigit() or not (number.isascii() and len(number) < 3):
+            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}')")
+        values[name] = int(number)
+    if values["step"] not in (1, 2):
+        raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")
+    return Counting(**values)
+
+
+def counted_turns(
+    gold: SystemInput | None, system: SystemInput, turns: str | None, accept: Collection[str]
+) -> tuple[SystemInput, list[Note]]:
+    """The system with its turns counted as asked; refused where they fit gold only when counted otherwise."""
+    if turns is not None and turns != "auto":
+        counting = counting_named(turns)
+        return _recounted(system, counting), [Note("renumbered", f"turns counted as asked: {counting.sentence()}")]
+    if gold is None:
+        return system, []
+    better, fitting, shared = _better_counting(gold.dialogues, system.dialogues)
+    if better is None:
+        return system, []
+    fits = f"the turns of {fitting:,} of {counted(shared, 'dialogue')} fit gold if they are {better.sentence()}"
+    if turns == "auto":
+        return _recounted(system, better), [Note("renumbered", f"{fits}, and were so counted")]
+    told = f"{fits}; score them so with --turns {better} (in Python turns='{better}')"
+    return system, notes_of([Finding(TURNS, told, stops=True)], system.name, accept)
+
+
+def _recounted(system: SystemInput, counting: Counting) -> SystemInput:
+    return replace(system, dialogues=[_recounted_dialogue(one, counting) for one in system.dialogues])
+
+
+def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
+    turns = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
+    turns.pop(None, None)
+    length = max((number for number in turns if number is not None), default=-1) + 1
+    return replace(dialogue, turns=tuple(turns.get(number, Turn(speaker="user")) for number in range(length)))
+
+
+def _better_counting(gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> tuple[Counting | None, int, int]:
+    """The counting under which nearly all dialogues have gold's turns, where as written most do not."""
+    golden = {dialogue_key(one.id): list(one.user_turns()) for one in gold}
+    shared = [(golden[key], list(one.user_turns())) for one in predicted if (key := dialogue_key(one.id)) in golden]
+    fitting = sum(_fits(ours, theirs, AS_WRITTEN) for ours, theirs in shared)
+    if not shared or 2 * fitting >= len(shared):
+        return None, 0, 0
+    best = max(_OTHERS, key=lambda counting: sum(_fits(ours, theirs, counting) for ours, theirs in shared))
+    fitting = sum(_fits(ours, theirs, best) for ours, theirs in shared)
+    if 10 * fitting < 9 * len(shared) or not _agrees_better(shared, best):
+        return None, 0, 0
+    return best, fitting, len(shared)
+
+
+def _fits(gold: Sequence[Turn], predicted: Sequence[Turn], counting: Counting) -> bool:
+    there = {counting.place(number) for number, turn in enumerate(predicted) if _predicts(turn)} - {None}
+    return there == {number for number, turn in enumerate(gold) if turn.state is not None}
+
+
+def _predicts(turn: Turn) -> bool:
+    return turn.predicted is not None or turn.judged is not None
+
+
+def _agrees_better(shared: Sequence[tuple[Sequence[Turn], Sequence[Turn]]], counting: Counting) -> bool:
+    """Do gold turns lack predictions as written, or else do more turns fill as many slots as gold does?"""
+
+    def alike(how: Counting) -> int:
+        return sum(
+            _filled(ours[place].state) == _filled(turn.predicted)
+            for ours, theirs in shared
+            for number, turn in enumerate(theirs)
+            if (place := how.place(number)) is not None and place < len(ours) and _predicts(turn)
+        )
+
+    lacking = any(
+        turn.state is not None and not (number < len(theirs) and _predicts(theirs[number]))
+        for ours, theirs in shared
+        for number, turn in enumerate(ours)
+    )
+    enough = sum(len(ours) for ours, _ in shared) >= _FEW
+    return lacking or (enough and alike(counting) > alike(AS_WRITTEN))
+
+
+def _filled(state: object) -> int:
+    return sum(len(slots) for slots in state.values()) if isinstance(state, dict) else 0
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+def dialogue_findings(system: System) -> list[Finding]:
+    """Ids that both sides have without the other: where most are, the ids are written otherwise."""
+    coverage = system.aligned.coverage
+    missing, extra = coverage.missing_dialogues, coverage.extra_dialogues
+    shared = coverage.gold_dialogues - len(missing)
+    if not (missing and extra) or 2 * shared >= min(coverage.gold_dialogues, coverage.predicted_dialogues):
+        return []
+    told = (
+        f"only {shared:,} of {counted(coverage.gold_dialogues, 'gold dialogue')} have predictions, and "
+        f"{counted(len(extra), 'predicted dialogue')} no gold: gold has ids like '{missing[0]}', the predictions like "
+        f"'{extra[0]}'; rename them with --rename FILE"
+    )
+    return [Finding(DIALOGUES, told, stops=True, example=id_example(extra, missing))]
+
+
+def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
+    """A file of names to complete, for ids that gold does not have."""
+    pairs = [f"  {_quoted(name)}: {_quoted(_nearest(name, gold[:5000]) or '???')}" for name in predicted[:3]]
+    return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
+
+
+def output_findings(system: System, invalid: int) -> list[Finding]:
+    """Texts of a language model that hold no state."""
+    turns = system.aligned.coverage.predicted_turns
+    if turns < _FEW or 2 * invalid <= turns:
+        return []
+    told = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"
+    return [Finding(OUTPUTS, told, stops=True)]
+
+
+def slot_findings(
+    system: System, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
+) -> list[Finding]:
+    """Slots that only one side ever fills, by name, but for predicted ones that the inventory has.
+
+    ``inferred``: a frame of polars gave the states their slots.
+    """
+    if system.gold is None or system.predicted.kind == "judged":
+        return []
+    gold, _ = _fills(system.gold, system.aligned.gold_row, profile)
+    rows = system.aligned.predicted_row
+    predicted, outside = _fills(system.predicted, rows[rows >= 0], profile)
+    known = {_name(pair) for pair in gold}
+    never_gold = {pair: count for pair, count in predicted.items() if pair not in gold and pair not in inventory}
+    never_gold |= {pair: count for pair, count in outside.items() if pair not in system.gold.names}
+    total = predicted.total() + sum(outside.values())
+    never_predicted = {pair: count for pair, count in gold.items() if pair not in predicted}
+    never_predicted = {pair: count for pair, count in never_predicted.items() if count >= _NOTABLE * gold.total()}
+    told = sorted(
+        (pair for pair, count in never_gold.items() if count >= _NOTABLE * total),
+        key=lambda pair: -never_gold[pair],
+    )
+    meant = {pair: _meant(pair, never_predicted) for pair in told}
+    findings = []
+    if told and total >= _FEW:
+        unmatched = sum(never_gold[pair] for pair in told)
+        names = [_name(pair) + (f" (gold: {meant[pair]}?)" if meant[pair] else "") for pair in told]
+        sentence = (
+            f"gold never fills {some_of(names, _LISTED)}: {unmatched:,} of {total:,} predicted values; "
+            "rename slots with --rename FILE"
+        )
+        stops = 2 * unmatched > total or any(meant.values())
+        findings.append(Finding(SLOTS, sentence, stops, rename_example(told, meant, known)))
+    if never_predicted and predicted and (findings or inferred):
+        lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
+        names = [_name(pair) for pair in sorted(never_predicted)]
+        sentence = f"the predictions never fill {some_of(names, _LISTED)}, which gold does{lost if inferred else ''}"
+        findings.append(Finding(SLOTS, sentence))
+    return findings
+
+
+def _meant(pair: Pair, lacking: Collection[Pair]) -> str:
+    """The slot of gold that predictions never fill and that this one may be another name of; empty where none is."""
+    domain = _nearest(pair[0], {name for name, _ in lacking})
+    slots = [slot for name, slot in lacking if name == domain]
+    near = _nearest(pair[1], slots, 0.5)
+    return f"{domain}-{near or slots[0]}" if near or len(slots) == 1 else ""
+
+
+def rename_example(unknown: Sequence[Pair], suggested: dict[Pair, str], known: Collection[str]) -> str:
+    """A file of names to complete, for slots that gold does not have."""
+    domains = {name.partition("-")[0] for name in known}
+    lines = ["# rename.yaml, to be completed"]
+    strange = [name for name in dict.fromkeys(pair[0] for pair in unknown) if name.lower() not in domains]
+    if strange:
+        lines += ["domains:", *(f"  {_quoted(name)}: {_quoted(_nearest(name, domains) or '???')}" for name in strange)]
+    slots = [pair for pair in unknown if pair[0] not in strange]
+    if slots:
+        entries = [f"  {_quoted(_name(pair))}: {_quoted(suggested[pair] or '???')}" for pair in slots[:30]]
+        lines += ["slots:", *entries]
+    return "\n".join(lines)
+
+
+def _fills(side: EncodedDialogues, rows: Codes, profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:
+    """How often each slot is filled in these rows, under the profile's names; those out of its scope as written."""
+    cells = side.cell_item[np.isin(side.cell_row, rows)]
+    counts = np.bincount(cells, minlength=0)
+    items = side.shared.listed(0, side.items)
+    inside: Counter[Pair] = Counter()
+    outside: Counter[Pair] = Counter()
+    for number in np.flatnonzero(counts).tolist():
+        domain, slot, _ = items[number]
+        pair = profile.pair(domain, slot)
+        if pair is None:
+            outside[domain, slot] += int(counts[number])
+        else:
+            inside[pair] += int(counts[number])
+    return inside, outside
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair[0]}-{pair[1]}"
+
+
+def _nearest(name: str, known: Collection[str], likeness: float = 0.6) -> str:
+    lower = {other.lower(): other for other in known}
+    within = [other for other in lower if other in name.lower()]
+    near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=likeness)
+    return lower[near[0]] if near else lower[max(within, key=len)] if within else ""
+
+
+def _quoted(name: str) -> str:
+    import json
+
+    return name if name.replace("-", "").replace(" ", "").isalpha() else json.dumps(name)

@@ -1,0 +1,116 @@
+"""Names of a prediction file that gold calls otherwise: slots, domains and dialogues, from a file that people write.
+
+.. code-block:: yaml
+
+    slots:
+      hotel-price: hotel-pricerange
+    domains:
+      hotels: hotel
+    dialogues:
+      d0001: MUL0001.json
+
+Names on the left are those of the predictions; case does not count. What a slot is renamed to holds before what its
+domain is renamed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.text import Note, counted, some_of
+from dialgauge.yaml_file import read_yaml
+
+T = TypeVar("T")
+
+
+class Renaming(Struct, frozen=True, forbid_unknown_fields=True):
+    """Old name to new name."""
+
+    slots: dict[str, str] = {}
+    domains: dict[str, str] = {}
+    dialogues: dict[str, str] = {}
+
+
+def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path) -> Renaming:
+    """A renaming from a file, or from a mapping of the same content."""
+    if isinstance(given, Renaming):
+        renaming, file = given, None
+    elif isinstance(given, str | Path):
+        renaming, file = read_yaml(given).as_record(Renaming, "a file of names"), str(given)
+    else:
+        import msgspec
+
+        file = None
+        try:
+            renaming = msgspec.convert(given, Renaming)
+        except msgspec.ValidationError as error:
+            raise DialgaugeError(f"a renaming maps slots, domains and dialogues to names: {error}") from error
+    for name in [*renaming.slots, *renaming.slots.values()]:
+        if not all(name.partition("-")[::2]):
+            raise DialgaugeError(f"'{name}' is not of the form domain-slot", file=file)
+    return renaming
+
+
+def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dialogue], list[Note]]:
+    """The predictions under their new names, and what to say of it."""
+    worker = _Renamer(renaming)
+    made = [worker.dialogue(dialogue) for dialogue in dialogues]
+    told = f"renamed as asked: {some_of(worker.sentences(), 5)}" if worker.used else "nothing to rename as asked"
+    notes = [Note("renamed", told)]
+    if unused := [name for name in worker.wanted if name not in worker.used]:
+        notes.append(Note("renamed", f"no such name in the predictions, so not renamed: {some_of(unused, 5)}"))
+    return made, notes
+
+
+class _Renamer:
+    def __init__(self, renaming: Renaming) -> None:
+        self._slots = {old.lower(): (old, *new.split("-", 1)) for old, new in renaming.slots.items()}
+        self._domains = {old.lower(): (old, new) for old, new in renaming.domains.items()}
+        self._dialogues = {dialogue_key(old): (old, new) for old, new in renaming.dialogues.items()}
+        self.wanted = {**renaming.slots, **renaming.domains, **renaming.dialogues}
+        self.used: dict[str, int] = {}
+
+    def sentences(self) -> list[str]:
+        return [f"{old} to {self.wanted[old]} ({counted(count, 'time')})" for old, count in self.used.items()]
+
+    def dialogue(self, dialogue: Dialogue) -> Dialogue:
+        known = self._dialogues.get(dialogue_key(dialogue.id))
+        if known:
+            self._count(known[0])
+        turns = tuple(map(self._turn, dialogue.turns)) if self._slots or self._domains else dialogue.turns
+        return replace(dialogue, id=known[1] if known else dialogue.id, turns=turns)
+
+    def _turn(self, turn: Turn) -> Turn:
+        changed = {
+            name: self._state(state)
+            for name in ("predicted", "blank", "judged")
+            if (state := getattr(turn, name)) is not None
+        }
+        return replace(turn, **changed) if changed else turn
+
+    def _state(self, state: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
+        made: dict[str, dict[str, T]] = {}
+        for domain, slots in state.items():
+            for slot, value in slots.items():
+                new_domain, new_slot = self._pair(domain, slot)
+                made.setdefault(new_domain, {})[new_slot] = value
+        return made
+
+    def _pair(self, domain: str, slot: str) -> tuple[str, str]:
+        if known := self._slots.get(f"{domain}-{slot}".lower()):
+            self._count(known[0])
+            return known[1], known[2]
+        if new := self._domains.get(domain.lower()):
+            self._count(new[0])
+            return new[1], slot
+        return domain, slot
+
+    def _count(self, name: str) -> None:
+        self.used[name] = self.used.get(name, 0) + 1

@@ -1,0 +1,316 @@
+"""Predictions as people write them: every layout gives the same states, and errors say what is missing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas
+import polars
+import pytest
+
+import dialgauge
+from dialgauge.dialogue import State
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import LAST_RESORT, Corpus, Notes, format_named, recognise
+from dialgauge.formats.predictions import StateReader
+from support.commands import dialgauge as command
+from support.reading import part_of
+from support.shapes import SHAPES, Predictions, flat, slots_of, turns
+
+#: Values that texts make hard to read: separators inside, a slot's name as a word, times, two-word slots.
+HARD: Predictions = {
+    "MUL0001.json": [
+        {},
+        {"hotel": {"area": "north", "name": "alpha-milton guest house"}},
+        {"hotel": {"area": "north", "name": "alpha-milton guest house", "book people": "2", "stars": "4"}},
+    ],
+    "PMUL0002.json": [
+        {"restaurant": {"name": "the slug, lettuce", "food": "north american"}},
+        {"restaurant": {"name": "the slug, lettuce", "food": "north american", "book time": "18:30"}},
+        {
+            "restaurant": {"name": "the slug, lettuce", "food": "north american", "book time": "18:30"},
+            "train": {"leave at": "09:15", "day": "dontcare"},
+        },
+        {"train": {"leave at": "09:15", "arrive by": "10:00"}, "hotel": {"price range": "cheap"}},
+    ],
+}
+
+
+def canonical(state: State | None) -> dict[str, str]:
+    """Slots without spaces and underscores, as profiles compare them."""
+    return {
+        f"{domain}-{slot.replace(' ', '').replace('_', '')}": values[0]
+        for domain, slots in (state or {}).items()
+        for slot, values in slots.items()
+    }
+
+
+def states(corpus: Corpus) -> dict[str, list[dict[str, str]]]:
+    return {one.id: [canonical(turn.predicted) for turn in one.user_turns()] for one in corpus.dialogues}
+
+
+def wanted(predictions: Predictions) -> dict[str, list[dict[str, str]]]:
+    return {
+        name: [{key.replace(" ", ""): value for key, value in flat(state).items()} for state in held]
+        for name, held in predictions.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def augpt(shared_data: Path) -> Predictions:
+    """Sixty dialogues of a real system."""
+    raw = json.loads(gzip.decompress((shared_data / "dst_predictions" / "augpt.json.gz").read_bytes()))
+    return {name: [turn["state"] for turn in raw[name]] for name in list(raw)[:60]}
+
+
+@pytest.fixture(scope="module")
+def gold(shared_data: Path, augpt: Predictions) -> Corpus:
+    corpus = dialgauge.read(shared_data / "multiwoz21" / "test.json.gz")
+    corpus.dialogues = [one for one in corpus.dialogues if one.id.lower().removesuffix(".json") in augpt]
+    return corpus
+
+
+def test_there_are_many_shapes() -> None:
+    assert len(SHAPES) >= 50
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_hard_values_in_every_shape(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(SHAPES[name](HARD))
+    corpus = dialgauge.read(path)
+    assert corpus.format == LAST_RESORT
+    assert states(corpus) == wanted(HARD)
+    assert corpus.notes.understood.startswith("2 dialogues, turns ")
+
+
+def test_every_shape_of_real_predictions_has_the_same_score(augpt: Predictions, gold: Corpus, tmp_path: Path) -> None:
+    for name, write in SHAPES.items():
+        (tmp_path / f"{name}.json").write_bytes(write(augpt))
+    systems: dict[str, Any] = {name: tmp_path / f"{name}.json" for name in SHAPES}
+    systems["as it was"] = augpt
+    results = dialgauge.score(gold, systems, measures="JGA,F1", intervals=False)
+    right = [float(results["as it was"][measure]) for measure in ("JGA", "F1")]
+    assert right == pytest.approx([0.4838709677, 0.8616833431])
+    assert {name: [float(results[name][m]) for m in ("JGA", "F1")] for name in systems} == dict.fromkeys(systems, right)
+
+
+@pytest.mark.soak
+def test_every_shape_of_a_whole_real_file_has_the_published_score(shared_data: Path, tmp_path: Path) -> None:
+    raw = json.loads(gzip.decompress((shared_data / "dst_predictions" / "augpt.json.gz").read_bytes()))
+    whole = {name: [turn["state"] for turn in held] for name, held in raw.items()}
+    for name, write in SHAPES.items():
+        (tmp_path / f"{name}.json").write_bytes(write(whole))
+    results = dialgauge.score(
+        shared_data / "multiwoz21" / "test.json.gz",
+        [tmp_path / f"{name}.json" for name in SHAPES],
+        measures="JGA",
+        intervals=False,
+        exclude=["PMUL1455"],
+    )
+    assert {f"{100 * results[name]['JGA']:.2f}" for name in SHAPES} == {"49.55"}
+
+
+def frames(predictions: Predictions) -> dict[str, Any]:
+    """The same as frames, and as plain Python that no JSON can have."""
+    rows = [{"dial_id": name, "turn": number, "pred": flat(state)} for name, number, state in turns(predictions)]
+    names = slots_of(predictions)
+    wide = [
+        {"dial_id": name, "turn": n + 1, **{slot: flat(state).get(slot) for slot in names}}
+        for name, n, state in turns(predictions)
+    ]
+    long = [
+        {"dialogue_id": name, "turn": n, "slot": slot, "value": value}
+        for name, n, state in turns(predictions)
+        for slot, value in (flat(state) or {"": ""}).items()
+    ]
+    return {
+        "list of rows": rows,
+        "tuple keys": {(name, number): state for name, number, state in turns(predictions)},
+        "polars, a struct": polars.DataFrame(rows, infer_schema_length=None),
+        "polars, wide": polars.DataFrame(wide, infer_schema_length=None),
+        "polars, long": polars.DataFrame(long),
+        "pandas": pandas.DataFrame(rows),
+        "pandas, wide": pandas.DataFrame(wide),
+        "pandas, by its index": pandas.DataFrame(rows).set_index(["dial_id", "turn"]),
+        "pandas, long": pandas.DataFrame(long),
+    }
+
+
+@pytest.mark.parametrize("name", frames(HARD))
+def test_frames_and_plain_python(name: str) -> None:
+    source = frames(HARD)[name]
+    assert states(dialgauge.read(source)) == wanted(HARD)
+    results = dialgauge.score(HARD, source, measures="JGA", profile="verbatim", accept="slot_names")
+    assert results["system"].notes[1].startswith("read as 2 dialogues, turns numbered from ")
+
+
+def test_a_frame_of_pandas_that_renamed_a_column_is_refused() -> None:
+    frame = pandas.DataFrame({"dial_id": ["a"], "turn": [0], "hotel-area": ["north"], "hotel-area.1": ["east"]})
+    with pytest.raises(DialgaugeError, match=r"'hotel-area\.1' is a second 'hotel-area' that polars or pandas renamed"):
+        dialgauge.read(frame)
+    with pytest.raises(DialgaugeError, match="two of its columns are called 'hotel-area'"):
+        read(b"dial_id,turn,hotel-area,hotel-area\na,0,north,east\n")
+
+
+# -- single readings -------------------------------------------------------------------------------------------------
+
+
+def read(content: bytes) -> Corpus:
+    corpus = Corpus(format="", kind="")
+    corpus.dialogues = list(format_named(LAST_RESORT).read(part_of(content, "mine.file"), corpus.notes))  # type: ignore[union-attr]
+    return corpus
+
+
+def state_of(written: Any) -> tuple[State, Notes]:
+    notes = Notes()
+    reader = StateReader(notes)
+    reader.learn(written)
+    return reader.read(written, "d", 0), notes
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "hotel-area=north; hotel-stars=4",
+        "hotel-area: north, hotel-stars: 4",
+        "hotel-area-north, hotel-stars-4",
+        "hotel area north, hotel stars 4",
+        "hotel area north , hotel stars 4",
+        "<|belief|> hotel area north , hotel stars 4 <|endofbelief|>",
+        "hotel(area=north, stars=4)",
+        "hotel {area = north, stars = 4}",
+        "[hotel] area north stars 4",
+        "[hotel] [value_area] north [value_stars] 4",
+        "hotel: area=north, stars=4",
+        "hotel.area=north\nhotel.stars=4",
+        "hotel_area = north | hotel_stars = 4",
+        'Sure! ```json\n{"hotel": {"area": "north", "stars": 4}}\n```',
+        "{'hotel': {'area': 'north', 'stars': 4}}",
+        ["hotel-area-north", "hotel-stars-4"],
+        [("hotel", "area", "north"), ("hotel", "stars", 4)],
+        [{"slot": "hotel-area", "value": "north"}, {"slot": "hotel-stars", "values": ["4"]}],
+        [{"service": "hotel", "state": {"slot_values": {"hotel-area": ["north"], "hotel-stars": ["4"]}}}],
+        [{"hotel-area": "north"}, {"hotel-stars": "4"}],
+        {"belief_state": {"hotel": {"area": "north", "stars": "4", "name": None}}},
+        {"hotel": {"semi": {"area": "north", "stars": "4", "name": "not mentioned"}, "book": {"booked": []}}},
+        {"hotel-semi-area": {"value": "north", "score": 0.9}, "hotel/stars": "4"},
+        {("hotel", "area"): "north", ("hotel", "stars"): 4},
+    ],
+)
+def test_ways_to_write_a_state(written: Any) -> None:
+    assert state_of(written)[0] == {"hotel": {"area": ("north",), "stars": ("4",)}}
+
+
+@pytest.mark.parametrize("written", [None, {}, [], "", "none", "{}", "[]", "null", float("nan")])
+def test_ways_to_write_an_empty_state(written: Any) -> None:
+    state, notes = state_of(written)
+    assert state == {} and not notes.counts
+
+
+def test_what_holds_no_state_is_an_invalid_output() -> None:
+    state, notes = state_of("sorry")
+    assert state == {} and notes.counts["invalid outputs, scored as empty predictions"] == 1
+
+
+def test_gold_beside_predictions_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text("dialogue_id,turn,gold,prediction\na,0,hotel-area=north,hotel-area=east\n")
+    turn = dialgauge.read(path)["a"].turns[0]
+    assert (turn.state, turn.predicted) == ({"hotel": {"area": ("north",)}}, {"hotel": {"area": ("east",)}})
+    wide = read(b"dial_id,turn,gold:hotel-area,pred:hotel-area\na,0,north,east\n").dialogues[0].turns[0]
+    assert (wide.state, wide.predicted) == (turn.state, turn.predicted)
+
+
+def test_a_turn_without_a_row_is_empty_where_a_row_is_a_slot() -> None:
+    corpus = read(b"dialogue_id,turn,slot,value\na,0,hotel-area,north\na,2,hotel-area,north\nb,1,hotel-stars,4.0\n")
+    assert [turn.predicted for turn in corpus.dialogues[1].turns] == [{}, {"hotel": {"stars": ("4",)}}]
+    assert corpus.notes.counts["turns without a row, read as empty states"] == 2
+
+
+def test_a_turn_without_a_record_is_a_hole() -> None:
+    corpus = read(b'{"a": {"0": {"hotel-area": "north"}, "3": {"hotel-area": "north"}}, "b": {"1": {}}}')
+    assert [turn.predicted is None for turn in corpus.dialogues[0].turns] == [False, True, True, False]
+
+
+# -- what cannot be read ---------------------------------------------------------------------------------------------
+
+WRONG = {
+    "no state": (b'{"conv": "c1", "utterance": "hi"}\n{"conv": "c1", "utterance": "yes"}\n', "the state of each turn"),
+    "no id": (b'[{"turn": 0, "state": {"hotel-area": "north"}}]', "the id of each dialogue"),
+    "no turns": (b'{"MUL1": {"hotel": {"area": "north"}}, "MUL2": {"taxi": {"leave": "9"}}}', "a state for each turn"),
+    "no domain": (b'{"MUL1": [{"area": "north"}, {"area": "east"}]}', "the domain of each slot"),
+    "late turns": (b'{"MUL1": {"5": {"hotel-area": "north"}}}', "the first turns"),
+    "no states in it": (b'{"MUL1": ["hello there", "good bye"]}', "states that can be read"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_error_teaches(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was seen, what is missing, and a file of three lines that is read."""
+    content, missing = WRONG[name]
+    path = tmp_path / "mine.json"
+    path.write_bytes(content)
+    outcome = command(capsys, "data", "convert", path, tmp_path / "out.jsonl", "--to", "native")
+    assert outcome.code == 2
+    sentence, *example = outcome.err.splitlines()
+    assert f"missing: {missing}" in sentence and "nearest format: " in sentence
+    assert "keys seen: " in sentence or name in ("no states in it", "late turns")
+    assert len(example) == 3
+    (tmp_path / "example.jsonl").write_text("\n".join(example))
+    assert len(dialgauge.read(tmp_path / "example.jsonl").dialogues[0].turns) == 3
+
+
+def test_the_example_has_the_users_own_words(tmp_path: Path) -> None:
+    with pytest.raises(DialgaugeError) as caught:
+        recognise(part_of(WRONG["no turns"][0]))
+    assert '"dialogue_id":"MUL1"' in caught.value.example and '"hotel-area":"north"' in caught.value.example
+
+
+def test_json_lines_are_never_called_invalid_json() -> None:
+    with pytest.raises(DialgaugeError, match=r"no known format fits it \(it is JSON lines\)"):
+        recognise(part_of(WRONG["no state"][0]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": ' * 50_000, "nested too deeply"),
+        (b'[{"dialogue_id": "a", "turn": 0, "state": NaN}]', "NaN"),
+        (b'{"a": [{"hotel-area": "north"}], "a": [{}]}', "this id is used twice"),
+        (b'{"a": {"0": {}, "0": {}}}', "a turn or a key twice"),
+        (b'{"dialogue_id": "a", "turn": "soon", "state": {"hotel-area": "n"}}\n', "is no number"),
+        (b'{"dialogue_id": "a", "turn": 99999, "state": {}}\n{"dialogue_id": "a", "turn": 0, "state": {}}\n', "beyond"),
+        (b'{"dialogue_id": "a", "turn": 0, "state": {}}\n{"dialogue_id": "a"', "line 2: it is not valid JSON"),
+        (b"dialogue_id,turn,state\na,0,hotel-area=north\nb,1,x,y,z\n", "line 3: it has 5 cells"),
+        (b'dialogue_id,turn,state\na,0,"' + b"x" * 200_000 + b'"\n', "no sound table"),
+        (b"dialogue_id,turn,state\na,0,hotel-area=north\na,0,hotel-area=north\n", "turn 0: this turn appears twice"),
+    ],
+)
+def test_hostile_files_end_in_a_sentence(content: bytes, message: str) -> None:
+    with pytest.raises(DialgaugeError, match=message) as caught:
+        read(content)
+    assert str(caught.value).startswith("mine.file") and "\n" not in str(caught.value)
+
+
+def test_a_long_text_of_separators_takes_no_time() -> None:
+    for text in (" " * 49_000, "a" + " " * 49_000, "," * 49_000, "hotel " * 8_000, "[a]" * 16_000, "a(" * 24_000):
+        state_of(f"x{text}")
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"MUL\x1b[31m": {"hotel\x07": {"area": "\x1b]0;x"}}}))
+    outcome = command(capsys, "data", "convert", path, tmp_path / "out.jsonl", "--to", "native")
+    assert outcome.code == 2 and "\x1b" not in outcome.err and "\x07" not in outcome.err
+
+
+def test_formats_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = command(capsys, "data", "formats", "som-dst").out
+    assert shown.startswith("som-dst: SOM-DST predictions") and '"MUL0001.json_0"' in shown
+    listed = json.loads(command(capsys, "data", "formats", "predictions", "--json", "-").out)["formats"]
+    assert listed[0]["example"].startswith("[\n")
+    assert "Did you mean 'trippy'" in command(capsys, "data", "formats", "tripy").err

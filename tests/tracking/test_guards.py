@@ -1,0 +1,203 @@
+"""Turns counted otherwise, names that differ, outputs without states: told, refused, mended or accepted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import dialgauge
+from dialgauge.errors import DialgaugeError
+from dialgauge.text import note_kind
+from dialgauge.tracking import GUARDS
+from support.commands import dialgauge as command
+
+STATE = {"hotel-area": "north", "hotel-stars": "4"}
+#: Four dialogues of three turns, of which the predictions have the last but one wrong.
+GOLD: dict[str, list[dict[str, str]]] = {
+    f"MUL{n}": [{}, {"hotel-area": "north"}, STATE, {**STATE, "train-departure": "ely"}] for n in range(4)
+}
+PREDICTED = {name: [*states[:2], {"hotel-area": "north"}, *states[3:]] for name, states in GOLD.items()}
+JGA = 0.75
+
+
+def jga(predictions: Any, **how: Any) -> float:
+    return float(dialgauge.score(GOLD, predictions, measures="JGA", intervals=False, **how)["system"]["JGA"])
+
+
+def notes(predictions: Any, **how: Any) -> dict[str, str]:
+    run = dialgauge.score(GOLD, predictions, measures="JGA", intervals=False, **how)["system"]
+    return {note_kind(note): str(note) for note in run.notes}
+
+
+def nested(folder: Path, first: int, step: int = 1) -> str:
+    """The predictions in the format nested, which takes turn numbers as they are."""
+    path = folder / f"from{first}by{step}.json"
+    turns = {
+        name: {str(first + step * n): {"pr": _nested(state)} for n, state in enumerate(states)}
+        for name, states in PREDICTED.items()
+    }
+    path.write_text(json.dumps(turns))
+    return str(path)
+
+
+def _nested(state: dict[str, str]) -> dict[str, dict[str, str]]:
+    made: dict[str, dict[str, str]] = {}
+    for name, value in state.items():
+        domain, _, slot = name.partition("-")
+        made.setdefault(domain, {})[slot] = value
+    return made
+
+
+@pytest.mark.parametrize(("first", "step", "option"), [(1, 1, "shift=1"), (0, 2, "step=2"), (1, 2, "shift=1,step=2")])
+def test_turns_counted_otherwise_are_refused_and_the_option_mends_it(
+    first: int, step: int, option: str, tmp_path: Path
+) -> None:
+    file = nested(tmp_path, first, step)
+    with pytest.raises(DialgaugeError, match=f"of 4 of 4 dialogues fit gold if .* --turns {option} "):
+        dialgauge.score(GOLD, [file])
+    name = Path(file).stem
+    for turns in (option, "auto"):
+        run = dialgauge.score(GOLD, [file], measures="JGA", intervals=False, turns=turns)[name]
+        assert float(run["JGA"]) == JGA
+        assert "renumbered" in map(note_kind, run.notes)
+    accepted = dialgauge.score(GOLD, [file], measures="JGA", intervals=False, accept=["turn_numbers"])
+    assert float(accepted[name]["JGA"]) != JGA
+    assert any("fit gold if" in note for note in accepted.notes)
+
+
+def test_turns_that_fit_are_left_alone(tmp_path: Path) -> None:
+    file = nested(tmp_path, 0)
+    for turns in (None, "auto"):
+        assert float(dialgauge.score(GOLD, [file], measures="JGA", turns=turns).runs[0]["JGA"]) == JGA
+
+
+@pytest.mark.parametrize("turns", ["shift", "shift=x", "step=3", "shift=-1", "two", "shift=1000"])
+def test_ways_of_counting_that_there_are_not(turns: str) -> None:
+    with pytest.raises(DialgaugeError, match="--turns"):
+        jga(PREDICTED, turns=turns)
+
+
+def test_a_state_before_the_first_turn() -> None:
+    ahead = {name: [{}, *states] for name, states in PREDICTED.items()}
+    with pytest.raises(DialgaugeError, match="--turns shift=1"):
+        jga(ahead)
+    assert jga(ahead, turns="auto") == JGA
+    behind = {name: [*states, states[-1]] for name, states in PREDICTED.items()}
+    assert jga(behind) == JGA
+
+
+def misnamed(**names: str) -> dict[str, list[dict[str, str]]]:
+    renamed = {old.replace("_", "-"): new for old, new in names.items()}
+    return {
+        name: [{renamed.get(slot, slot): value for slot, value in state.items()} for state in states]
+        for name, states in PREDICTED.items()
+    }
+
+
+def test_slots_by_another_name_are_refused_with_a_file_to_complete(tmp_path: Path) -> None:
+    wrong = misnamed(train_departure="train-from", hotel_area="hotel-location")
+    with pytest.raises(DialgaugeError, match=r"gold never fills .*train-from \(gold: train-departure\?\)") as caught:
+        jga(wrong)
+    assert caught.value.example.startswith("# rename.yaml, to be completed\nslots:\n")
+    assert "  train-from: train-departure" in caught.value.example
+    assert jga(wrong, accept="slot_names") < JGA
+    (tmp_path / "rename.yaml").write_text(caught.value.example.replace("hotel-stars", "hotel-area"))
+    assert jga(wrong, rename=tmp_path / "rename.yaml") == JGA
+    renaming = {"slots": {"Train-From": "train-departure", "hotel-location": "hotel-area", "taxi-x": "taxi-y"}}
+    assert jga(wrong, rename=renaming) == JGA
+    assert "taxi-x" in notes(wrong, rename=renaming)["renamed"]
+
+
+def test_domains_by_another_name() -> None:
+    wrong = misnamed(hotel_area="hotels-area", hotel_stars="hotels-stars", train_departure="trains-departure")
+    with pytest.raises(DialgaugeError, match="hotels-area") as caught:
+        jga(wrong)
+    assert "domains:\n  hotels: hotel\n  trains: train" in caught.value.example
+    assert jga(wrong, rename={"domains": {"hotels": "hotel", "trains": "train"}}) == JGA
+
+
+def test_the_profile_renames_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\nextends: canon\nrename:\n  slots: {train-from: train-departure}\n")
+    assert jga(misnamed(train_departure="train-from"), profile=str(path)) == JGA
+    path.write_text("name: mine\nrename: {slots: {train: train-departure}}\n")
+    with pytest.raises(DialgaugeError, match="'train' is not of the form domain-slot"):
+        jga(PREDICTED, profile=str(path))
+
+
+@pytest.mark.parametrize(
+    "content", ["slots: 3", "slots: {a: b}", "names: {}", "slots: {hotel-a: hotel}", "- 1", "dialogues: [a]"]
+)
+def test_a_file_of_names_that_is_none(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "rename.yaml"
+    path.write_text(content)
+    with pytest.raises(DialgaugeError, match=r"rename\.yaml"):
+        jga(PREDICTED, rename=path)
+
+
+def test_ids_by_another_name() -> None:
+    wrong = {f"test/{name}" if name != "MUL0" else name: states for name, states in PREDICTED.items()}
+    with pytest.raises(DialgaugeError, match="only 1 of 4 gold dialogues have predictions, and 3 predicted") as caught:
+        jga(wrong)
+    assert '  "test/MUL1": "MUL1"' in caught.value.example
+    assert jga(wrong, accept="dialogue_ids") == JGA
+    assert jga(wrong, rename={"dialogues": {f"test/MUL{n}": f"MUL{n}" for n in range(1, 4)}}) == JGA
+    with pytest.raises(DialgaugeError, match=r"share no dialogue.*--rename"):
+        jga({f"x{name}": states for name, states in PREDICTED.items()})
+
+
+def test_a_part_of_the_dialogues_is_no_mistake() -> None:
+    assert jga({"MUL0": PREDICTED["MUL0"]}) == JGA
+
+
+def test_outputs_without_states_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.jsonl"
+    lines = [{"dialogue": name, "turn": n, "output": "Sorry!"} for name in GOLD for n in range(4)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DialgaugeError, match="16 of 16 outputs hold no state"):
+        dialgauge.score(GOLD, [path])
+    assert dialgauge.score(GOLD, [path], measures="JGA", accept=GUARDS).runs[0]["JGA"] == 0.25
+
+
+def test_slots_that_polars_did_not_foresee_are_told() -> None:
+    rows = [
+        {"dialogue": name, "turn": n, "prediction": s} for name, held in PREDICTED.items() for n, s in enumerate(held)
+    ]
+    frame = polars.DataFrame(rows, infer_schema_length=2)
+    assert "infer_schema_length=None" in notes(frame)["slot_names"]
+    assert "slot_names" not in notes(polars.DataFrame(rows, infer_schema_length=None))
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    file = nested(tmp_path, 1)
+    arguments = ("score", tmp_path / "gold.json", file, "--no-intervals", "-m", "JGA")
+    refused = command(capsys, *arguments)
+    assert refused.code == 2 and "--turns shift=1" in refused.err and "--accept turn_numbers" in refused.err
+    mended = command(capsys, *arguments, "--turns", "auto")
+    assert mended.code == 0 and "75.00" in mended.out and "and were so counted" in mended.out
+    assert "gold: read as 4 dialogues, turns in order, 3 slots" in mended.err
+    (tmp_path / "wrong.json").write_text(json.dumps(misnamed(train_departure="train-from")))
+    arguments = ("score", tmp_path / "gold.json", tmp_path / "wrong.json", "--no-intervals", "-m", "JGA")
+    refused = command(capsys, *arguments)
+    assert refused.err.endswith("  # rename.yaml, to be completed\n  slots:\n    train-from: train-departure\n")
+    (tmp_path / "rename.yaml").write_text("slots:\n  train-from: train-departure\n")
+    assert "75.00" in command(capsys, *arguments, "--rename", tmp_path / "rename.yaml").out
+    assert command(capsys, *arguments, "--accept", "slot_names").code == 0
+    assert "--accept" in command(capsys, *arguments, "--accept", "everything").err
+
+
+def test_a_file_that_says_predicted_is_no_gold(tmp_path: Path) -> None:
+    rows = [
+        {"dialogue_id": name, "turn": n, "prediction": s}
+        for name, held in PREDICTED.items()
+        for n, s in enumerate(held)
+    ]
+    (tmp_path / "pred.json").write_text(json.dumps(rows))
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    with pytest.raises(DialgaugeError, match="it carries predictions, so it cannot be GOLD"):
+        dialgauge.score(tmp_path / "pred.json", [tmp_path / "gold.json"])
