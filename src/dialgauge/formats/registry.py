@@ -66,6 +66,9 @@ BUILT_IN = {
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
     "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
+    "messages": BuiltIn(
+        "dialgauge.formats.logs.chat:ChatMessages", "{|[|lines", ('"role"|"from"|"speaker"|"sender"|"author"|"type"',)
+    ),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
     "multiwoz-database": BuiltIn(

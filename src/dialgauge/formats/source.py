@@ -114,19 +114,24 @@ class Part:
         """All bytes as text; anything but UTF-8 is an error that names the place."""
         return decode_utf8(self.read(), self.name)
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed."""
-        empty = True
+    def lines(self, longest: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed.
+
+        A line of more than ``longest`` bytes is an error before it is read.
+        """
+        empty, longest = True, min(self._limit, longest or self._limit)
         with self.open() as stream:
             number = 0
             while True:
                 with faults(self.name):
-                    line = stream.readline(self._limit + 1)
+                    line = stream.readline(longest + 1)
                 if not line:
                     break
                 number += 1
                 if len(line) > self._limit:
                     raise too_big(self.name, self._limit)
+                if len(line) > longest:
+                    raise DialgaugeError(f"the line has more than {longest:,} bytes", file=self.name, line=number)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 if empty:

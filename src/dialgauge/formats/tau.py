@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
@@ -40,6 +40,8 @@ DETAILS = (
 _SHORT = 12
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
+#: How the simulated user ends a conversation.
+_STOP = "###STOP###"
 _ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
 _INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
@@ -58,7 +60,8 @@ class _TauInfo(Struct, frozen=True, gc=False):
     task: _TauTask | None = None
     source: str | None = None
     user_cost: float | None = None
-    reward_info: _TauRewardInfo | None = None
+    #: Null where the end was not judged; a file that has no such key says nothing of it.
+    reward_info: _TauRewardInfo | UnsetType | None = UNSET
     error: str | None = None
 
 
@@ -234,9 +237,10 @@ def _name(raw: Raw, number: int) -> str:
 
 def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     info, task = one.info, one.info.task or _TauTask()
+    judged = info.reward_info if isinstance(info.reward_info, _TauRewardInfo) else None
     parts = {
         key: float(value)
-        for key, value in ((info.reward_info.info if info.reward_info else None) or {}).items()
+        for key, value in ((judged.info if judged else None) or {}).items()
         if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
     prompt = "\n".join(message.content or "" for message in one.traj if message.role == "system")
@@ -255,7 +259,7 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         **shared,
         **({"policy": _checksum(prompt)} if prompt else {}),
     }
-    reason = _tau_end(info)
+    reason = _tau_end(one)
     return Dialogue(
         id=f"{one.task_id}#{one.trial}",
         turns=tuple(turns_of(one.traj)),
@@ -266,16 +270,21 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     )
 
 
-def _tau_end(info: _TauInfo) -> str:
+def _tau_end(one: _TauResult) -> str:
     """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
 
     A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
+    Files that others made lack these signs: then the user's own stop tells it, or nothing does.
     """
-    if info.error is not None:
+    if one.info.error is not None:
         return "error"
-    if info.reward_info is None:
-        return "max_steps"
-    return "user_stop" if info.source in ("user", None) else "agent_stop"
+    if isinstance(one.info.reward_info, _TauRewardInfo):
+        return "user_stop" if one.info.source in ("user", None) else "agent_stop"
+    last = next((message.content or "" for message in reversed(one.traj) if message.role == "user"), "")
+    by_tool = one.info.source not in ("user", None)
+    if _STOP in last and not by_tool:
+        return "user_stop"
+    return "max_steps" if one.info.reward_info is None and (by_tool or not one.reward) else ""
 
 
 def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str) -> Dialogue:
