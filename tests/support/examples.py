@@ -17,6 +17,41 @@ def as_json(value: Any) -> bytes:
 
 #: Format name to the content of a file in that format.
 EXAMPLES: dict[str, bytes] = {
+    "messages": as_json(
+        [
+            {
+                "id": "c1",
+                "messages": [
+                    {"role": "user", "content": "a hotel in the north"},
+                    {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "find", "arguments": "{}"}}]},
+                    {"role": "tool", "tool_call_id": "1", "content": "none"},
+                    {"role": "assistant", "content": "there is none"},
+                ],
+                "success": False,
+            }
+        ]
+    ),
+    "inspect": as_json(
+        {
+            "version": 2,
+            "status": "success",
+            "eval": {
+                "task": "hotel",
+                "model": "mockllm/model",
+                "dataset": {"samples": 1, "sample_ids": ["s1"]},
+                "config": {"epochs": 1},
+            },
+            "results": {"total_samples": 1, "scores": []},
+            "samples": [
+                {
+                    "id": "s1",
+                    "epoch": 1,
+                    "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}],
+                    "scores": {"match": {"value": "C"}},
+                }
+            ],
+        }
+    ),
     "native": b'{"id":"d1","turns":[{"speaker":"user","text":"hi","state":{"hotel":{"area":["east"]}}}]}\n',
     "gcdf1": as_json(
         [

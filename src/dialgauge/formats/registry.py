@@ -65,9 +65,12 @@ BUILT_IN = {
     "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
     "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
     "messages": BuiltIn(
-        "dialgauge.formats.logs.chat:ChatMessages", "{|[|lines", ('"role"|"from"|"speaker"|"sender"|"author"|"type"',)
+        "dialgauge.formats.logs.chat:ChatMessages",
+        "{|[|lines",
+        ('"role"|"from"|"messages"|"conversation"|"transcript"|"sender"|"human"',),
     ),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
@@ -85,7 +88,7 @@ BUILT_IN = {
     "som-dst": BuiltIn("dialgauge.formats.predictions.som_dst:SomDst", "{["),
     "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
-    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"info"', '"agent_info"', '"user_info"')),
+    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"agent_info"|"termination_reason"', '"user_info"|"task_id"')),
     "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }

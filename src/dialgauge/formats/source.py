@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 18
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+#: The member by which an archive is known that is one log of inspect_ai, and so one part.
+INSPECT_MEMBER = "_journal/start.json"
 #: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
 _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
@@ -57,6 +59,11 @@ class Part:
         self.name = name
         self._opener = opener
         self._limit = limit
+
+    @property
+    def limit(self) -> int:
+        """To how many bytes it may grow when it is unpacked."""
+        return self._limit
 
     @property
     def stem(self) -> str:
@@ -164,7 +171,7 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
-_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".parquet", ".tar", ".tgz", ".zip", ".txt")
+_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".parquet", ".tar", ".tgz", ".zip", ".txt", ".eval")
 
 
 def system_name(source: str | Path) -> str:
@@ -373,6 +380,8 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     with zipfile.ZipFile(raw) as archive:
         items = [(place, item) for place, item in enumerate(archive.infolist()) if not _is_folder(item)]
         members = {place: (_safe(name, item.filename), item.compress_size) for place, item in items}
+    if any(member == INSPECT_MEMBER for member, _ in members.values()):
+        return [Part(name, opener, limit)]
     return [
         Part(
             f"{name}!{member}",

@@ -33,6 +33,8 @@ _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "th
                     "conversation", "session", "thread")  # fmt: skip
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY = msgspec.json.Decoder(Any)
+#: One of these is in every file of messages, as the table of formats says.
+_SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
 _LOOKED_AT = 3
@@ -57,10 +59,10 @@ class ChatMessages(DialogueFormat):
     goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        if peek.json is not None:
-            return bool(_kind(peek.json))
-        line = peek.first_line
-        return line is not None and not {"speaker", "text"} <= line.keys() and bool(_kind(line))
+        given = peek.json if peek.json is not None else peek.first_line
+        if not _kind(given) or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
+            return False
+        return peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
@@ -79,7 +81,7 @@ def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialo
             said = read_messages(found.messages, notes)
             if found.key and not facts.id:
                 facts.id = found.key
-            yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback), {})
+            yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=fallback))
 

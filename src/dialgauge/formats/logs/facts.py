@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.messages import LogMessages
 from dialgauge.formats.tau_messages import as_text
@@ -368,21 +369,23 @@ class Numbering:
 
     def __init__(self) -> None:
         self._tasks: dict[str, int] = {}
-        self._ids: set[str] = set()
+        self._places: dict[str, str] = {}
 
-    def take(self, facts: Facts, fallback: str) -> tuple[str, str, int]:
+    def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
         before = self._tasks.get(task, 0)
         self._tasks[task] = before + 1
         trial = before if facts.trial is None else facts.trial
-        own = f"{task}#{trial}" if facts.trial is not None or facts.task else task
-        name = own if own not in self._ids else f"{task}#{before}"
-        number = before
-        while name in self._ids:
-            number += 1
-            name = f"{own}.{number}"
-        self._ids.add(name)
+        name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
+        if name in self._places:
+            raise DialgaugeError(
+                f"this id was already used in {self._places[name]}; ids must be unique. Several trials of one task have "
+                "its id under 'task_id', and numbers under 'trial' or none at all",
+                file=place,
+                dialogue=name,
+            )
+        self._places[name] = place
         return name, task, trial
 
 

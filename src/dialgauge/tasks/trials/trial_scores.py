@@ -263,7 +263,7 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     told = []
     if name := attempts.verdict_score:
         told.append(f"a conversation passed where the score '{name}' is 1: it is 0 or 1 in all of them")
-    elif not any(attempt.scored for attempt in attempts.attempts) and attempts.is_log and attempts.attempts:
+    elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append("no conversation is judged: the log has no success, reward or score under a name that is known")
     return told + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
@@ -414,7 +414,7 @@ def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
     score, label, reward = (parse_measure(name) for name in (SCORE, LABEL, MEAN_REWARD))
     parts = [
         *(replace(reward, part=part) for part in evidence.parts),
-        *(replace(score, part=name) for name in evidence.scores.numeric),
+        *(replace(score, part=name) for name in evidence.scores.numeric if name != evidence.verdict_score),
         *(
             replace(label, part=label_part(name, value))
             for name, values in evidence.scores.labelled.items()
