@@ -52,6 +52,53 @@ EXAMPLES: dict[str, bytes] = {
             ],
         }
     ),
+    "langfuse": as_json(
+        [
+            {
+                "id": "t1",
+                "timestamp": "2026-01-01T00:00:00Z",
+                "sessionId": "s1",
+                "observations": [
+                    {
+                        "id": "o1",
+                        "type": "GENERATION",
+                        "startTime": "2026-01-01T00:00:01Z",
+                        "model": "gpt-mock",
+                        "input": [{"role": "user", "content": "a room please"}],
+                        "output": {"role": "assistant", "content": "for when?"},
+                    }
+                ],
+                "scores": [{"name": "helpful", "value": 1, "dataType": "BOOLEAN"}],
+            }
+        ]
+    ),
+    "otel": as_json(
+        {
+            "resourceSpans": [
+                {
+                    "scopeSpans": [
+                        {
+                            "spans": [
+                                {
+                                    "traceId": "5b8efff798038103d269b633813fc60c",
+                                    "spanId": "eee19b7ec3c1b174",
+                                    "startTimeUnixNano": "1794885422204137359",
+                                    "attributes": [
+                                        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+                                        {"key": "gen_ai.conversation.id", "value": {"stringValue": "c1"}},
+                                        {
+                                            "key": "gen_ai.input.messages",
+                                            "value": {"stringValue": '[{"role": "user", "content": "a room please"}]'},
+                                        },
+                                    ],
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+    ),
     "native": b'{"id":"d1","turns":[{"speaker":"user","text":"hi","state":{"hotel":{"area":["east"]}}}]}\n',
     "gcdf1": as_json(
         [

@@ -66,6 +66,9 @@ BUILT_IN = {
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
     "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
+    "langfuse": BuiltIn(
+        "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
+    ),
     "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
     "messages": BuiltIn(
         "dialgauge.formats.logs.chat:ChatMessages",
@@ -81,6 +84,7 @@ BUILT_IN = {
     "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
     "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
+    "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
     "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),

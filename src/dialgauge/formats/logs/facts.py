@@ -380,8 +380,8 @@ class Numbering:
         name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
         if name in self._places:
             raise DialgaugeError(
-                f"this id was already used in {self._places[name]}; ids must be unique. Several trials of one task have "
-                "its id under 'task_id', and numbers under 'trial' or none at all",
+                f"this id was already used in {self._places[name]}; ids must be unique. Trials of one task have its id "
+                "under 'task_id', and numbers under 'trial' or none at all",
                 file=place,
                 dialogue=name,
             )
