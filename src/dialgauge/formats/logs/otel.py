@@ -2,8 +2,8 @@
 
 A conversation is what spans share under ``gen_ai.conversation.id``, else their trace. Messages come from
 ``gen_ai.input.messages`` and ``gen_ai.output.messages``, on spans or in their events; tools from ``execute_tool``
-spans; scores from events ``gen_ai.evaluation.result``. Instrumentations record no content unless told to: then there are tool
-calls and tokens without words, and the notes say so.
+spans; scores from events ``gen_ai.evaluation.result``. Instrumentations record no content unless told to: then there
+are tool calls and tokens without words, and the notes say so.
 """
 
 from __future__ import annotations
