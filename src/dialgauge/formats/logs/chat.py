@@ -325,7 +325,8 @@ def _messages_key(record: Mapping[str, Any]) -> str:
         given = record.get(key)
         if not isinstance(given, list):
             continue
-        if not given and key == "messages":
+        meant = not given or (isinstance(given[0], dict) and "role" in given[0])
+        if meant and key == "messages":  # what is wrong with a message is said when it is read
             return key
         if given and is_message(given[0]) and (key != "turns" or {"role", "from"} & given[0].keys()):
             return key

@@ -324,7 +324,7 @@ def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) ->
 def _not_scores() -> frozenset[str]:
     """Names that stand among metrics and are no scores."""
     amounts = (name for names in _AMOUNTS.values() for name in names)
-    return frozenset((*amounts, *_INPUT_TOKENS, *_OUTPUT_TOKENS, *_SUCCESS, *_ID, *_TRIAL))
+    return frozenset((*amounts, *_INPUT_TOKENS, *_OUTPUT_TOKENS, *_ID, *_TRIAL))
 
 
 def named_scores(given: Any) -> dict[str, str]:
