@@ -94,7 +94,7 @@ class Attempts:
         self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self._binary_score()
         self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
-        self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.scores.names
+        self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
 
     def _binary_score(self) -> str:
         return next(iter(self.scores.binary), "")

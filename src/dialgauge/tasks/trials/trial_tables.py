@@ -298,7 +298,10 @@ def _ends(run: Run, *, several: bool) -> Table:
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
     )
     frame = run.table(TRIALS)
-    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
+    passed = pl.col("success").sum()
+    if "verdict_score" in run.details:  # a log need not judge its conversations
+        passed = pl.when(pl.col("success").count() > 0).then(passed)
+    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), passed.alias("success"))
     for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
         used = _USED.get(row[STEPS], "")
         reason = _REASONS.get(row["reason"], row["reason"]) or "not recorded"
