@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.document import is_document
     from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
+    from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.registry import (
         BUILT_IN,
@@ -69,6 +70,7 @@ __all__ = [
     "ALL_FIELDS",
     "BUILT_IN",
     "DEFAULT_LIMIT",
+    "KNOWS",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",
     "SPECIAL",

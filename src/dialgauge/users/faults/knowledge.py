@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from dialgauge.formats.logs import KNOWS
+from dialgauge.formats import KNOWS
 from dialgauge.users.faults.conversation_view import sentences
 from dialgauge.users.faults.entities import entities
 
