@@ -409,8 +409,8 @@ def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
 def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
     """Of a log in general: what it says, and no more."""
     names = [f"{PASS}^{k}" for k in range(1, trials + 1)] if evidence.has_verdicts and evidence.judged else []
-    names += [MEAN_REWARD, FLIPS, NOISE, COST, f"{COST}(of=agent)", f"{COST}(of=user)", TOKENS]
-    names += [TURNS, f"{TURNS}(of=user)", TOOL_CALLS]
+    names += [MEAN_REWARD, FLIPS, NOISE]
+    took = [COST, f"{COST}(of=agent)", f"{COST}(of=user)", TOKENS, TURNS, f"{TURNS}(of=user)", TOOL_CALLS]
     score, label, reward = (parse_measure(name) for name in (SCORE, LABEL, MEAN_REWARD))
     parts = [
         *(replace(reward, part=part) for part in evidence.parts),
@@ -421,7 +421,8 @@ def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
             for value in values
         ),
     ]
-    return [measure for measure in (*map(parse_measure, names), *parts) if measure.obstacle(evidence) is None]
+    asked = (*map(parse_measure, names), *parts, *map(parse_measure, took))
+    return [measure for measure in asked if measure.obstacle(evidence) is None]
 
 
 def _signature(attempts: Attempts) -> Signature:

@@ -59,6 +59,7 @@ _OTHER_ASKED = {
 _JOINED = r"\s*(?:\s(?:is|was)\s|[:=]\s*|\s(?=[#\"'“‘])|\s(?=\S*\d))\s*"
 _QUOTED = re.compile(r"[\"“'‘]([^\"”'’\n]{2,60})[\"”'’]")
 _WORD = re.compile(r"#?[\w@+.-]*\w")
+_PHONE = re.compile(r"[+(]{0,2}\d(?:[ ().-]{0,2}\d){4,14}")
 #: "You are user_001": a name with letters and digits is an id; "you are 25 years old" is none.
 _YOU_ARE = re.compile(
     r"\byou(?: are|'re) (?:called |the (?:user|customer) )?[\"'“‘]?(?=\w*[a-z])(?=\w*\d)(\w[\w.-]{2,40})", re.IGNORECASE
@@ -111,7 +112,7 @@ def _named(instruction: str) -> Iterator[KnownThing]:
     found: dict[str, list[str]] = {}
     for name, (_, pattern) in _NAMED.items():
         for match in re.finditer(rf"\b(?:{pattern})s?{_JOINED}", instruction, re.IGNORECASE):
-            if value := _value(instruction[match.end() : match.end() + 80]):
+            if value := _value(instruction[match.end() : match.end() + 80], name):
                 found.setdefault(name, []).append(value)
     if "user id" not in found and (match := _YOU_ARE.search(instruction)):
         found["user id"] = [match[1].lower()]
@@ -120,8 +121,10 @@ def _named(instruction: str) -> Iterator[KnownThing]:
         yield KnownThing(name, _NAMED[name][0], asked, tuple(dict.fromkeys(values)))
 
 
-def _value(text: str) -> str:
-    """The value at the beginning of a text: in quotes, or a word that has a digit in it."""
+def _value(text: str, name: str) -> str:
+    """The value at the beginning of a text: in quotes, a phone number, or a word that has a digit in it."""
+    if name == "phone number" and (phone := _PHONE.match(text)):
+        return phone[0].lower()
     if quoted := _QUOTED.match(text):
         return quoted[1].strip().lower()
     word = _WORD.match(text)
