@@ -141,7 +141,8 @@ def test_duplicate_ids_across_files(name: str, tmp_path: Path) -> None:
         read(tmp_path)
 
 
-@pytest.mark.parametrize("name", JSON_DIALOGUES)
+# Spans are collected, wherever they stand: one that is there twice has a test of its own.
+@pytest.mark.parametrize("name", [name for name in JSON_DIALOGUES if name != "otel"])
 def test_duplicate_ids_in_one_file(name: str, tmp_path: Path) -> None:
     once = EXAMPLES[name].strip()
     (tmp_path / "bad.file").write_bytes(once[:-1] + b"," + once[1:])

@@ -47,7 +47,7 @@ def test_a_format_without_a_writer_lists_those_with_one() -> None:
 
 
 def test_every_format_bears_its_name() -> None:
-    assert len(BUILT_IN) == 33
+    assert len(BUILT_IN) == 39
     assert {name: format_named(name).name for name in BUILT_IN} == {name: name for name in BUILT_IN}
 
 

@@ -38,7 +38,8 @@ def dialogue_targets() -> Iterator[Target]:
     yield damaging("convert", partial(_accepted_by, converted), anything, converted, 20)
     yield damaging("score", lambda: [tracked()[1]], mutations.JSON, scored, 3)
     yield damaging("score:self", partial(_accepted_by, scored_by_itself), mutations.JSON, scored_by_itself, 6)
-    yield damaging("trials", lambda: [EXAMPLES["tau"], EXAMPLES["tau2"]], mutations.JSON, trials_scored, 10)
+    yield damaging("trials", lambda: [EXAMPLES[name] for name in _LOGS], mutations.JSON, trials_scored, 10)
+    yield damaging("read:eval", _eval_logs, (mutations.damage_bytes,), partial(read_as, "inspect"), 20)
     yield damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
 
 
@@ -49,6 +50,16 @@ def _free_form_seeds() -> list[bytes]:
         "MUL2": [{"hotel": {"name": "the slug, lettuce"}}],
     }
     return [write(few) for write in SHAPES.values()]
+
+
+_LOGS = ("tau", "tau2", "messages", "inspect", "otel", "langfuse")
+
+
+@cache
+def _eval_logs() -> list[bytes]:
+    """Logs that inspect_ai wrote, packed in both of its ways."""
+    folder = Path(__file__).parents[1] / "support" / "inspect_logs"
+    return [(folder / name).read_bytes() for name in ("a-0.3.100.eval", "broken-0.3.285.eval")]
 
 
 @cache

@@ -14,6 +14,7 @@ from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.runs import Store
+from dialgauge.text import plain
 
 app = application("Runs as one self-contained HTML file, and as Markdown.")
 
@@ -38,6 +39,10 @@ def report(
         Option(metavar="ID", help="Include this dialogue instead of the most telling ones; repeatable."),
     ] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "",
+    redact: Annotated[
+        bool,
+        Option("--redact", help="Replace e-mail addresses, phone and card numbers, keys, and what users know."),
+    ] = False,
     store: StoreOption = None,
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
@@ -45,10 +50,13 @@ def report(
     Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Markdown needs
     no extra package; where those for HTML are not installed, --markdown alone writes only that, and says so.
     """
-    from dialgauge.explorer import report_markdown, write_report
+    from dialgauge.explorer import redacted_runs, report_markdown, write_report
 
     place = Store(store)
     chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
+    if redact:
+        chosen, redactor = redacted_runs(chosen)
+        err.print(plain(redactor.sentence()))
     missing = missing_explorer(["jinja2"], "A web page")
     if missing is not None and (markdown is None or html is not None):
         raise missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli import compare as comparing
@@ -17,7 +18,7 @@ from dialgauge.cli.common import (
     write_table_file,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, Option, application
+from dialgauge.cli.options import Argument, Option, OutputFolder, application
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
@@ -160,6 +161,31 @@ def rm(
     for name in names:
         place.remove(name)
         _say(f"removed {name}")
+
+
+@app.command()
+def export(
+    runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids or unique prefixes).")],
+    target: Annotated[Path, OutputFolder("--out", "-o", metavar="FOLDER", help="Run store to copy them to.")],
+    redact: Annotated[
+        bool,
+        Option("--redact", help="Replace e-mail addresses, phone and card numbers, keys, and what users know."),
+    ] = False,
+    store: StoreOption = None,
+) -> None:
+    """Copy runs with their dialogues to another run store, to pass it on.
+
+    With --redact, personal data that rules can find is replaced by stand-ins, and annotations stay behind.
+    """
+    place = Store(store)
+    chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())
+    if redact:
+        from dialgauge.explorer import redacted_runs
+
+        chosen, redactor = redacted_runs(chosen)
+        _say(redactor.sentence())
+    for run in chosen:
+        _say(f"{target / Store(target).add(run).id}")
 
 
 @app.command()

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.held import SpooledByKey, SpooledDialogues, carries, hold, hold_by_key, user_turns
     from dialgauge.formats.large_json import LargeArray, LargeObject
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
+    from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
     from dialgauge.formats.predictions.loose import INVALID
     from dialgauge.formats.registry import (
@@ -76,6 +77,7 @@ __all__ = [
     "BUILT_IN",
     "DEFAULT_LIMIT",
     "INVALID",
+    "KNOWS",
     "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
     "SILENCE",

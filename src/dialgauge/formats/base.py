@@ -351,6 +351,13 @@ class Peek:
         return first_object(next((line for line in self.lines if line.strip()), ""))
 
 
+def without_nan(content: bytes) -> bytes:
+    """JSON in which null stands for NaN and infinite numbers, which many programs write and JSON does not have."""
+    if b"NaN" not in content and b"Infinity" not in content:
+        return content
+    return _NO_NUMBERS.sub(_as_null, content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
 def _as_null(token: re.Match[str]) -> str:
     return token[0] if token[0].startswith('"') else "null"
 

@@ -9,9 +9,13 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, cast
+from importlib import import_module
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    import zipfile
 
 DEFAULT_LIMIT = 2 << 30
 CHUNK = 1 << 20
@@ -183,3 +187,41 @@ class _Unclosable(io.RawIOBase):
         chunk = self._inner.read(len(view))
         view[: len(chunk)] = chunk
         return len(chunk)
+
+
+#: The compression method of zip archives that Python's own module knows only from 3.14 on, and a member's header.
+_ZSTANDARD, _LOCAL_HEADER = 93, 30
+
+
+def zip_member(archive: zipfile.ZipFile, raw: IO[bytes], member: zipfile.ZipInfo, name: str, limit: int) -> bytes:
+    """The content of a member of a zip archive, also where it is compressed with zstandard."""
+    shown, most = f"{name}!{member.filename}", sensible_limit(limit, member.compress_size)
+    if member.compress_type != _ZSTANDARD:
+        with faults(shown), archive.open(member) as held:
+            return read_all(io.BufferedReader(Limited(held, shown, most), CHUNK))
+    with faults(shown):
+        raw.seek(member.header_offset)
+        header = raw.read(_LOCAL_HEADER)
+        lengths = (int.from_bytes(header[start : start + 2], "little") for start in (26, 28))
+        raw.seek(member.header_offset + _LOCAL_HEADER + sum(lengths))
+        stream = unzstandard(io.BytesIO(raw.read(member.compress_size)), name)
+        return read_all(io.BufferedReader(Limited(stream, shown, most), CHUNK))
+
+
+def unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
+    """A stream without its compression, by the first of the packages that undo it; Python has it from 3.14 on."""
+    openers: dict[str, Callable[[Any], IO[bytes]]] = {
+        "compression.zstd": lambda module: module.ZstdFile(packed),
+        "zstandard": lambda module: module.ZstdDecompressor().stream_reader(packed),
+        "pyarrow": lambda module: module.CompressedInputStream(module.PythonFile(packed, mode="r"), "zstd"),
+    }
+    for package, opened in openers.items():
+        try:
+            module = import_module(package)
+        except ImportError:
+            continue
+        return opened(module)
+    raise DialgaugeError(
+        "it is compressed with zstandard, which needs a package on this version of Python: pip install zstandard",
+        file=name,
+    )

@@ -65,7 +65,16 @@ BUILT_IN = {
     "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
+    "langfuse": BuiltIn(
+        "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
+    ),
     "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
+    "messages": BuiltIn(
+        "dialgauge.formats.logs.chat:ChatMessages",
+        "{|[|lines",
+        ('"role"|"from"|"messages"|"conversation"|"transcript"|"sender"|"human"',),
+    ),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
     "multiwoz-database": BuiltIn(
@@ -75,6 +84,7 @@ BUILT_IN = {
     "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
     "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
+    "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
     "predictions": BuiltIn("dialgauge.formats.predictions.free_form:FreeForm", "anything else"),
     "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
@@ -83,7 +93,7 @@ BUILT_IN = {
     "som-dst": BuiltIn("dialgauge.formats.predictions.som_dst:SomDst", "{["),
     "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
-    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"info"', '"agent_info"', '"user_info"')),
+    "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"agent_info"|"termination_reason"', '"user_info"|"task_id"')),
     "tool-records": BuiltIn(
         "dialgauge.formats.tool_files:ToolRecords",
         "{{",

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 18
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+#: The member by which an archive is known that is one log of inspect_ai, and so one part.
+INSPECT_MEMBER = "_journal/start.json"
 #: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
 _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
@@ -61,6 +63,7 @@ class Part:
     def __init__(self, name: str, opener: Callable[[], IO[bytes]], limit: int) -> None:
         self.name = name
         self._opener = opener
+        #: To how many bytes it may grow when it is unpacked.
         self.limit = limit
 
     @property
@@ -127,19 +130,24 @@ class Part:
         """All bytes as text; anything but UTF-8 is an error that names the place."""
         return decode_utf8(self.read(), self.name)
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed."""
-        empty = True
+    def lines(self, longest: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers from 1, without line ends (LF or CRLF), read as they are needed.
+
+        A line of more than ``longest`` bytes is an error before it is read.
+        """
+        empty, longest = True, min(self.limit, longest or self.limit)
         with self.open() as stream:
             number = 0
             while True:
                 with faults(self.name):
-                    line = stream.readline(self.limit + 1)
+                    line = stream.readline(longest + 1)
                 if not line:
                     break
                 number += 1
                 if len(line) > self.limit:
                     raise too_big(self.name, self.limit)
+                if len(line) > longest:
+                    raise DialgaugeError(f"the line has more than {longest:,} bytes", file=self.name, line=number)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 if empty:
@@ -172,7 +180,9 @@ def _check_utf8(content: bytes, name: str) -> None:
         decode_utf8(content, name)
 
 
-_ENDINGS = (".gz", ".bz2", ".xz", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".tar", ".tgz", ".zip", ".txt")
+_ENDINGS = (
+    ".gz", ".bz2", ".xz", ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".tar", ".tgz", ".zip", ".txt", ".eval",
+)  # fmt: skip
 
 
 def system_name(source: str | Path) -> str:
@@ -381,6 +391,8 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     with zipfile.ZipFile(raw) as archive:
         items = [(place, item) for place, item in enumerate(archive.infolist()) if not _is_folder(item)]
         members = {place: (_safe(name, item.filename), item.compress_size) for place, item in items}
+    if any(member == INSPECT_MEMBER for member, _ in members.values()):
+        return [Part(name, opener, limit)]
     return [
         Part(
             f"{name}!{member}",

@@ -1,7 +1,8 @@
 """Results of tau-bench and tau2-bench: language-model agents in conversation with language-model users.
 
 ``tau``   a JSON list of ``{task_id, reward, info, traj, trial}`` (the first version)
-``tau2``  a JSON object ``{timestamp, info, tasks, simulations}``
+``tau2``  a JSON object ``{timestamp, info, tasks, simulations}``, or since version 1.0 a folder: the same object in
+          ``results.json`` without its simulations, and these in ``simulations/ID.json``
 
 A conversation's id is ``TASK#TRIAL``. ``goal.message`` is the user's instruction, ``outcome`` the verdict: success is a
 reward of 1, ``reason`` how it ended, and ``details`` what else the file says of it, as texts (``DETAILS``). What was
@@ -11,12 +12,12 @@ planned stands in the details of every conversation, so that a converted file st
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
@@ -41,7 +42,10 @@ DETAILS = (
 _SHORT = 12
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
+#: How the simulated user ends a conversation.
+_STOP = "###STOP###"
 _ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+_VOICE = "it holds spoken conversations, in ticks of sound instead of messages; only written ones are read"
 _INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
 
@@ -59,7 +63,8 @@ class _TauInfo(Struct, frozen=True, gc=False):
     task: _TauTask | None = None
     source: str | None = None
     user_cost: float | None = None
-    reward_info: _TauRewardInfo | None = None
+    #: Null where the end was not judged; a file that has no such key says nothing of it.
+    reward_info: _TauRewardInfo | UnsetType | None = UNSET
     error: str | None = None
 
 
@@ -86,6 +91,8 @@ class _Info(Struct, frozen=True, gc=False):
     max_errors: int | None = None
     user_info: _Settings | None = None
     agent_info: _Settings | None = None
+    #: Of voices, whose conversations are ticks of sound.
+    audio_native_config: Raw = Raw(b"null")
     environment_info: _Environment | None = None
 
 
@@ -112,7 +119,8 @@ class _RewardInfo(Struct, frozen=True, gc=False):
 
 class _Simulation(Struct, frozen=True, gc=False):
     task_id: str | int
-    messages: tuple[TauMessage, ...]
+    messages: tuple[TauMessage, ...] | None = None
+    ticks: Raw = Raw(b"null")
     termination_reason: str | None = None
     reward_info: _RewardInfo | None = None
     agent_cost: float | None = None
@@ -123,15 +131,19 @@ class _Simulation(Struct, frozen=True, gc=False):
 
 
 class _ResultsFile(Struct, frozen=True, gc=False):
-    simulations: list[Raw]
+    simulations: list[Raw] | UnsetType = UNSET
     info: _Info = _Info()
     tasks: list[_Task] = []
+    #: Of a folder: its simulations in brief.
+    simulation_index: list[Raw] | None = None
 
 
 class _Results(NamedTuple):
-    simulations: Iterable[Raw]
+    #: None where the file has none, as that of a folder of results.
+    simulations: Iterable[Raw] | None
     info: _Info
     tasks: list[_Task]
+    simulation_index: list[Raw] | None = None
 
 
 _LIST = msgspec.json.Decoder(list[Raw])
@@ -176,27 +188,83 @@ class Tau2(DialogueFormat):
     """Tasks, and the simulations of them."""
 
     name = "tau2"
-    summary = "tau2-bench results: an object of info, tasks and simulations"
+    summary = "tau2-bench results: an object of info, tasks and simulations, or a folder of them"
     fields = _FIELDS
+    goes_on = True
 
     def recognise(self, peek: Peek) -> bool:
-        info = peek.json.get("info") if isinstance(peek.json, dict) else None
-        return isinstance(info, dict) and {"agent_info", "user_info"} <= info.keys()
+        return _is_results(peek) or _is_simulation(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        results = _results(part)
-        if not 0 <= (results.info.num_trials or 0) <= _MOST:
-            raise DialgaugeError(
-                f"info, num_trials: must be from 0 to {_MOST:,} (got {results.info.num_trials})", file=part.name
-            )
-        tasks = _tasks(results.tasks, part)
-        shared = _shared(results.info, tasks)
-        domains = _domains(results.info, tasks)
-        for name, one in _each(_SIMULATION, results.simulations, part, notes):
-            try:
-                yield _tau2_dialogue(one, tasks, shared, domains.get(str(one.task_id), domains[""]))
-            except DialgaugeError as error:
-                notes.refuse(error.at(file=part.name, dialogue=name))
+        return (dialogue for _, dialogue in self.read_parts([part], notes))
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """Files of their own, and folders: a simulation belongs to the results.json of the folder above it."""
+        told: dict[str, _Told] = {}
+        for part in parts:
+            folder, _, _ = part.name.replace("\\", "/").rpartition("/")
+            if not _is_results(Peek(part)):
+                known = told.get(folder.rpartition("/")[0], _UNTOLD)
+                pieces: Iterable[Raw] = [Raw(part.read())]
+            else:
+                results = _results(part)
+                known = told[folder] = _told(results, part)
+                pieces = _pieces(results, part, alone=len(parts) == 1)
+            for name, one in _each(_SIMULATION, pieces, part, notes):
+                try:
+                    domain = known.domains.get(str(one.task_id), known.domains[""])
+                    yield part, _tau2_dialogue(one, known.tasks, known.shared, domain)
+                except DialgaugeError as error:
+                    notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _pieces(results: _Results, part: Part, *, alone: bool) -> Iterable[Raw]:
+    """The simulations in a file of results; those of a folder lie beside it."""
+    if results.simulations is not None:
+        return results.simulations
+    if results.simulation_index is None and alone:
+        raise DialgaugeError(
+            "it has neither 'simulations' nor, as in a folder of results, 'simulation_index'", file=part.name
+        )
+    if alone:
+        raise DialgaugeError(
+            "its conversations lie in the folder 'simulations' beside it; name the folder that holds both",
+            file=part.name,
+        )
+    return []
+
+
+class _Told(Struct, frozen=True):
+    """What the results say of all simulations: their tasks, what they share, and the domain of each task."""
+
+    tasks: Mapping[str, _Task]
+    shared: Mapping[str, str]
+    domains: Mapping[str, str]
+
+
+_UNTOLD = _Told({}, {}, {"": ""})
+
+
+def _told(results: _Results, part: Part) -> _Told:
+    if not 0 <= (results.info.num_trials or 0) <= _MOST:
+        raise DialgaugeError(
+            f"info, num_trials: must be from 0 to {_MOST:,} (got {results.info.num_trials})", file=part.name
+        )
+    if bytes(results.info.audio_native_config) != b"null":
+        raise DialgaugeError(_VOICE, file=part.name)
+    tasks = _tasks(results.tasks, part)
+    return _Told(tasks, _shared(results.info, tasks), _domains(results.info, tasks))
+
+
+def _is_results(peek: Peek) -> bool:
+    info = peek.json.get("info") if isinstance(peek.json, dict) else None
+    return isinstance(info, dict) and {"agent_info", "user_info"} <= info.keys()
+
+
+def _is_simulation(peek: Peek) -> bool:
+    """A simulation in a file of its own; which of its members come early is tau2-bench's order."""
+    given = peek.json
+    return isinstance(given, dict) and {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
 
 
 def planned_results(source: str | Path) -> dict[str, str]:
@@ -211,7 +279,7 @@ def planned_results(source: str | Path) -> dict[str, str]:
         return {}
     results = _results(parts[0])
     shared = _shared(results.info, _tasks(results.tasks, parts[0]))
-    empty = next(iter(results.simulations), None) is None
+    empty = not results.simulation_index and next(iter(results.simulations or ()), None) is None
     known = empty and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
     return {"benchmark": "tau2", **shared} if known else {}
 
@@ -248,9 +316,10 @@ def _name(raw: Raw, number: int) -> str:
 
 def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     info, task = one.info, one.info.task or _TauTask()
+    judged = info.reward_info if isinstance(info.reward_info, _TauRewardInfo) else None
     parts = {
         key: float(value)
-        for key, value in ((info.reward_info.info if info.reward_info else None) or {}).items()
+        for key, value in ((judged.info if judged else None) or {}).items()
         if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
     prompt = "\n".join(message.content or "" for message in one.traj if message.role == "system")
@@ -269,7 +338,7 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         **shared,
         **({"policy": _checksum(prompt)} if prompt else {}),
     }
-    reason = _tau_end(info)
+    reason = _tau_end(one)
     return Dialogue(
         id=f"{one.task_id}#{one.trial}",
         turns=tuple(turns_of(one.traj)),
@@ -280,20 +349,27 @@ def _tau_dialogue(one: _TauResult, shared: Mapping[str, str]) -> Dialogue:
     )
 
 
-def _tau_end(info: _TauInfo) -> str:
+def _tau_end(one: _TauResult) -> str:
     """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
 
     A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
+    Files that others made lack these signs: then the user's own stop tells it, or nothing does.
     """
-    if info.error is not None:
+    if one.info.error is not None:
         return "error"
-    if info.reward_info is None:
-        return "max_steps"
-    return "user_stop" if info.source in ("user", None) else "agent_stop"
+    if isinstance(one.info.reward_info, _TauRewardInfo):
+        return "user_stop" if one.info.source in ("user", None) else "agent_stop"
+    last = next((message.content or "" for message in reversed(one.traj) if message.role == "user"), "")
+    by_tool = one.info.source not in ("user", None)
+    if _STOP in last and not by_tool:
+        return "user_stop"
+    return "max_steps" if one.info.reward_info is None and (by_tool or not one.reward) else ""
 
 
 def _tau2_dialogue(one: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str) -> Dialogue:
     name, trial = str(one.task_id), one.trial or 0
+    if one.messages is None:
+        raise DialgaugeError("it has no messages" if bytes(one.ticks) == b"null" else _VOICE)
     task = tasks.get(name)
     if tasks and task is None:
         raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
@@ -336,10 +412,11 @@ def _results(part: Part) -> _Results:
     results = decode(_RESULTS, content, part)
     members = members_of(content, part)
     if len({key for key, _ in members}) == len(members):
-        return _Results(results.simulations, results.info, results.tasks)
+        simulations = None if isinstance(results.simulations, UnsetType) else results.simulations
+        return _Results(simulations, results.info, results.tasks, results.simulation_index)
     tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
-    simulations = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
-    return _Results(simulations, results.info, tasks)
+    repeated = [one for key, raw in members if key == "simulations" for one in decode(_LIST, raw, part)]
+    return _Results(repeated, results.info, tasks, results.simulation_index)
 
 
 def _large_results(part: Part) -> _Results:

@@ -31,7 +31,7 @@ class _Function(Struct, frozen=True, gc=False):
     arguments: str | dict[str, Any] | None = None
 
 
-class _ToolCall(Struct, frozen=True, gc=False):
+class ToolCall(Struct, frozen=True, gc=False):
     """A call as tau2-bench writes it, or under ``function`` as tau-bench does."""
 
     id: str | None = None
@@ -41,7 +41,7 @@ class _ToolCall(Struct, frozen=True, gc=False):
 
 
 class ToolResult(Struct, frozen=True, gc=False):
-    """What a tool answered to one call."""
+    """What a tool gave, and the call that it answers."""
 
     id: str | None = None
     content: str | None = None
@@ -53,7 +53,7 @@ class TauMessage(Struct, frozen=True, gc=False):
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: tuple[_ToolCall, ...] | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
     #: Of a tool: which call it answers, by tau2-bench and by tau-bench, and whether it is an error.
     id: str | None = None
     tool_call_id: str | None = None
@@ -70,11 +70,15 @@ class _Pending(Struct, frozen=True):
     calls: tuple[Call, ...]
 
 
-def turns_of(messages: Sequence[TauMessage]) -> Iterator[Turn]:
-    """The turns of a conversation. Results are found by the ids of their calls, or by their order where these lack."""
+def turns_of(messages: Sequence[TauMessage], places: Sequence[int] | None = None) -> Iterator[Turn]:
+    """The turns of a conversation. Results are found by the ids of their calls, or by their order where these lack.
+
+    ``places`` are the messages' places in the file, where they were taken apart or put together on the way here.
+    """
     results = results_of_calls(messages)
     waiting: _Pending | None = None
-    for place, message in enumerate(messages):
+    for number, message in enumerate(messages):
+        place = number if places is None else places[number]
         speaker = _SPEAKERS.get(message.role)
         if speaker is None:
             continue
@@ -87,7 +91,7 @@ def turns_of(messages: Sequence[TauMessage]) -> Iterator[Turn]:
             waiting = None
         if message.tool_calls:
             made = tuple(
-                _call(call, results.get((place, number)), place) for number, call in enumerate(message.tool_calls)
+                _call(call, results.get((number, rank)), place) for rank, call in enumerate(message.tool_calls)
             )
             first = place if waiting is None else waiting.place
             waiting = _Pending(speaker, first, (waiting.calls if waiting is not None else ()) + made)
@@ -103,8 +107,10 @@ def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], To
     """The result of each call, by the place of its message and its number in it."""
     found: dict[tuple[int, int], ToolResult] = {}
     open_calls: list[tuple[int, int, str | None]] = []
+    late: dict[str, tuple[int, int]] = {}  # calls that other calls followed before their results came
     for place, message in enumerate(messages):
         if message.role in _SPEAKERS and message.tool_calls:
+            late.update({name: (asked, rank) for asked, rank, name in open_calls if name is not None})
             open_calls = [(place, number, call.id) for number, call in enumerate(message.tool_calls)]
         for result in _tool_results(message):
             match = next(
@@ -116,6 +122,8 @@ def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], To
             if match is not None:
                 open_calls.remove(match)
                 found[match[:2]] = result
+            elif result.id in late:
+                found[late.pop(result.id)] = result
     return found
 
 
@@ -127,7 +135,7 @@ def _tool_results(message: TauMessage) -> Iterable[ToolResult]:
     return (ToolResult(message.id or message.tool_call_id, message.content, message.error),)
 
 
-def _call(call: _ToolCall, result: ToolResult | None, place: int) -> Call:
+def _call(call: ToolCall, result: ToolResult | None, place: int) -> Call:
     name = call.function.name if call.function else call.name
     if name is None:
         raise DialgaugeError("a tool call has no name", turn=place)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         with_origin,
     )
     from dialgauge.runs.resumable import Parts, Resumable
-    from dialgauge.runs.run import Run, SharedCorpus, new_run
+    from dialgauge.runs.run import Run, SharedCorpus, new_run, run_in_memory
     from dialgauge.runs.sql_process import LimitedAnswer
     from dialgauge.runs.store import Store, Survey
     from dialgauge.runs.tables import (
@@ -75,6 +75,7 @@ __all__ = [
     "new_run",
     "packed_run",
     "plain",
+    "run_in_memory",
     "this_command",
     "unpacked_run",
     "versions",

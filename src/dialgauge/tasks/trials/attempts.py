@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
 from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
+from dialgauge.tasks.trials.verdicts import LogScores
 from dialgauge.text import counted
 
 #: How a conversation ended: by itself, at a limit, which counts as a failure whoever used up the steps, or by a failure
@@ -28,16 +29,29 @@ _ENDS: dict[str, End] = {
     "max_steps": "limit",
     "too_many_errors": "limit",
     "agent_error": "limit",
+    "max_tokens": "limit",
+    "message_limit": "limit",
+    "token_limit": "limit",
+    "time_limit": "limit",
+    "working_limit": "limit",
+    "cost_limit": "limit",
+    "turn_limit": "limit",
+    "custom_limit": "limit",
+    "operator_limit": "limit",
+    "context_limit": "limit",
     "error": "infrastructure",
     "infrastructure_error": "infrastructure",
     "unexpected_error": "infrastructure",
     "user_error": "infrastructure",
     "timeout": "infrastructure",
+    "context_window_exceeded": "infrastructure",
 }
 #: What a conversation says of its file.
 _OF_FILE = {
     "benchmark", "task_set", "planned_trials", "planned_tasks", "agent", "user", "policy", "max_steps", "max_errors",
 }  # fmt: skip
+#: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
+_BENCHMARKS = frozenset({"tau", "tau2"})
 _PART = "reward["
 #: A reward may miss the highest by so much and is the highest.
 _ROUNDING = 1e-6
@@ -65,11 +79,12 @@ class TaskAttempt(Struct, frozen=True, kw_only=True):
     calls: dict[str, int]
     #: Of one that failed at a limit: who used up the steps.
     steps: UsedSteps | None = None
-
-    @property
-    def scored(self) -> bool:
-        """Is there a verdict, and is it one on the agent?"""
-        return self.end != "infrastructure" and self.success is not None and self.reward is not None
+    tokens: float | None = None
+    #: Scores of a log that are numbers, and those that are labels.
+    numbers: dict[str, float] = {}
+    labels: dict[str, str] = {}
+    #: Is there a verdict, or where a log has none a score, and is it one on the agent?
+    scored: bool = False
 
 
 class Attempts:
@@ -79,15 +94,47 @@ class Attempts:
         self.dialogues = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
         #: What conversations say of their file, each different text once.
         self._told: dict[str, dict[str, None]] = {}
-        self.attempts: list[TaskAttempt] = []
+        self._details: set[str] = set()
+        self.scores = LogScores()
+        made: list[TaskAttempt] = []
         for dialogue in self.dialogues:
-            self._tell(_details(dialogue))
-            self.attempts.append(_attempt(dialogue))
+            details = _details(dialogue)
+            self._tell(details)
+            self._details |= details.keys()
+            self.scores.add(details)
+            made.append(_attempt(dialogue))
         self._tell(plan or {})
+        #: The score that says whether a task was done, where the log says it in no other way.
+        self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self._binary_score()
+        self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
+        #: Is there a yes or no on any conversation? Without one there is no pass^k.
+        self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
 
     def _tell(self, details: Mapping[str, str]) -> None:
         for key in _OF_FILE & details.keys():
             self._told.setdefault(key, {})[details[key]] = None
+
+    def _binary_score(self) -> str:
+        return next(iter(self.scores.binary), "")
+
+    def _with_scores(self, place: int, attempt: TaskAttempt) -> TaskAttempt:
+        numbers, labels = self.scores.numbers(place), self.scores.labels(place)
+        success = attempt.success
+        if self.verdict_score in numbers:
+            success = bool(numbers[self.verdict_score])
+        told = success is not None or (not self.verdict_score and bool(numbers or labels))
+        steps = attempt.steps if not success else None
+        scored = told and attempt.end != "infrastructure"
+        return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored, steps=steps)
+
+    @cached_property
+    def is_log(self) -> bool:
+        """Is it a log of agents in general, and not one of a benchmark that is known?"""
+        return self.said("benchmark") not in _BENCHMARKS
+
+    def known(self, detail: str) -> bool:
+        """Does any conversation say this of itself?"""
+        return detail in self._details
 
     @cached_property
     def tasks(self) -> dict[str, list[int]]:
@@ -119,7 +166,8 @@ class Attempts:
     @property
     def odd_numbers(self) -> str:
         """The numbers of trials where they do not count up from 0, else empty: then some may lie elsewhere."""
-        if self.numbers == list(range(len(self.numbers))):
+        first = self.numbers[0] if self.is_log and self.numbers and self.numbers[0] == 1 else 0
+        if self.numbers == list(range(first, first + len(self.numbers))):
             return ""
         more = f" and {len(self.numbers) - _NAMED:,} more" if len(self.numbers) > _NAMED else ""
         return ", ".join(f"{number:,}" for number in self.numbers[:_NAMED]) + more
@@ -166,7 +214,9 @@ class Attempts:
 
     @property
     def planned(self) -> int:
-        """How many conversations were planned."""
+        """How many conversations were planned; of a log that does not say it, as many as there are."""
+        if self.is_log and not self.trials_known:
+            return len(self.attempts)
         return self.planned_tasks * self.trials
 
     def _planned(self, key: str) -> int:
@@ -227,6 +277,9 @@ class Attempts:
         """How much there is, before anything else is said."""
         begun, failed = len(self.attempts), sum(self.failed.values())
         plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')} planned"
+        if self.is_log and not self.trials_known:
+            most = f", up to {counted(self.trials, 'trial')} each" if self.trials > 1 else ""
+            plan = f"{counted(len(self.tasks), 'task')}{most}; the log names no plan"
         parts = [
             f"{self.scored_of_plan:,} of {self.planned:,} conversations scored ({plan})",
             f"{begun:,} begun",
@@ -247,7 +300,7 @@ class Attempts:
     def domains(self) -> dict[str, tuple[float, int]]:
         """pass^1 and the number of tasks of each domain, where there are several."""
         tasks: dict[str, list[float]] = {}
-        for places in self.tasks.values():
+        for places in self.tasks.values() if self.has_verdicts else ():
             scored = [bool(one.success) for place in places if (one := self.attempts[place]).scored]
             if scored:
                 name = ",".join(self.attempts[places[0]].domains) or "no domain"
@@ -275,22 +328,22 @@ def _details(dialogue: Dialogue) -> dict[str, str]:
 
 def _attempt(dialogue: Dialogue) -> TaskAttempt:
     outcome, details = dialogue.outcome, _details(dialogue)
-    if outcome is None or "task" not in details:
+    if outcome is None or ("task" not in details and (outcome.success is None or "trial" in details)):
         raise DialgaugeError(
-            "it does not say which task it is a trial of (outcome, details, task); results of tau-bench and tau2-bench "
-            "do, and what 'dialgauge data convert' makes of them",
+            "it says neither whether its task was done (outcome, success) nor which task it is a trial of (outcome, "
+            "details, task); logs of agents do, and what 'dialgauge data convert' makes of them",
             dialogue=dialogue.id,
         )
     trial = details.get("trial", "0")
     if not _is_count(trial):
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
     reward = _number(dialogue.id, details, "reward", most=1.0)
-    judged = reward is not None and outcome.success is not None
+    judged = outcome.success is not None or details.get("benchmark") not in _BENCHMARKS
     end = _ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
         domains=dialogue.domains,
-        task=details["task"],
+        task=details.get("task", dialogue.id),
         trial=int(trial),
         end=end,
         reason=outcome.reason,
@@ -303,9 +356,10 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         },
         costs={
             side: cost
-            for side in ("agent", "user")
-            if (cost := _number(dialogue.id, details, f"{side}_cost")) is not None
+            for side, key in (("agent", "agent_cost"), ("user", "user_cost"), ("both", "cost"))
+            if (cost := _number(dialogue.id, details, key)) is not None
         },
+        tokens=_number(dialogue.id, details, "tokens"),
         turns=_by_side(dialogue, lambda turn: 1),
         calls=_by_side(dialogue, lambda turn: len(turn.calls or ())),
         steps=used_steps(dialogue) if end == "limit" and not outcome.success else None,

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from dialgauge.runs import Run
 
-_COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost")
+_COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "Tokens")
+#: Scores of a log that the list of its conversations has room for.
+_MOST_SCORES = 4
 #: Tasks that a table of the page of a run lists.
 _LISTED = 60
 
@@ -52,7 +54,8 @@ class TrialsPages(ToolPages):
 
     def columns(self, run: Run) -> list[str]:
         """What every conversation has a value for."""
-        return [name for name in _COLUMNS if name in run.scores]
+        scores = [name for name in run.scores if name.startswith("Score[")]
+        return [*scores[:_MOST_SCORES], *(name for name in _COLUMNS if name in run.scores)]
 
     def trials_of(self, library: RunTables, run: Run, task: str) -> list[str]:
         """The dialogues of a task, one for each trial."""

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import recognise, resolve
+from dialgauge.formats import DialogueFormat, recognise, resolve
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
-FORMATS = frozenset({"tau", "tau2"})
+FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
+#: Files of a folder that are looked at.
+_LOOKED_AT = 20
 
 
 def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
@@ -53,11 +55,14 @@ def _refuse_nothing(file: str | Path) -> None:
 
 
 def _format(file: str | Path) -> str:
-    """The format of a file; empty for what cannot be told, or could be read only once, as a pipe."""
-    if not Path(file).is_file():
+    """The format of a file, or of the first file of a folder or archive that has dialogues in it.
+
+    Empty for what cannot be told, or could be read only once, as a pipe.
+    """
+    if not (Path(file).is_file() or Path(file).is_dir()):
         return ""
     try:
-        parts = resolve(file)
-        return recognise(parts[0]).name if len(parts) == 1 else ""
+        named = (recognise(part) for part in resolve(file)[:_LOOKED_AT])
+        return next((format_.name for format_ in named if isinstance(format_, DialogueFormat)), "")
     except DialgaugeError:
         return ""

@@ -17,8 +17,12 @@ from dialgauge.tasks.trials.trial_measures import REWARD
 
 FAMILY = "trials"
 MEAN_REWARD, COST, TURNS, TOOL_CALLS = "Reward", "Cost", "Turns", "ToolCalls"
+#: Of logs in general: the mean of a score, the share of a label, and tokens.
+SCORE, LABEL, TOKENS = "Score", "Label", "Tokens"
+_IS = "="
 _SIDES = ("both", "agent", "user")
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
+_OURS = "dialgauge"
 
 #: The value of one conversation; None where it has none.
 _Value: TypeAlias = Callable[[TaskAttempt, Settings], float | None]
@@ -32,8 +36,16 @@ class TrialEvidence:
     def __init__(self, attempts: Attempts) -> None:
         self.attempts = attempts.attempts
         self.tasks = attempts.tasks
+        self.scores, self.has_verdicts = attempts.scores, attempts.has_verdicts
+        self.verdict_score = attempts.verdict_score
+        #: Where nothing is judged, lengths and costs are those of all conversations that came to an end.
+        self.judged = any(attempt.scored for attempt in self.attempts)
         self.dialogues = len(self.attempts)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
+
+    def counts(self, attempt: TaskAttempt) -> bool:
+        """Does an attempt count for rewards, lengths and costs?"""
+        return attempt.scored if self.judged else attempt.end != "infrastructure"
 
     def by_task(self) -> TrialEvidence:
         """The same attempts, those of one task together."""
@@ -50,19 +62,32 @@ class TrialEvidence:
         return sorted({part for attempt in self.attempts for part in attempt.parts})
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
-        """The verdicts of the file, of attempts that count."""
+        """The verdicts of the file, of attempts that count, or those of one of its scores."""
+        if part := _part(settings):
+            return [
+                (places[0], [bool(value) for place in places if (value := self._number(place, part)) is not None])
+                for places in self.tasks.values()
+            ]
         return [
             (places[0], [bool(one.success) for place in places if (one := self.attempts[place]).scored])
             for places in self.tasks.values()
         ]
 
+    def _number(self, place: int, score: str) -> float | None:
+        attempt = self.attempts[place]
+        return attempt.numbers.get(score) if attempt.end != "infrastructure" else None
+
     def verdict_obstacle(self, settings: Settings) -> str | None:
         """A file has its own verdicts, and no others."""
         if settings["rules"] != REWARD:
             return f"the file is judged by its rewards, not by the rules {settings['rules']}"
-        return (
-            f"rewards have parts, and pass^k and the like have none: [{settings['part']}]" if _part(settings) else None
-        )
+        part = _part(settings)
+        if part and part not in self.scores.binary:
+            told = f"'{part}' is no score that is 0 or 1 in every conversation"
+            return told if self.scores.names else f"rewards have parts, and pass^k and the like have none: [{part}]"
+        if not part and not self.has_verdicts:
+            return "no conversation has a verdict: neither a success, nor a score that is 0 or 1 in all of them"
+        return None
 
 
 def _part(settings: Settings) -> str:
@@ -70,7 +95,7 @@ def _part(settings: Settings) -> str:
 
 
 def _rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
-    values = [value(attempt, settings) if attempt.scored else None for attempt in evidence.attempts]
+    values = [value(attempt, settings) if evidence.counts(attempt) else None for attempt in evidence.attempts]
     above = np.array([0.0 if one is None else one for one in values], np.float64)
     return above, np.array([one is not None for one in values], np.float64)
 
@@ -82,7 +107,7 @@ def _reward(one: TaskAttempt, settings: Settings) -> float | None:
 
 def _cost(one: TaskAttempt, settings: Settings) -> float | None:
     side = str(settings["of"])
-    if side != "both":
+    if side != "both" or side in one.costs:
         return one.costs.get(side)
     return sum(one.costs.values()) if len(one.costs) == 2 else None
 
@@ -93,14 +118,46 @@ def _count(what: str, one: TaskAttempt, settings: Settings) -> float | None:
     return float(sum(counts.values()) if side == "both" else counts[side])
 
 
+def _tokens(one: TaskAttempt, settings: Settings) -> float | None:
+    return one.tokens
+
+
+def _score(one: TaskAttempt, settings: Settings) -> float | None:
+    return one.numbers.get(_part(settings))
+
+
+def _label(one: TaskAttempt, settings: Settings) -> float | None:
+    name, _, label = _part(settings).rpartition(_IS)
+    return None if name not in one.labels else float(one.labels[name] == label)
+
+
+def label_part(score: str, label: str) -> str:
+    """How the share of a label is named: ``verdict=partial``."""
+    return f"{score}{_IS}{label}"
+
+
+def _task_rows(value: _Value, evidence: TrialEvidence, settings: Settings) -> Rows:
+    """Each conversation weighs as one of its task's: the mean over tasks of the means over their trials."""
+    values = [None if attempt.end == "infrastructure" else value(attempt, settings) for attempt in evidence.attempts]
+    above, below = np.zeros(len(values)), np.zeros(len(values))
+    for places in evidence.tasks.values():
+        having = [place for place in places if values[place] is not None]
+        for place in having:
+            above[place], below[place] = (values[place] or 0.0) / len(having), 1 / len(having)
+    return above, below
+
+
 def _no_results(evidence: Any, settings: Settings) -> str | None:
     return None if isinstance(evidence, TrialEvidence) else "it is a measure of results files, such as tau-bench's"
 
 
 def _no_part(evidence: Any, settings: Settings) -> str | None:
     part = _part(settings)
-    if (why := _no_results(evidence, settings)) or not part:
+    if why := _no_results(evidence, settings):
         return why
+    if not part:
+        known = any(attempt.reward is not None for attempt in evidence.attempts)
+        return None if known or not evidence.attempts else "no conversation has a reward"
     return None if part in evidence.parts else f"no reward has the part '{part}'"
 
 
@@ -108,8 +165,32 @@ def _no_cost(evidence: Any, settings: Settings) -> str | None:
     if why := _no_results(evidence, settings) or _whole(settings):
         return why
     side = str(settings["of"])
-    known = any(_cost(attempt, settings) is not None for attempt in evidence.attempts if attempt.scored)
+    known = any(_cost(attempt, settings) is not None for attempt in evidence.attempts if evidence.counts(attempt))
     return None if known else f"the file does not say what {'both sides' if side == 'both' else f'the {side}'} cost"
+
+
+def _no_tokens(evidence: Any, settings: Settings) -> str | None:
+    if why := _no_results(evidence, settings) or _whole(settings):
+        return why
+    known = any(attempt.tokens is not None for attempt in evidence.attempts if evidence.counts(attempt))
+    return None if known else "the file does not say how many tokens were used"
+
+
+def _no_score(evidence: Any, settings: Settings) -> str | None:
+    if why := _no_results(evidence, settings):
+        return why
+    part, known = _part(settings), evidence.scores.numeric
+    return (
+        None if part in known else f"name a score: Score[NAME], one of {', '.join(known) or 'which the file has none'}"
+    )
+
+
+def _no_label(evidence: Any, settings: Settings) -> str | None:
+    if why := _no_results(evidence, settings):
+        return why
+    known = [label_part(name, label) for name, labels in evidence.scores.labelled.items() for label in labels]
+    told = f"name a label: Label[NAME=LABEL], one of {', '.join(known) or 'which the file has none'}"
+    return None if _part(settings) in known else told
 
 
 def _no_count(evidence: Any, settings: Settings) -> str | None:
@@ -148,5 +229,24 @@ CARDS: tuple[Card[Any], ...] = (
     _amount(
         TOOL_CALLS, "tool calls", "Tool calls per conversation, of both sides or of one.", "calls / conversations",
         partial(_count, "calls"), unit="calls", obstacle=_no_count,
+    ),
+    _card(
+        TOKENS, "tokens", "Tokens per conversation, read and written, as the log counts them.",
+        "tokens / conversations that say it", _tokens, unit="tokens", upper=math.inf, higher_is_better=False,
+        obstacle=_no_tokens,
+    ),
+    Card(
+        name=SCORE, family=FAMILY, title="score", source=_OURS, unit="points", lower=-math.inf, upper=math.inf,
+        summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
+        "over their trials.",
+        formula="mean over tasks of (sum of scores / trials that have one)", higher_is_better=None,
+        rows=partial(_task_rows, _score), obstacle=_no_score,
+    ),
+    Card(
+        name=LABEL, family=FAMILY, title="share of a label", source=_OURS,
+        summary="How often a score that is a label has this one, such as [tone=polite]: over tasks, of the shares of "
+        "their trials.",
+        formula="mean over tasks of (trials with the label / trials that have one)", higher_is_better=None,
+        rows=partial(_task_rows, _label), obstacle=_no_label,
     ),
 )  # fmt: skip

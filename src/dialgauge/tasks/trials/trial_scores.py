@@ -35,9 +35,21 @@ from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
-from dialgauge.tasks.trials.reward_measures import COST, FAMILY, MEAN_REWARD, TOOL_CALLS, TURNS, TrialEvidence
+from dialgauge.tasks.trials.reward_measures import (
+    COST,
+    FAMILY,
+    LABEL,
+    MEAN_REWARD,
+    SCORE,
+    TOKENS,
+    TOOL_CALLS,
+    TURNS,
+    TrialEvidence,
+    label_part,
+)
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
-from dialgauge.text import Note, counted
+from dialgauge.tasks.trials.verdicts import reported_number
+from dialgauge.text import Note, counted, times
 
 if TYPE_CHECKING:
     import polars
@@ -76,7 +88,7 @@ def score_results(
     runs = []
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
-            dialogues, plan = _read(source)
+            dialogues, plan, reading = _read(source)
             run = score_attempts(
                 dialogues,
                 name,
@@ -85,21 +97,23 @@ def score_results(
                 resamples=resamples,
                 seed=seed,
                 plan=plan,
+                reading=reading,
             )
             runs.append(run)
             advance(1)
     return TrialRuns(runs)
 
 
-def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str]]:
-    """The conversations of a file; where there are none, what the file says was planned."""
+def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Mapping[str, int]]:
+    """The conversations of a file, where there are none what the file says was planned, and what was not read."""
     try:
-        return read(source).dialogues, {}
+        corpus = read(source)
     except DialgaugeError:
         plan = planned_results(source)
         if not plan:
             raise
-        return [], plan
+        return [], plan, {}
+    return corpus.dialogues, {}, corpus.notes.counts
 
 
 def score_attempts(
@@ -111,10 +125,12 @@ def score_attempts(
     resamples: int = 1000,
     seed: int = 0,
     plan: Mapping[str, str] | None = None,
+    reading: Mapping[str, int] | None = None,
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
 
-    ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``).
+    ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``), ``reading``
+    what was left out when they were read, with how often.
     """
     files = list(inputs)
     try:
@@ -147,8 +163,10 @@ def score_attempts(
             "finished": len(attempts.attempts) - sum(attempts.failed.values()),
             "infrastructure": attempts.failed,
             "not_judged": attempts.unjudged,
-            "pass_1_if_missing": {"all_failed": low, "all_passed": high},
-            "pass_tasks": {
+            "pass_1_if_missing": {"all_failed": low, "all_passed": high} if attempts.has_verdicts else {},
+            "pass_tasks": {}
+            if not attempts.has_verdicts
+            else {
                 f"{PASS}^{k}": attempts.tasks_with(k)
                 for k in range(1, attempts.most_scored + 1)
                 if k <= attempts.trials or f"{PASS}^{k}" in scores.scores
@@ -160,9 +178,30 @@ def score_attempts(
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
+            **_own_results(attempts, evidence, scores),
         },
-        notes=_notes(attempts, scores),
+        notes=[*_notes(attempts, scores), *_reading_notes(reading or {})],
     )
+
+
+def _own_results(attempts: Attempts, evidence: TrialEvidence, scores: Scores) -> dict[str, Any]:
+    """Of logs in general: standard errors over tasks, and beside them what the log itself reports."""
+    if not attempts.is_log:
+        return {}
+    means = [name for name in scores.scores if name.startswith((f"{PASS}^1", f"{SCORE}[")) or name == PASS]
+    errors = {name: standard_error(parse_measure(name), evidence) for name in means}
+    return {
+        "standard_errors": {name: error for name, error in errors.items() if error is not None},
+        "reported": {name: reported_number(name, text) for name, text in attempts.scores.reported.items()},
+        "verdict_score": attempts.verdict_score,
+    }
+
+
+def standard_error(measure: Measure[Any], evidence: TrialEvidence) -> float | None:
+    """The standard deviation of the tasks' means over the root of their number; None below two tasks."""
+    above, below = measure.by_dialogue(evidence.by_task())
+    means = above[below > 0] / below[below > 0]
+    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
 
 
 def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
@@ -200,6 +239,8 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
         told = f"pass^k is left out above k = {attempts.most_scored:,}: {planned}, and no task has more with a verdict"
         notes.append(Note("left_out", told))
     others = {
+        "verdict": _verdict_source(attempts),
+        "unknown": _unknown(attempts),
         "partial_reward": _partial_parts(attempts, scores),
         "partial_cost": _partial_costs(attempts),
         "unknown_end": _unfamiliar_ends(attempts),
@@ -209,10 +250,43 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
     return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
 
 
+def _reading_notes(reading: Mapping[str, int]) -> list[Note]:
+    """What of a log was not read, so that nothing is dropped in silence."""
+    fields = [what.removeprefix("field ").removesuffix(" not read") for what in reading if what.endswith(" not read")]
+    notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
+    others = [(what, count) for what, count in reading.items() if not what.endswith(" not read")]
+    return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
+
+
+def _verdict_source(attempts: Attempts) -> list[str]:
+    """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
+    told = []
+    if name := attempts.verdict_score:
+        told.append(f"a conversation passed where the score '{name}' is 1: it is 0 or 1 in all of them")
+    elif attempts.is_log and not attempts.scored and attempts.unjudged:
+        told.append("no conversation is judged: the log has no success, reward or score under a name that is known")
+    return told + [
+        f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
+        for name in attempts.scores.left_out
+    ]
+
+
+def _unknown(attempts: Attempts) -> list[str]:
+    """What a log does not say, so that nobody takes it for nought."""
+    if not attempts.is_log or not attempts.attempts:
+        return []
+    costs = any(attempt.costs for attempt in attempts.attempts)
+    tokens = any(attempt.tokens is not None for attempt in attempts.attempts)
+    ends = any(attempt.reason for attempt in attempts.attempts)
+    facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
+    lacking = [name for name, known in facts.items() if not known]
+    return [f"unknown, as the log does not say it: {', '.join(lacking)}"] if lacking else []
+
+
 def _conversations(scores: Scores) -> dict[str, int]:
     """How many conversations each mean over conversations rests on."""
     means = [name for name in scores.sums if parse_measure(name).card.family == FAMILY]
-    return {name: int(scores.sums[name][1].sum()) for name in means}
+    return {name: int(np.count_nonzero(scores.sums[name][1])) for name in means}
 
 
 def _partial_parts(attempts: Attempts, scores: Scores) -> list[str]:
@@ -264,7 +338,7 @@ def _unfamiliar_ends(attempts: Attempts) -> list[str]:
 def _unknown_plan(attempts: Attempts) -> list[str]:
     """What the file does not say of how much of it there should be, and what is taken instead."""
     most = f"{counted(attempts.trials, 'trial')} each, the most that any task has"
-    if attempts.trials_known and attempts.tasks_known:
+    if (attempts.trials_known and attempts.tasks_known) or attempts.is_log:
         return []
     if attempts.trials_known:
         return [
@@ -278,7 +352,8 @@ def _unknown_plan(attempts: Attempts) -> list[str]:
 
 def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
     evidence = TrialEvidence(attempts)
-    asked = _asked(names) if names else _usual(evidence, min(attempts.most_scored, attempts.trials))
+    usual = _usual_of_log if attempts.is_log else _usual
+    asked = _asked(names) if names else usual(evidence, min(attempts.most_scored, attempts.trials))
     if not attempts.attempts:
         asked = []  # whatever was asked for: that there is nothing is told, with how much there should be
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
@@ -329,6 +404,25 @@ def _usual(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
     names += [TURNS, f"{TURNS}(of=user)", TOOL_CALLS, f"{TOOL_CALLS}(of=user)"]
     reward = parse_measure(MEAN_REWARD)
     return [*map(parse_measure, names), *(replace(reward, part=part) for part in evidence.parts)]
+
+
+def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
+    """Of a log in general: what it says, and no more."""
+    names = [f"{PASS}^{k}" for k in range(1, trials + 1)] if evidence.has_verdicts and evidence.judged else []
+    names += [MEAN_REWARD, FLIPS, NOISE]
+    took = [COST, f"{COST}(of=agent)", f"{COST}(of=user)", TOKENS, TURNS, f"{TURNS}(of=user)", TOOL_CALLS]
+    score, label, reward = (parse_measure(name) for name in (SCORE, LABEL, MEAN_REWARD))
+    parts = [
+        *(replace(reward, part=part) for part in evidence.parts),
+        *(replace(score, part=name) for name in evidence.scores.numeric if name != evidence.verdict_score),
+        *(
+            replace(label, part=label_part(name, value))
+            for name, values in evidence.scores.labelled.items()
+            for value in values
+        ),
+    ]
+    asked = (*map(parse_measure, names), *parts, *map(parse_measure, took))
+    return [measure for measure in asked if measure.obstacle(evidence) is None]
 
 
 def _signature(attempts: Attempts) -> Signature:

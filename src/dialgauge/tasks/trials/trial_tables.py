@@ -9,7 +9,7 @@ import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
-from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
+from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
@@ -51,6 +51,7 @@ class TrialRuns(RunSet):
                     },
                     "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
                     "conversations": run.details.get("conversations", {}),
+                    **{key: run.details[key] for key in ("standard_errors", "reported") if key in run.details},
                     "notes": run.manifest.notes,
                     "note_kinds": run.manifest.note_kinds,
                 }
@@ -79,12 +80,15 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
         if not run.coverage.complete:
-            low, high = run.details["pass_1_if_missing"].values()
             present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
-            sentences.append(
-                f"{run.name}: {present}. Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest "
-                f"fails) and {100 * high:.2f} (if it passes)."
-            )
+            told = f"{run.name}: {present}."
+            if missing := run.details["pass_1_if_missing"]:
+                low, high = missing.values()
+                told += (
+                    f" Over all that was planned, pass^1 lies between {100 * low:.2f} (if the rest fails) and "
+                    f"{100 * high:.2f} (if it passes)."
+                )
+            sentences.append(told)
         if domains := run.details.get("domains"):
             each = (f"{name} {100 * of['pass^1']:.2f} ({counted(of['tasks'], 'task')})" for name, of in domains.items())
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
@@ -102,10 +106,13 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
     """Files side by side: was the job done and every time, what it took, and how conversations ended."""
     names = list(dict.fromkeys(name for run in runs for name in run.scores))
     done = [name for name in names if name.startswith((f"{PASS}^", MEAN_REWARD, FLIPS, NOISE))]
-    took = [name for name in names if name.startswith((COST, TURNS, TOOL_CALLS))]
+    took = [name for name in names if name.startswith((COST, TURNS, TOOL_CALLS, TOKENS))]
     tables = [
         _side_by_side("Success and consistency", runs, sorted(done, key=_order)),
+        _side_by_side("Scores", runs, [name for name in names if name.startswith(f"{SCORE}[")], per="task"),
+        _side_by_side("Labels", runs, [name for name in names if name.startswith(f"{LABEL}[")]),
         *_amount_tables(runs, took),
+        *(_reported(run, several=len(runs) > 1) for run in runs if run.details.get("reported")),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
     for note, column in (*_legend(runs, done), *_partial(runs, done)):
@@ -123,12 +130,16 @@ def _order(name: str) -> int:
 
 
 def _side_by_side(
-    title: str, runs: Sequence[Run], names: Sequence[str], spread: Mapping[str, Mapping[str, Any]] | None = None
+    title: str,
+    runs: Sequence[Run],
+    names: Sequence[str],
+    spread: Mapping[str, Mapping[str, Any]] | None = None,
+    per: str = "conversation",
 ) -> Table:
     """Scores with a column for each run; of one run with the spread of its amounts beside them."""
     units = {name: next((run.scores[name].unit for run in runs if name in run.scores), "") for name in names}
     shares = bool(units) and set(units.values()) == {SHARE}
-    heading = f"{title} (percent)" if shares else f"{title} (mean per conversation)"
+    heading = f"{title} (percent)" if shares else f"{title} (mean per {per})"
     told = {}
     for name, unit in units.items():
         facts = [
@@ -204,7 +215,30 @@ def _spread_cells(score: Score, amount: Mapping[str, Any]) -> list[Cell]:
 
 
 def _digits(score: Score) -> int:
-    return 4 if score.unit == "dollars" else 2
+    return {"dollars": 4, "points": 3}.get(score.unit or "", 2)
+
+
+def _reported(run: Run, *, several: bool) -> Table:
+    """What the log itself says of its scores, beside the same made of its conversations."""
+    heads = ["score", "statistic", *(Column(head, digits=6, align="right") for head in ("the log", "dialgauge"))]
+    table = Table(f"The log's own results{f': {run.name}' if several else ''}", heads)
+    for name, value in run.details["reported"].items():
+        score, _, metric = name.rpartition("/")
+        table.add(score, metric, value, _same_statistic(run, score, metric))
+    table.notes.append("Standard errors are over tasks (samples), of the means over their trials (epochs).")
+    return table
+
+
+def _same_statistic(run: Run, score: str, metric: str) -> float | None:
+    """Our value of a statistic that the log names; None where it is another one."""
+    names = [f"{SCORE}[{score}]", *([f"{PASS}^1"] if score == run.details.get("verdict_score") else [])]
+    name = next((one for one in names if one in run.scores), None)
+    if name is None:
+        return None
+    if metric == "stderr":
+        error: float | None = run.details["standard_errors"].get(name)
+        return error
+    return run.scores[name].value if metric in ("accuracy", "mean") else None
 
 
 def _below_each_other(heading: str, runs: Sequence[Run], told: Mapping[str, str]) -> Table:
@@ -264,7 +298,10 @@ def _ends(run: Run, *, several: bool) -> Table:
         ["reason", "counts as", Column("conversations", align="right"), Column("passed", align="right")],
     )
     frame = run.table(TRIALS)
-    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), pl.col("success").sum())
+    passed = pl.col("success").sum()
+    if "verdict_score" in run.details:  # a log need not judge its conversations
+        passed = pl.when(pl.col("success").count() > 0).then(passed)
+    grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), passed.alias("success"))
     for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
         used = _USED.get(row[STEPS], "")
         reason = _REASONS.get(row["reason"], row["reason"]) or "not recorded"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         read_verdict,
         with_judged,
     )
+    from dialgauge.users.faults.knowledge import KnownThing, known_things, known_values
     from dialgauge.users.faults.labelled import (
         CheckMeasurement,
         LabelledConversation,
@@ -58,6 +59,7 @@ __all__ = [
     "FaultKind",
     "FaultRuns",
     "JudgeCall",
+    "KnownThing",
     "LabelledConversation",
     "UserFault",
     "check_faults",
@@ -69,6 +71,8 @@ __all__ = [
     "faults_run",
     "judge_prompt",
     "judge_records",
+    "known_things",
+    "known_values",
     "labeller_agreement",
     "load_earlier",
     "load_labels",

@@ -40,5 +40,7 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     elif view.has_acts:
         found = goal_findings(view)
     return CheckedConversation(
-        id=dialogue.id, findings=tuple(found[kind] if kind in found else _OF_TEXTS[kind](view) for kind in KINDS)
+        id=dialogue.id,
+        findings=tuple(found[kind] if kind in found else _OF_TEXTS[kind](view) for kind in KINDS),
+        told=bool(view.instruction) or view.has_acts,
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from msgspec import Struct
-
 from dialgauge.users.faults.conversation_view import ConversationView, RecordedExchange, plain_text, sentences
 from dialgauge.users.faults.entities import bookings, entities, is_known
 from dialgauge.users.faults.fault_records import FaultFindings, UserFault, not_checked, runs_of
+from dialgauge.users.faults.knowledge import ASKED, KnownThing, known_things
 from dialgauge.users.faults.withheld_items import kept_back
 
 _LICENCE = re.compile(
@@ -89,21 +88,6 @@ def _described(code: str, listed: list[str], message: str) -> bool:
     return any(_DETAIL.search(piece) for piece in pieces)
 
 
-class _Given(Struct, frozen=True):
-    """Something that the instruction gives: what it is called, how agents ask for it, and its values."""
-
-    name: str
-    asked: str
-    values: tuple[str, ...]
-
-
-_NAMES = {
-    "user id": r"user[ -]?(?:id|name)s?\b",
-    "reservation id": r"(?:reservation|confirmation|booking) (?:id|number|code)s?\b",
-    "phone number": r"phone number\b",
-    "order id": r"order (?:id|number)s?\b",
-    "e-mail address": r"e-?mail(?: address)?\b",
-}
 _NOTHING_GIVEN = "the instruction gives no id, phone number or e-mail address"
 _ASKING = (
     r"(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply|send)\b"
@@ -119,9 +103,9 @@ def withheld(view: ConversationView) -> FaultFindings:
         return not_checked("withheld", "the conversation has no texts")
     if not view.instruction:
         return not_checked("withheld", "there is no instruction that could give something")
-    every, kept = _given(view.instruction), kept_back(view.instruction)
-    given = [thing for thing in every if thing.name not in kept]
-    unasked = _listed([thing.name for thing in every if thing.name in kept])
+    every, kept = known_things(view.instruction), kept_back(view.instruction)
+    given = [thing for thing in every if not _is_kept(thing, kept)]
+    unasked = _listed([thing.name for thing in every if _is_kept(thing, kept)])
     if not given:
         why = f"the instruction says not to give its {unasked}" if unasked else _NOTHING_GIVEN
         return not_checked("withheld", why)
@@ -141,9 +125,14 @@ def withheld(view: ConversationView) -> FaultFindings:
     return FaultFindings("withheld", "part", scope, runs_of(faults))
 
 
-def _is_minor(view: ConversationView, one: RecordedExchange, thing: _Given) -> bool:
+def _is_kept(thing: KnownThing, kept: frozenset[str]) -> bool:
+    """Is it not to be given? Of a kind that orders are not read for, any order may be about it."""
+    return thing.kind in kept or (thing.kind not in ASKED and bool(kept))
+
+
+def _is_minor(view: ConversationView, one: RecordedExchange, thing: KnownThing) -> bool:
     """Was it one of several things asked for, and did the user give it when it was next asked for it?"""
-    several = any(_asks_for(one.asked, asked) for name, asked in _NAMES.items() if name != thing.name)
+    several = any(_asks_for(one.asked, asked) for name, asked in ASKED.items() if name != thing.name)
     again = (later for later in view.exchanges if later.turn > one.turn and _asks_for(later.asked, thing.asked))
     answer = next(again, None)
     return several and answer is not None and any(_says(value, answer.text.lower()) for value in thing.values)
@@ -153,18 +142,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-def _given(instruction: str) -> list[_Given]:
-    """What an instruction gives."""
-    found: dict[str, list[str]] = {}
-    for sentence in sentences(instruction):
-        for entity in entities(sentence):
-            name = "reservation id" if entity.kind == "booking code" else entity.kind
-            if name in _NAMES:
-                found.setdefault(name, []).append(entity.value)
-    return [_Given(name, _NAMES[name], tuple(dict.fromkeys(values))) for name, values in found.items()]
-
-
-def _is_withheld(view: ConversationView, one: RecordedExchange, thing: _Given, given: list[_Given]) -> bool:
+def _is_withheld(view: ConversationView, one: RecordedExchange, thing: KnownThing, given: list[KnownThing]) -> bool:
     if (one.stops and not one.plain) or not _asks_for(one.asked, thing.asked):
         return False
     said = f"{view.said_before(one.turn, 'user')}\n{one.text}".lower()

@@ -56,7 +56,8 @@ def _findings(one: CheckedConversation, kind: str) -> list[Any]:
 
 def _none_found(evidence: FaultEvidence, settings: Settings) -> Rows:
     above, below = _faulty(evidence, settings)
-    return below - above, below
+    told = np.array([checked.told for checked in evidence.checked], np.float64)
+    return (below - above) * told, below * told
 
 
 def _obstacle(evidence: Any, settings: Settings) -> str | None:
@@ -70,10 +71,17 @@ def _obstacle(evidence: Any, settings: Settings) -> str | None:
     return None
 
 
+def _not_compared(evidence: Any, settings: Settings) -> str | None:
+    if why := _obstacle(evidence, settings):
+        return why
+    told = any(checked.told for checked in evidence.checked)
+    return None if told else "no conversation has an instruction that its user could be compared with"
+
+
 def _card(name: str, title: str, summary: str, formula: str, rows: Any, *, higher: bool) -> Card[FaultEvidence]:
     return Card(
         name=name, family=FAMILY, title=title, summary=summary, formula=formula, source=_SOURCE, rows=rows,
-        obstacle=_obstacle, higher_is_better=higher,
+        obstacle=_obstacle if rows is _faulty else _not_compared, higher_is_better=higher,
     )  # fmt: skip
 
 
@@ -90,9 +98,9 @@ CARDS: tuple[Card[FaultEvidence], ...] = (
     _card(
         NO_FAULT_FOUND,
         "conversations without a user fault found",
-        "Share of the checked conversations in which no fault was found. An upper bound on the share with a "
-        "faultless user.",
-        "conversations without a fault found / conversations that could be checked",
+        "Share of the checked conversations in which no fault was found, of those whose user was told something that "
+        "it can be compared with. An upper bound on the share with a faultless user.",
+        "conversations without a fault found / conversations that could be compared with an instruction",
         _none_found,
         higher=True,
     ),

@@ -109,11 +109,13 @@ def _shares(run: Run) -> Table:
     table.signature = run.signature
     found = run.scores.get(NO_FAULT_FOUND)
     if found and found.value is not None:
-        every = counted(run.coverage["dialogues"].scored or 0, "conversation")
+        every = counted(int(run.details.get("compared", run.coverage["dialogues"].scored or 0)), "conversation")
         table.notes.append(
             f"No fault found in {100 * found.value:.1f}% of {every}; "
             "that is no proof of a faultless user: see what was not checked, and the recall of the checks."
         )
+    elif why := run.details.get("left_out", {}).get(NO_FAULT_FOUND):
+        table.notes.append(f"No fault found: not checked, as {why}.")
     if found and found.low is not None:
         table.notes.append("95% intervals resample tasks, each with all of its trials.")
     return table

@@ -70,6 +70,8 @@ class CheckedConversation(Struct, frozen=True):
 
     id: str
     findings: tuple[FaultFindings, ...]
+    #: Was the user told what it wants, so that it can be compared with that? That no fault was found says little else.
+    told: bool = True
 
     @property
     def faults(self) -> list[UserFault]:

@@ -108,8 +108,15 @@ def faults_run(
             "users": sorted({told_in(dialogue, "user") for dialogue in dialogues} - {""}),
             "nothing_to_look_at": unseen,
             "broken_off": broken,
+            **_compared(results, sum(unseen.values())),
         },
     )
+
+
+def _compared(results: Sequence[CheckedConversation], unseen: int) -> dict[str, int]:
+    """How many conversations have an instruction to compare their user with, where not all have one."""
+    told = sum(checked.told and any(finding.checked for finding in checked.findings) for checked in results)
+    return {"compared": told} if told < len(results) - unseen else {}
 
 
 def _coverage(dialogues: Sequence[Dialogue], unseen: int, broken: int) -> Coverage:

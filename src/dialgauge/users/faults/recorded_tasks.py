@@ -14,6 +14,8 @@ from dialgauge.measures import Signature
 #: Ends of conversations of agents that are their own; whatever else a results file names is a failure of something
 #: else (as ``dialgauge tasks score`` has it).
 _OWN_ENDS = frozenset({"", "user_stop", "agent_stop", "max_steps", "too_many_errors", "agent_error"})
+#: Benchmarks that judge every conversation that comes to its end; other logs need not.
+_JUDGING = frozenset({"tau", "tau2"})
 _SHORT = 12
 
 
@@ -54,9 +56,10 @@ def _failure(dialogue: Dialogue) -> str:
     """What failed beside user and agent, where a results file of agents says so; empty where nothing did."""
     if dialogue.outcome is None or not told_in(dialogue, "benchmark"):
         return ""
-    if dialogue.outcome.reason not in _OWN_ENDS:
+    if dialogue.outcome.reason not in _OWN_ENDS and not dialogue.outcome.reason.endswith("_limit"):
         return f"failed by infrastructure: {dialogue.outcome.reason}"
-    return "never judged" if dialogue.outcome.success is None else ""
+    judged = dialogue.outcome.success is not None or told_in(dialogue, "benchmark") not in _JUDGING
+    return "" if judged else "never judged"
 
 
 def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:

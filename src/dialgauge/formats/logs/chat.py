@@ -1,0 +1,372 @@
+"""Chat messages in JSON or JSON Lines, in the ways in which people keep them.
+
+``{"messages": [...]}`` a line or a file, a list of such objects, an object of them by id, lists of messages, messages
+one a line with the id of their conversation, ShareGPT (``conversations``), OpenAI's *responses* (``input`` and
+``output``), prompts with their completions. What stands beside the messages is read by ``facts``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
+from dialgauge.formats.located import members_of
+from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, plain_key
+from dialgauge.formats.logs.messages import is_message, read_messages
+from dialgauge.formats.source import Part
+
+#: Where the messages of a conversation stand, and where a file keeps its conversations.
+_MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
+             "transcript", "traj", "trajectory", "items", "turns", "message_history", "full_history")  # fmt: skip
+_WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results", "samples", "logs", "records", "runs",
+             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations")  # fmt: skip
+#: What a conversation is asked to go on with, and how it went on.
+_BEGUN = ("input", "prompt", "request")
+_ENDED = ("output", "completion", "response", "responses", "choices")
+_CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
+                    "conversation", "session", "thread")  # fmt: skip
+_LIST = msgspec.json.Decoder(list[Raw])
+_ANY = msgspec.json.Decoder(Any)
+#: One of these is in every file of messages, as the table of formats says.
+_SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
+#: No conversation is longer; a longer line is something else.
+_LONGEST_LINE = 256 << 20
+_LOOKED_AT = 3
+
+
+class _Found(Struct):
+    """A conversation as a file has it: what else its record says, which keys hold its messages, and these."""
+
+    record: Mapping[str, Any]
+    used: tuple[str, ...]
+    messages: Sequence[Any]
+    #: What it is called where the file names it from outside.
+    key: str = ""
+
+
+class ChatMessages(DialogueFormat):
+    """Conversations as lists of messages with roles."""
+
+    name = "messages"
+    summary = "chat messages (role, content, tool_calls) in JSON or JSON Lines, with scores beside them; ShareGPT"
+    fields = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+    goes_on = True
+
+    def recognise(self, peek: Peek) -> bool:
+        given = peek.json if peek.json is not None else peek.first_line
+        if not _kind(given) or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
+            return False
+        return peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        return _dialogues(part, notes, Numbering())
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        numbering = Numbering()
+        return ((part, dialogue) for part in parts for dialogue in _dialogues(part, notes, numbering))
+
+
+def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialogue]:
+    stem = part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
+    for number, (found, alone) in enumerate(_with_last(_conversations(part)), start=1):
+        fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
+        try:
+            facts = facts_of(found.record, notes, found.used)
+            said = read_messages(found.messages, notes)
+            if found.key and not facts.id:
+                facts.id = found.key
+            yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
+        except DialgaugeError as error:
+            notes.refuse(error.at(file=part.name, dialogue=fallback))
+
+
+def _with_last(found: Iterable[_Found]) -> Iterator[tuple[_Found, bool]]:
+    """Each conversation, and whether it is the only one of its file."""
+    several = False
+    before: _Found | None = None
+    for one in found:
+        if before is not None:
+            several = True
+            yield before, False
+        before = one
+    if before is not None:
+        yield before, not several
+
+
+def _conversations(part: Part) -> Iterator[_Found]:
+    """One after another; JSON lines are read as they come."""
+    for _, line in part.lines(_LONGEST_LINE):
+        if not line.strip():
+            continue
+        if line.lstrip()[:1] == b"{" and _is_whole(line):
+            yield from _of_lines(part)
+        else:
+            yield from _of_document(part)
+        return
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _of_lines(part: Part) -> Iterator[_Found]:
+    rows: list[dict[str, Any]] = []
+    begun: set[str] = set()
+    for number, line in part.lines(_LONGEST_LINE):
+        if not line.strip():
+            continue
+        value = decode(_ANY, line, part, line=number)
+        kind = _kind(value)
+        if kind != "row" and rows:
+            yield _of_rows(rows)
+            rows = []
+        if kind == "row":
+            name = _conversation_id(value)
+            if rows and name != _conversation_id(rows[-1]):
+                yield _of_rows(rows)
+                rows = []
+            if not rows and name:
+                _begin(name, begun, part, number)
+            rows.append(value)
+        elif kind:
+            yield from _of_value(value, kind)
+        else:
+            raise DialgaugeError(
+                f"it is no conversation{_seen(value)}; lines before it have messages", file=part.name, line=number
+            )
+    if rows:
+        yield _of_rows(rows)
+
+
+def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
+    if name in begun:
+        raise DialgaugeError(
+            f"the conversation '{name}' goes on here after another one; keep its messages together",
+            file=part.name,
+            line=line,
+        )
+    begun.add(name)
+
+
+def _of_document(part: Part) -> Iterator[_Found]:
+    """A file that is one JSON value: a list is decoded entry by entry, an object member by member."""
+    content = part.read()
+    if content.lstrip()[:1] == b"[":
+        entries = decode(_LIST, content, part)
+        first = decode(_ANY, entries[0], part) if entries else None
+        if is_message(first):
+            yield from _of_message_list([decode(_ANY, raw, part) for raw in entries])
+            return
+        for number, raw in enumerate(entries, start=1):
+            yield from _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part)
+        return
+    members = dict(members_of(content, part))
+    wrapper = next((key for key in _WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
+    value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
+    if wrapper and not _messages_key({wrapper: _beginning(members[wrapper], part), **value}):
+        for number, raw in enumerate(decode(_LIST, members[wrapper], part), start=1):
+            for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part):
+                yield _Found({**value, **found.record}, found.used, found.messages, found.key)
+        return
+    if wrapper:
+        value[wrapper] = decode(_ANY, members[wrapper], part)
+    kind = _kind(value)
+    if not kind:
+        raise DialgaugeError(f"it has no messages{_seen(value)}", file=part.name)
+    yield from _of_value(value, kind)
+
+
+def _beginning(raw: Raw, part: Part) -> list[Any]:
+    """The first entries of a list."""
+    return [decode(_ANY, one, part) for one in decode(_LIST, raw, part)[:1]]
+
+
+def _entry(value: Any, number: int, part: Part) -> Iterator[_Found]:
+    kind = _kind(value)
+    if kind not in ("conversation", "messages"):
+        raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
+    yield from _of_value(value, kind)
+
+
+def _of_value(value: Any, kind: str) -> Iterator[_Found]:
+    if kind == "conversation":
+        yield _conversation(value)
+    elif kind == "row":
+        yield _of_rows([value])
+    elif kind == "messages":
+        yield from _of_message_list(value)
+    elif kind == "list":
+        for one in value:
+            if inner := _kind(one):
+                yield from _of_value(one, inner)
+    elif kind == "wrapped":
+        key = _wrapper_key(value)
+        shared = {name: one for name, one in value.items() if name != key}
+        for found in _of_value(value[key], "list"):
+            yield _Found({**shared, **found.record}, found.used, found.messages, found.key)
+    else:
+        for name, one in value.items():
+            for found in _of_value(one, _kind(one)) if _kind(one) else ():
+                yield _Found(found.record, found.used, found.messages, name)
+
+
+def _of_message_list(messages: Sequence[Any]) -> Iterator[_Found]:
+    """Messages in one list: one conversation, or several that are told apart by an id in each message."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for message in messages:
+        groups.setdefault(_conversation_id(message) if isinstance(message, dict) else "", []).append(message)
+    if len(groups) == 1:
+        yield _of_rows(messages)
+    else:
+        for rows in groups.values():
+            yield _of_rows(rows)
+
+
+def _of_rows(rows: Sequence[Any]) -> _Found:
+    """Messages that each carry what is known of their conversation."""
+    record: dict[str, Any] = {}
+    for row in rows:
+        if isinstance(row, dict):
+            known = ((key, value) for key, value in row.items() if plain_key(key) not in _OF_MESSAGES)
+            record.update({key: value for key, value in known if value is not None})
+    name = next((_conversation_id(row) for row in rows if isinstance(row, dict)), "")
+    return _Found(record, tuple(record) if not name else (), rows, name)
+
+
+#: What belongs to a message and not to its conversation.
+_OF_MESSAGES = frozenset(
+    """
+    role from speaker sender author type content value text parts message utterance toolcalls functioncall
+    toolcallid name id timestamp turn turnid index callid arguments output status metadata model usage createdat
+    messageid function error refusal
+    """.split()  # noqa: SIM905
+)
+
+
+def _conversation_id(row: Mapping[str, Any]) -> str:
+    known = {plain_key(key): value for key, value in row.items()}
+    given = next((known[name] for name in _CONVERSATION_ID if isinstance(known.get(name), str | int)), "")
+    return str(given)
+
+
+def _conversation(record: Mapping[str, Any]) -> _Found:
+    key = _messages_key(record)
+    used = [key] if key else []
+    messages = list(record[key]) if key else []
+    if not key:
+        begun = next(name for name in _BEGUN if name in record)
+        used.append(begun)
+        given = record[begun]
+        if isinstance(given, dict):
+            inner = given.get("messages", given.get("input"))
+            given = inner if inner is not None else given
+        messages += _as_messages(given, "user")
+    for name in _ENDED:
+        if name in record and (added := _as_messages(_answer(record[name]), "assistant")):
+            used.append(name)
+            messages += added
+            break
+    return _Found(record, tuple(used), messages)
+
+
+def _answer(given: Any) -> Any:
+    """The messages of an answer as a model's endpoint gives it."""
+    if isinstance(given, dict):
+        given = given.get("choices", given.get("output", [given] if is_message(given) else []))
+    if isinstance(given, list) and given and isinstance(given[0], dict) and isinstance(given[0].get("message"), dict):
+        return [given[0]["message"]]
+    return given
+
+
+def _as_messages(given: Any, role: str) -> list[Any]:
+    if isinstance(given, str):
+        return [{"role": role, "content": given}] if given else []
+    return given if isinstance(given, list) and all(map(is_message, given[:_LOOKED_AT])) else []
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is: a conversation, a row (one message), messages, or a list or an object of conversations."""
+    if isinstance(value, list):
+        if value and is_message(value[0]):
+            return "" if _is_native(value[0]) else "messages"
+        return "list" if value and _kind(value[0]) in ("conversation", "messages") else ""
+    if not isinstance(value, dict) or not value or _is_other(value):
+        return ""
+    if _messages_key(value) or _is_exchange(value):
+        return "conversation"
+    if is_message(value):
+        return "row"
+    if _wrapper_key(value):
+        return "wrapped"
+    first = next(iter(value.values()))
+    return "keyed" if _kind(first) in ("conversation", "messages") and not _WORDS & value.keys() else ""
+
+
+#: A member that no conversation is called by.
+_WORDS = frozenset({"input", "output", "observations", "resourceSpans", "info", "eval"})
+
+
+def _is_native(first: Mapping[str, Any]) -> bool:
+    return "dialogue_id" in first and "turns" in first
+
+
+def _messages_key(record: Mapping[str, Any]) -> str:
+    for key in _MESSAGES:
+        given = record.get(key)
+        if not isinstance(given, list):
+            continue
+        meant = not given or (isinstance(given[0], dict) and "role" in given[0])
+        if meant and key == "messages":  # what is wrong with a message is said when it is read
+            return key
+        if given and is_message(given[0]) and (key != "turns" or {"role", "from"} & given[0].keys()):
+            return key
+    return ""
+
+
+def _wrapper_key(record: Mapping[str, Any]) -> str:
+    for key in _WRAPPERS:
+        given = record.get(key)
+        if isinstance(given, list) and given and _kind(given[0]) in ("conversation", "messages"):
+            return key
+    return ""
+
+
+def _is_exchange(record: Mapping[str, Any]) -> bool:
+    """What was asked and how it was answered: both sides are there, and at least one has messages or items."""
+    begun = next((record[name] for name in _BEGUN if name in record), None)
+    if isinstance(begun, dict):
+        begun = begun.get("messages", begun.get("input"))
+    ended = next((_answer(record[name]) for name in _ENDED if name in record), None)
+    sides = [side for side in (begun, ended) if isinstance(side, list) and side and is_message(side[0])]
+    return bool(sides) and begun is not None and ended is not None
+
+
+def _is_other(record: Mapping[str, Any]) -> bool:
+    """A file of another family that also has messages in it."""
+    keys = record.keys()
+    tau2 = {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys)
+    return (
+        tau2
+        or {"eval", "version"} <= keys
+        or "observations" in keys
+        or "resourceSpans" in keys
+        or {"task_id", "traj", "reward", "info"} <= keys
+        or {"epoch", "target", "scores", "messages"} <= keys
+    )
+
+
+def _seen(value: Any) -> str:
+    """The keys that an object has, for people to compare with those that are read."""
+    if isinstance(value, dict):
+        return f" (it has the keys {', '.join(str(key)[:30] for key in list(value)[:8])})"
+    return f" (it is a {type(value).__name__})"

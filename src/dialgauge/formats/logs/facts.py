@@ -1,0 +1,427 @@
+"""What a log says of a conversation beside its messages: task, trial, verdict, scores, cost, tokens, model.
+
+Every fact is looked for under its usual names, whatever their case and punctuation (``task_id``, ``taskId``), in the
+record and one level below it (``metadata``, ``info``, ...). What is not there stays unknown. Whether a score is a
+verdict is not decided here but over all conversations of a log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.logs.messages import LogMessages
+from dialgauge.formats.tau_messages import as_text
+
+#: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
+KNOWS = "knows "
+
+_NESTED = frozenset(
+    """
+    metadata meta info result results outcome evaluation eval extra stats summary task
+    """.split()  # noqa: SIM905
+)
+_SCORES = frozenset(
+    """
+    scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement
+    judgment rubric
+    """.split()  # noqa: SIM905
+)
+_ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid")
+_TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
+         "instanceid", "itemid", "promptid", "sampleid", "scenario")  # fmt: skip
+_TRIAL = ("trial", "epoch", "trialid", "trialnumber", "repeat", "repetition", "attempt", "rollout", "iteration", "run",
+          "sampleindex", "trialindex")  # fmt: skip
+_SUCCESS = ("success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
+            "isresolved", "solved", "correct", "iscorrect", "goalachieved")  # fmt: skip
+_VERDICTS = ("verdict", "result", "outcome", "status")
+_AMOUNTS = {
+    "cost": ("cost", "totalcost", "costusd", "totalcostusd", "price", "usdcost"),
+    "agent_cost": ("agentcost",),
+    "user_cost": ("usercost",),
+    "duration": ("duration", "durations", "latency", "elapsed", "totaltime", "elapsedseconds", "durationseconds"),
+    "tokens": ("totaltokens", "tokens", "numtokens", "tokencount", "ntokens"),
+}
+_TEXTS = {
+    "agent": ("agentmodel", "model", "modelname", "modelid", "llm", "agentllm", "agent"),
+    "user": ("usermodel", "userllm", "usersimulator", "simulator"),
+    "seed": ("seed",),
+}
+_INPUT_TOKENS = ("inputtokens", "prompttokens")
+_OUTPUT_TOKENS = ("outputtokens", "completiontokens")
+_USAGE = frozenset({"usage", "tokenusage", "modelusage"})
+_INSTRUCTION = ("instruction", "instructions", "userinstruction", "userinstructions", "goal", "usergoal", "scenario",
+                "userscenario", "taskdescription", "taskinstruction", "task")  # fmt: skip
+_KNOWS = ("knows", "known", "knowninfo", "userknows", "userknowledge")
+_REASON = ("terminationreason", "stopreason", "endreason", "finishreason", "exitreason", "stoppedby")
+_DOMAIN = ("domain", "domains", "service", "environment", "env")
+_ERROR = ("error", "exception", "errormessage")
+#: What is of no matter to a score: it is dropped without a word.
+_PASSED_OVER = frozenset(
+    """
+    timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools
+    functions tags source index idx temperature topp maxtokens systemfingerprint type name language lang
+    toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent
+    """.split()  # noqa: SIM905
+)
+_SCORE_NAME = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|f1|points)s?(?:_|$)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PUNCTUATION = re.compile(r"[^a-z0-9]")
+
+_YES = frozenset(
+    {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
+)
+_NO = frozenset(
+    {"false", "no", "fail", "failed", "failure", "unsuccessful", "unresolved", "unsolved", "incorrect", "wrong"}
+)
+#: Ends that say nothing but that it ended, and other words for ends that are known.
+_PLAIN_ENDS = frozenset(
+    {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
+)
+_ENDS = {
+    "maxturns": "max_steps", "maxsteps": "max_steps", "steplimit": "max_steps", "turnlimit": "max_steps",
+    "maxiterations": "max_steps", "messagelimit": "message_limit", "length": "max_tokens", "maxtokens": "max_tokens",
+    "tokenlimit": "token_limit", "timelimit": "time_limit", "userstop": "user_stop", "agentstop": "agent_stop",
+    "user": "user_stop", "agent": "agent_stop", "toomanyerrors": "too_many_errors",
+}  # fmt: skip
+_ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+_STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
+#: A label of more letters is an explanation, an id with more a description.
+_LONGEST_LABEL, _LONGEST_ID = 60, 100
+_MOST = 1e15
+_SHORT = 12
+
+
+class Facts(Struct, kw_only=True):
+    """What is known of a conversation; an empty text, and None, is what the log does not say."""
+
+    id: str = ""
+    task: str = ""
+    trial: int | None = None
+    success: bool | None = None
+    reason: str = ""
+    error: str = ""
+    #: Numbers, as texts, and labels, by name.
+    scores: dict[str, str] = {}
+    #: Costs, tokens, models, ... under the names of ``Outcome.details``.
+    details: dict[str, str] = {}
+    instruction: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+
+
+def plain_key(key: str) -> str:
+    """A key without case and punctuation: ``taskId``, ``task_id`` and ``Task ID`` are one."""
+    return _PUNCTUATION.sub("", key.lower())
+
+
+def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
+    """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
+    fields = list(_fields(record, used))
+    known: dict[str, Any] = {}
+    for key, value in fields:
+        known.setdefault(plain_key(key), value)
+    facts = Facts(
+        id=_identifier(known, _ID),
+        task=_identifier(known, _TASK),
+        trial=_trial(known),
+        success=_verdict(known),
+        reason=_reason(known),
+        error=_error(known),
+        scores=_all_scores(record, fields),
+        details=_details(known, record),
+        instruction=(*_instruction(known), *_knowledge(known)),
+        domains=_domains(known),
+    )
+    read = _read_keys(facts)
+    for key, value in record.items():
+        if key not in used and plain_key(key) not in read and value is not None and not _is_scores(key):
+            notes.add(f"field {key[:60]} not read")
+    return facts
+
+
+def _read_keys(facts: Facts) -> frozenset[str]:
+    """Keys that are either read or of no matter."""
+    amounts = (name for names in (*_AMOUNTS.values(), *_TEXTS.values()) for name in names)
+    others = (*_ID, *_TASK, *_TRIAL, *_SUCCESS, *_VERDICTS, *_INSTRUCTION, *_KNOWS, *_REASON, *_DOMAIN, *_ERROR)
+    scores = (plain_key(name) for name in facts.scores)
+    tokens = (*_INPUT_TOKENS, *_OUTPUT_TOKENS)
+    return frozenset((*amounts, *others, *scores, *tokens, *_NESTED, *_SCORES, *_USAGE, *_PASSED_OVER))
+
+
+def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """The members of a record, then those of the objects in it that hold facts."""
+    inner = []
+    for key, value in record.items():
+        if key in used:
+            continue
+        if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
+            inner.append(value)
+        else:
+            yield key, value
+    for held in inner:
+        yield from held.items()
+
+
+def _identifier(known: Mapping[str, Any], names: Iterable[str]) -> str:
+    for name in names:
+        given = known.get(name)
+        if isinstance(given, int | float) and not isinstance(given, bool):
+            return as_text(given)
+        if isinstance(given, str) and given.strip() and len(given) <= _LONGEST_ID:
+            return given.strip()
+    return ""
+
+
+def _trial(known: Mapping[str, Any]) -> int | None:
+    for name in _TRIAL:
+        given = number_in(known.get(name))
+        if given is not None and given.is_integer() and 0 <= given < 1_000_000:
+            return int(given)
+    return None
+
+
+def _verdict(known: Mapping[str, Any]) -> bool | None:
+    for name in _SUCCESS:
+        if (verdict := truth(known.get(name))) is not None:
+            return verdict
+    for name in _VERDICTS:
+        if isinstance(known.get(name), str | bool) and (verdict := truth(known[name])) is not None:
+            return verdict
+    return None
+
+
+def truth(value: Any) -> bool | None:
+    """Yes or no as people write it; None where it is neither."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return True if word in _YES else False if word in _NO else None
+
+
+def number_in(value: Any) -> float | None:
+    """A finite number, also where it is written as a text."""
+    if isinstance(value, bool):
+        return float(value)
+    try:
+        given = float(value) if isinstance(value, int | float | str) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return given if math.isfinite(given) and abs(given) < _MOST else None
+
+
+def _reason(known: Mapping[str, Any]) -> str:
+    for name in _REASON:
+        given = known.get(name)
+        if isinstance(given, str) and given and len(given) <= _LONGEST_LABEL:
+            key = plain_key(given)
+            return "" if key in _PLAIN_ENDS else _ENDS.get(key, given)
+    return ""
+
+
+def _error(known: Mapping[str, Any]) -> str:
+    for name in _ERROR:
+        given = known.get(name)
+        if isinstance(given, dict):
+            given = given.get("message") or as_text(given)
+        if isinstance(given, str) and given.strip():
+            return given.strip()
+    return ""
+
+
+def _details(known: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, str]:
+    details: dict[str, str] = {}
+    for detail, names in _AMOUNTS.items():
+        numbers = (number_in(known.get(name)) for name in names)
+        if (amount := next((one for one in numbers if one is not None and one >= 0), None)) is not None:
+            details[detail] = number_text(amount)
+    if "tokens" not in details and (tokens := _token_sum(known)):
+        details["tokens"] = number_text(tokens)
+    for detail, names in _TEXTS.items():
+        given = next((known[name] for name in names if isinstance(known.get(name), str | int)), None)
+        if given not in (None, "") and not isinstance(given, bool):
+            details[detail] = str(given)
+    return details
+
+
+def _token_sum(known: Mapping[str, Any]) -> float:
+    sides = (
+        next((n for name in names if (n := number_in(known.get(name)))), 0.0)
+        for names in (_INPUT_TOKENS, _OUTPUT_TOKENS)
+    )
+    return sum(sides)
+
+
+def number_text(value: float) -> str:
+    """A number as a text that reads back to it, whole ones without a point."""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _instruction(known: Mapping[str, Any]) -> Iterator[str]:
+    for name in _INSTRUCTION:
+        given = known.get(name)
+        if name in ("task", "scenario") and isinstance(given, str) and len(given) <= _LONGEST_ID:
+            continue  # an id
+        if isinstance(given, str) and given.strip():
+            yield given
+            return
+        if isinstance(given, list) and given and all(isinstance(line, str) for line in given):
+            yield from given
+            return
+
+
+def _knowledge(known: Mapping[str, Any]) -> Iterator[str]:
+    """What the record says that the user knows: values by name, a list of values, or a text."""
+    given = next((known[name] for name in _KNOWS if known.get(name)), None)
+    if isinstance(given, dict):
+        yield from (f"{KNOWS}{name}: {as_text(value)}" for name, value in given.items())
+    elif isinstance(given, list):
+        yield from (f"{KNOWS}value: {as_text(value)}" for value in given)
+    elif isinstance(given, str):
+        yield f"{KNOWS}{given}"
+
+
+def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:
+    for name in _DOMAIN:
+        given = known.get(name)
+        listed = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        if listed and all(isinstance(one, str) and 0 < len(one) <= _LONGEST_LABEL for one in listed):
+            return tuple(listed)
+    return ()
+
+
+def _is_scores(key: str) -> bool:
+    return plain_key(key) in _SCORES or _SCORE_NAME.search(_snake(key)) is not None
+
+
+def _snake(key: str) -> str:
+    return _CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_")
+
+
+def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in fields:
+        if _SCORE_NAME.search(_snake(key)) and not isinstance(value, dict | list):
+            found.update(score_texts(key, value))
+    for key, value in record.items():
+        if plain_key(key) in _SCORES:
+            found.update(named_scores(value))
+    for key, value in fields:
+        if plain_key(key) in _SUCCESS and truth(value) is None:  # such as a share of success
+            found.update(score_texts(key, value))
+    return {name: text for name, text in found.items() if plain_key(name) not in _not_scores()}
+
+
+def _not_scores() -> frozenset[str]:
+    """Names that stand among metrics and are no scores."""
+    amounts = (name for names in _AMOUNTS.values() for name in names)
+    return frozenset((*amounts, *_INPUT_TOKENS, *_OUTPUT_TOKENS, *_ID, *_TRIAL))
+
+
+def named_scores(given: Any) -> dict[str, str]:
+    """Scores by name, or in a list of objects that name them."""
+    if isinstance(given, dict):
+        return {name: text for key, value in given.items() for name, text in score_texts(key, value).items()}
+    found: dict[str, str] = {}
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict):
+            name = next(
+                (one[key] for key in ("name", "key", "scorer", "metric", "label") if isinstance(one.get(key), str)), ""
+            )
+            if name:
+                found.update(score_texts(name, one))
+    return found
+
+
+def score_texts(name: str, value: Any) -> dict[str, str]:
+    """One score, or those that an object has: a number or a label as a text."""
+    if isinstance(value, dict):
+        for key in ("value", "score", "stringValue", "string_value", "rating", "passed", "label"):
+            if value.get(key) is not None and not isinstance(value[key], list):
+                if isinstance(value[key], dict):
+                    return {
+                        f"{name}.{inner}": text
+                        for inner, one in value[key].items()
+                        for text in score_texts("", one).values()
+                    }
+                return score_texts(name, value[key])
+        return {}
+    if isinstance(value, bool):
+        return {name: "true" if value else "false"}
+    if (number := number_in(value)) is not None:
+        return {name: number_text(number)}
+    if isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST_LABEL and "\n" not in value:
+        return {name: value.strip()}
+    return {}
+
+
+class Numbering:
+    """Tasks and trials of a log as it is read: a task that comes again without a trial is its next trial."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, int] = {}
+        self._places: dict[str, str] = {}
+
+    def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
+        """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
+        task = facts.task or facts.id or fallback
+        before = self._tasks.get(task, 0)
+        self._tasks[task] = before + 1
+        trial = before if facts.trial is None else facts.trial
+        name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
+        if name in self._places:
+            raise DialgaugeError(
+                f"this id was already used in {self._places[name]}; ids must be unique. Trials of one task have its id "
+                "under 'task_id', and numbers under 'trial' or none at all",
+                file=place,
+                dialogue=name,
+            )
+        self._places[name] = place
+        return name, task, trial
+
+
+def logged_dialogue(
+    benchmark: str, said: LogMessages, facts: Facts, named: tuple[str, str, int], shared: Mapping[str, str]
+) -> Dialogue:
+    """A conversation of a log with everything that is known of it."""
+    name, task, trial = named
+    turns = said.turns()
+    judged = facts.success is not None or bool(facts.scores)
+    reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
+    details = {
+        "benchmark": benchmark,
+        "task": task,
+        "trial": str(trial),
+        **{f"score[{score}]": text for score, text in facts.scores.items()},
+        **facts.details,
+        **({"error": facts.error[:1000]} if facts.error else {}),
+        **shared,
+        **({"policy": checksum(said.prompt)} if said.prompt else {}),
+    }
+    return Dialogue(
+        id=name,
+        turns=turns,
+        goal=Goal(message=facts.instruction) if facts.instruction else None,
+        domains=facts.domains,
+        outcome=Outcome(success=facts.success, reason=reason, ended_by=_ENDED_BY.get(reason, ""), details=details),
+    )
+
+
+def _stop(turns: tuple[Turn, ...]) -> str:
+    """Whether the user ended it by the token that simulated users have for it."""
+    last = next((turn for turn in reversed(turns) if turn.speaker == "user"), None)
+    return "user_stop" if last is not None and _STOP_TOKEN.search(last.text) else ""
+
+
+def checksum(content: str) -> str:
+    """A short checksum of a text."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_SHORT]

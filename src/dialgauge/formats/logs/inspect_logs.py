@@ -1,0 +1,267 @@
+"""Logs of inspect_ai: the ``.eval`` archive and the ``.json`` file, of one evaluation each.
+
+A sample is a task, an epoch a trial. Read are the messages with their tool calls, the scores of every scorer, tokens,
+errors and limits, and from the header the model, the plan and the log's own statistics, which stand beside ours.
+Events, stores and the model's raw answers are not read.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, without_nan
+from dialgauge.formats.located import members_of
+from dialgauge.formats.logs.facts import Facts, Numbering, checksum, facts_of, logged_dialogue, number_in, number_text
+from dialgauge.formats.logs.messages import read_messages
+from dialgauge.formats.packed import faults, zip_member
+from dialgauge.formats.source import INSPECT_MEMBER, Part
+
+_HEADER, _SAMPLES = "header.json", "samples/"
+_ATTACHED = re.compile(r"attachment://([0-9a-f]{8,64})")
+#: The letters of inspect's scorers, and what they count.
+_LETTERS = {"C": "true", "I": "false", "P": "0.5", "N": "0"}
+_WORDS = {"yes": "true", "true": "true", "no": "false", "false": "false"}
+#: How trials become one value by default; statistics of other reducers are other statistics.
+_MEANS = ("mean", "mean_score", None)
+_MOST_SAMPLES = 1_000_000
+
+
+class _Dataset(Struct, gc=False):
+    name: str | None = None
+    samples: int | None = None
+    sample_ids: list[int | str] | None = None
+
+
+class _Config(Struct, gc=False):
+    epochs: int | None = None
+    limit: int | list[int] | None = None
+
+
+class _Eval(Struct, gc=False):
+    task: str = ""
+    task_version: int | str = 0
+    model: str = ""
+    dataset: _Dataset = msgspec.field(default_factory=_Dataset)
+    config: _Config = msgspec.field(default_factory=_Config)
+
+
+class _Metric(Struct, gc=False):
+    value: float | None = None
+
+
+class _EvalScore(Struct, gc=False):
+    name: str = ""
+    scorer: str = ""
+    reducer: str | None = None
+    metrics: dict[str, _Metric] = {}
+
+
+class _Results(Struct, gc=False):
+    total_samples: int | None = None
+    scores: list[_EvalScore] = []
+
+
+class _Header(Struct, gc=False):
+    eval: _Eval
+    status: str = "started"
+    results: _Results | None = None
+    samples: list[Raw] | None = None
+
+
+class _Score(Struct, gc=False):
+    value: Any = None
+
+
+class _Error(Struct, gc=False):
+    message: str = ""
+
+
+class _Limit(Struct, gc=False):
+    type: str = ""
+
+
+class _Usage(Struct, gc=False):
+    total_tokens: int = 0
+
+
+class _Sample(Struct, gc=False):
+    id: int | str
+    epoch: int = 1
+    messages: list[Any] = []
+    scores: dict[str, _Score] | None = None
+    model_usage: dict[str, _Usage] | None = None
+    metadata: dict[str, Any] | None = None
+    attachments: dict[str, str] | None = None
+    error: _Error | None = None
+    limit: _Limit | None = None
+    total_time: float | None = None
+
+
+_HEADERS = msgspec.json.Decoder(_Header)
+_LIST = msgspec.json.Decoder(list[Raw])
+_SAMPLE = msgspec.json.Decoder(_Sample)
+
+
+class InspectLog(DialogueFormat):
+    """One evaluation."""
+
+    name = "inspect"
+    summary = "inspect_ai logs: an .eval archive or a .json file with samples, epochs and scores"
+    fields = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+
+    def recognise(self, peek: Peek) -> bool:
+        if peek.head.startswith(b"PK\x03\x04"):
+            return any(name in peek.head[:200] for name in (INSPECT_MEMBER.encode(), b"header.json", b"samples/"))
+        given = peek.json
+        return isinstance(given, dict) and isinstance(given.get("eval"), dict) and "model" in given["eval"]
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        if part.head(4) == b"PK\x03\x04":
+            with part.open() as stream, faults(part.name), zipfile.ZipFile(stream) as archive:
+                header, samples = _archive(archive, stream, part)
+                yield from _dialogues(header, samples, part, notes)
+            return
+        content = part.read()
+        header = _decoded(_HEADERS, content, part)
+        lists = [raw for key, raw in members_of(without_nan(content), part) if key == "samples"]
+        samples = [raw for held in lists for raw in decode(_LIST, held, part)] if len(lists) > 1 else header.samples
+        yield from _dialogues(header, (bytes(raw) for raw in samples or ()), part, notes)
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], content: bytes, part: Part, dialogue: str | None = None) -> Any:
+    """JSON, in which inspect writes NaN for a score that there is none of."""
+    try:
+        return decoder.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode(decoder, without_nan(content), part, dialogue=dialogue)
+
+
+def _archive(archive: zipfile.ZipFile, stream: IO[bytes], part: Part) -> tuple[_Header, Iterator[bytes]]:
+    members = archive.infolist()
+    if len(members) > _MOST_SAMPLES:
+        raise DialgaugeError(f"the archive has {len(members):,} members; no log has so many", file=part.name)
+    named = {member.filename: member for member in members}
+    begun = named.get(_HEADER) or named.get(INSPECT_MEMBER)
+    if begun is None:
+        raise DialgaugeError("the archive has no header.json; it is no log of inspect_ai", file=part.name)
+
+    def content(member: zipfile.ZipInfo) -> bytes:
+        return zip_member(archive, stream, member, part.name, part.limit)
+
+    header = _decoded(_HEADERS, content(begun), part)
+    held = [member for name, member in named.items() if name.startswith(_SAMPLES) and name.endswith(".json")]
+    return header, (content(member) for member in held)
+
+
+def _dialogues(header: _Header, samples: Iterator[bytes], part: Part, notes: Notes) -> Iterator[Dialogue]:
+    shared, numbering = _shared(header, notes), Numbering()
+    for number, content in enumerate(samples, start=1):
+        try:
+            sample: _Sample = _decoded(_SAMPLE, content, part, dialogue=f"number {number}")
+            facts = _facts(sample, header, notes)
+            said = read_messages(_with_attachments(sample), notes)
+            yield logged_dialogue("inspect", said, facts, numbering.take(facts, f"number-{number}", part.name), shared)
+        except DialgaugeError as error:
+            notes.refuse(error.at(file=part.name, dialogue=f"number {number}"))
+
+
+def _shared(header: _Header, notes: Notes) -> dict[str, str]:
+    """What holds for all samples: the model, the plan, and the statistics that the log gives itself."""
+    plan, epochs = header.eval, header.eval.config.epochs or 1
+    ids = plan.dataset.sample_ids
+    shared = {"planned_trials": str(epochs), **({"agent": plan.model} if plan.model else {})}
+    if tasks := _planned_tasks(header):
+        shared["planned_tasks"] = str(tasks)
+    if ids:
+        shared["task_set"] = checksum(f"{plan.task} {plan.task_version} {sorted(map(str, ids))}")
+    for score in header.results.scores if header.results else ():
+        name = score.scorer if score.name in ("", score.scorer) else f"{score.scorer}.{score.name}"
+        for metric, given in score.metrics.items():
+            if score.reducer not in _MEANS:
+                notes.add(f"statistics of the reducer {score.reducer} left out")
+            elif given.value is not None:
+                shared[f"reported[{name}/{metric}]"] = repr(given.value)
+    return shared
+
+
+def _planned_tasks(header: _Header) -> int:
+    """How many samples were to be done: as the results count them, or as the dataset and its limit say."""
+    plan = header.eval
+    if header.results and header.results.total_samples:
+        return header.results.total_samples // (plan.config.epochs or 1)
+    every = plan.dataset.samples or len(plan.dataset.sample_ids or ())
+    limit = plan.config.limit
+    if isinstance(limit, int):
+        return min(every, limit)
+    return min(every, max(0, limit[1] - limit[0])) if isinstance(limit, list) and len(limit) == 2 else every
+
+
+def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
+    told = facts_of(sample.metadata or {}, Notes())
+    scores: dict[str, str] = {}
+    for name, score in (sample.scores or {}).items():
+        for key, text in _score_texts(name, score.value, notes):
+            scores[key] = text
+    details = {}
+    if sample.model_usage:
+        details["tokens"] = str(sum(usage.total_tokens for usage in sample.model_usage.values()))
+    if sample.total_time is not None:
+        details["duration"] = number_text(float(sample.total_time))
+    # A sample that failed is not scored; one that was scored all the same counts.
+    error = (sample.error.message or "unknown") if sample.error and not scores else ""
+    return Facts(
+        task=str(sample.id),
+        trial=sample.epoch,
+        scores=scores,
+        details=details,
+        error=error,
+        reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
+        instruction=told.instruction,
+        domains=(header.eval.task,) if header.eval.task else (),
+    )
+
+
+def _score_texts(name: str, value: Any, notes: Notes) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _score_texts(f"{name}.{key}", one, notes)
+    elif isinstance(value, list):
+        notes.add(f"score {name} left out: it is a list")
+    elif isinstance(value, bool):
+        yield name, "true" if value else "false"
+    elif isinstance(value, str) and (known := _LETTERS.get(value) or _WORDS.get(value.strip().lower())):
+        yield name, known
+    elif (number := number_in(value)) is not None:
+        yield name, number_text(number)
+    elif isinstance(value, str) and value.strip():
+        yield name, value.strip()[:200]
+
+
+def _with_attachments(sample: _Sample) -> list[Any]:
+    """The messages with long texts where they belong: a log keeps each of these once, beside the messages."""
+    held: Mapping[str, str] = sample.attachments or {}
+
+    def text(found: re.Match[str]) -> str:
+        return held.get(found[1], found[0])
+
+    def filled(value: Any, depth: int = 0) -> Any:
+        if isinstance(value, str):
+            return _ATTACHED.sub(text, value) if "attachment://" in value else value
+        if isinstance(value, list) and depth < _DEEPEST:
+            return [filled(one, depth + 1) for one in value]
+        if isinstance(value, dict) and depth < _DEEPEST:
+            return {key: filled(one, depth + 1) for key, one in value.items()}
+        return value
+
+    return [filled(message) for message in sample.messages] if held else sample.messages
+
+
+_DEEPEST = 20

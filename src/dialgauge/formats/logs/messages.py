@@ -1,0 +1,272 @@
+"""Messages as chat services, model vendors and tracers write them, made into the one kind that becomes turns.
+
+Read are OpenAI's chat messages and *responses* items, Anthropic's and Gemini's content blocks, LangChain's and
+ShareGPT's names, OpenTelemetry's parts, inspect's messages. Text, tool calls and tool results are kept; pictures,
+sounds, files and reasoning are counted in the notes and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Turn
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats.base import Notes
+from dialgauge.formats.tau_messages import TauMessage, ToolCall, ToolResult, as_text, turns_of
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+ROLES: dict[str, Role] = {
+    **dict.fromkeys(("user", "human", "customer", "client", "guest", "visitor", "caller"), "user"),
+    **dict.fromkeys(
+        ("assistant", "ai", "gpt", "chatgpt", "bot", "agent", "model", "bing", "bard", "operator", "support"),
+        "assistant",
+    ),
+    **dict.fromkeys(("system", "developer", "instruction"), "system"),
+    **dict.fromkeys(("tool", "function", "observation", "environment", "ipython"), "tool"),
+}
+#: Under which keys a message says who speaks, and what.
+_ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type")
+CONTENT_KEYS = ("content", "value", "text", "parts", "message", "utterance")
+CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
+#: Items of OpenAI's *responses* that are no messages.
+_ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
+_ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_HOSTED_CALL = re.compile(r"[a-z_]+_call")
+#: Kinds of content blocks.
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string"})
+_CALLS = frozenset({"tool_use", "tool_call", "server_tool_use", "toolCall", "tool-call"})
+_RESULTS = frozenset({"tool_result", "tool_call_response", "tool_response", "tool-result"})
+_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
+#: Beyond this a conversation was not meant.
+MOST_MESSAGES = 100_000
+
+
+class LogMessages(Struct, frozen=True):
+    """The messages of one conversation, and the place of each in its file."""
+
+    messages: tuple[TauMessage, ...]
+    places: tuple[int, ...]
+
+    def turns(self) -> tuple[Turn, ...]:
+        """What both sides said and did."""
+        return tuple(turns_of(self.messages, self.places))
+
+    @property
+    def prompt(self) -> str:
+        """What the agent was told before anybody spoke."""
+        return "\n".join(message.content or "" for message in self.messages if message.role == "system")
+
+
+class _Parts(Struct):
+    """What a message consists of."""
+
+    texts: list[str]
+    calls: list[ToolCall]
+    results: list[ToolResult]
+
+
+def is_message(value: Any) -> bool:
+    """Does something look like a message: does it say who speaks, by a name that is known, and what?"""
+    if not isinstance(value, dict):
+        return False
+    if _item_kind(value):
+        return True
+    role = role_of(value)
+    return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
+
+
+def role_of(message: Mapping[str, Any]) -> Role | None:
+    """Who speaks; None where it does not say it by a name that is known."""
+    written = _written_role(message)
+    return ROLES.get(written.strip().lower().removesuffix("message")) if written is not None else None
+
+
+def _written_role(message: Mapping[str, Any]) -> str | None:
+    for key in _ROLE_KEYS:
+        given = message.get(key)
+        if isinstance(given, dict):
+            given = given.get("role")
+        if isinstance(given, str) and not (key == "type" and given == "message"):
+            return given
+    return None
+
+
+def _item_kind(message: Mapping[str, Any]) -> str:
+    """What an item of *responses* that is no message is: a call, a result, a thought; empty for messages."""
+    kind = message.get("type")
+    if not isinstance(kind, str) or "role" in message:
+        return ""
+    if kind in _ITEM_CALLS and "name" in message:
+        return "call"
+    if kind in _ITEM_RESULTS:
+        return "result"
+    if kind == "reasoning" and ("summary" in message or "content" in message):
+        return "thought"
+    return "hosted" if _HOSTED_CALL.fullmatch(kind) and "id" in message else ""
+
+
+def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
+    """The messages of a conversation. One of an unknown role, or that is no object, is an error with its place."""
+    if len(given) > MOST_MESSAGES:
+        raise DialgaugeError(f"it has {len(given):,} messages; more than {MOST_MESSAGES:,} were not meant")
+    made: list[TauMessage] = []
+    places: list[int] = []
+    for place, raw in enumerate(given):
+        for message in _messages(raw, place, notes):
+            if made and _goes_on(made[-1], message):
+                made[-1] = TauMessage("assistant", None, (*(made[-1].tool_calls or ()), *(message.tool_calls or ())))
+            else:
+                made.append(message)
+                places.append(place)
+    return LogMessages(tuple(made), tuple(places))
+
+
+def _goes_on(last: TauMessage, message: TauMessage) -> bool:
+    """Two calls without words in a row were made together: *responses* writes each as an item of its own."""
+    both = (last, message)
+    return all(one.role == "assistant" and one.tool_calls and not one.content for one in both)
+
+
+def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
+    if not isinstance(raw, dict):
+        raise DialgaugeError(f"message {place} is no object with a role and a content", turn=place)
+    if kind := _item_kind(raw):
+        yield from _item(kind, raw, notes)
+        return
+    role = role_of(raw)
+    if role is None:
+        written = _written_role(raw)
+        why = f"the role '{written}' is unknown.{nearest(written, ROLES)}" if written else "it has no role"
+        raise DialgaugeError(f"message {place}: {why}", turn=place)
+    parts = _parts(_content(raw), notes)
+    parts.calls += _calls(raw)
+    if role == "tool" and not parts.results:
+        text = "\n".join(parts.texts) or _told(raw.get("error"))
+        parts.results.append(ToolResult(_first_text(raw, "tool_call_id", "call_id", "id"), text, _failed(raw)))
+        parts.texts = []
+    for result in parts.results:
+        yield TauMessage("tool", result.content, None, result.id, None, result.error)
+    if role == "tool":
+        return
+    if parts.texts or parts.calls or not parts.results:
+        yield TauMessage(role, "\n".join(parts.texts) or None, tuple(parts.calls) or None)
+
+
+def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessage]:
+    call_id = _first_text(raw, "call_id", "id")
+    if kind == "thought":
+        notes.add("reasoning left out")
+    elif kind == "result":
+        yield TauMessage("tool", _text(raw.get("output"), notes), None, call_id, None, _failed(raw))
+    else:
+        name = raw["name"] if kind == "call" else str(raw["type"]).removesuffix("_call")
+        given = raw.get("arguments", raw.get("input")) if kind == "call" else raw.get("action")
+        yield TauMessage("assistant", None, (ToolCall(call_id, str(name), _arguments(given)),))
+        if raw.get("output") is not None:
+            yield TauMessage("tool", _text(raw["output"], notes), None, call_id, None, _failed(raw))
+
+
+def _content(raw: Mapping[str, Any]) -> Any:
+    for key in CONTENT_KEYS:
+        given = raw.get(key)
+        if given is not None:
+            return given.get("content") if key == "message" and isinstance(given, dict) else given
+    return None
+
+
+def _parts(content: Any, notes: Notes) -> _Parts:
+    parts = _Parts([], [], [])
+    for piece in content if isinstance(content, list) else [] if content is None else [content]:
+        _add_piece(piece, parts, notes)
+    return parts
+
+
+def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
+    if not isinstance(piece, dict):
+        if piece not in (None, ""):
+            parts.texts.append(as_text(piece))
+        return
+    kind = piece.get("type")
+    nested = {key: piece[key] for key in ("functionCall", "function_call") if isinstance(piece.get(key), dict)}
+    answered = {
+        key: piece[key] for key in ("functionResponse", "function_response") if isinstance(piece.get(key), dict)
+    }
+    if kind in _THOUGHTS:
+        notes.add("reasoning left out")
+    elif kind in _CALLS or nested:
+        for call in nested.values() or [piece]:
+            parts.calls.append(_call(call))
+    elif kind in _RESULTS or answered:
+        for result in answered.values() or [piece]:
+            parts.results.append(_result(result, notes))
+    elif isinstance(text := piece.get("text", piece.get("content")), str) and (kind is None or kind in _TEXTS):
+        parts.texts.append(text)
+    elif kind is None:
+        parts.texts.append(as_text(piece))
+    else:
+        notes.add(f"content of the kind {str(kind)[:40]} left out")
+
+
+def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
+    name = _first_text(raw, "tool_use_id", "tool_call_id", "call_id", "id")
+    given = next((raw[key] for key in ("content", "response", "result", "output") if raw.get(key) is not None), None)
+    return ToolResult(name, _text(given, notes), _failed(raw))
+
+
+def _text(content: Any, notes: Notes) -> str:
+    """What a tool gave, as text: blocks joined, everything else as JSON."""
+    if isinstance(content, list) and content and all(isinstance(one, dict) and "type" in one for one in content):
+        return "\n".join(_parts(content, notes).texts)
+    return "" if content is None else as_text(content)
+
+
+def _failed(raw: Mapping[str, Any]) -> bool | None:
+    """Whether a tool says that it failed; None where it does not say."""
+    for key in ("is_error", "isError", "error"):
+        if key in raw:
+            return bool(raw[key])
+    return {"error": True, "failed": True, "incomplete": True, "success": False, "completed": False}.get(
+        str(raw.get("status", ""))
+    )
+
+
+def _told(error: Any) -> str:
+    """The words of an error."""
+    if isinstance(error, dict):
+        return str(error.get("message") or as_text(error))
+    return error if isinstance(error, str) else ""
+
+
+def _calls(raw: Mapping[str, Any]) -> Iterable[ToolCall]:
+    for key in CALL_KEYS:
+        given = raw.get(key)
+        if isinstance(given, dict):
+            yield _call(given)
+        elif isinstance(given, list):
+            yield from (_call(call) for call in given if isinstance(call, dict))
+
+
+def _call(raw: Mapping[str, Any]) -> ToolCall:
+    function = raw.get("function")
+    inside = function if isinstance(function, dict) else raw
+    name = function if isinstance(function, str) else _first_text(inside, "name", "tool_name", "toolName", "tool")
+    given = next(
+        (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
+    )
+    return ToolCall(_first_text(raw, "id", "tool_call_id", "call_id", "toolCallId"), name, _arguments(given))
+
+
+def _arguments(given: Any) -> str | dict[str, Any] | None:
+    return given if given is None or isinstance(given, str | dict) else as_text(given)
+
+
+def _first_text(raw: Mapping[str, Any], *keys: str) -> str | None:
+    for key in keys:
+        if isinstance(given := raw.get(key), str | int) and not isinstance(given, bool):
+            return str(given)
+    return None

@@ -1,0 +1,240 @@
+"""OpenTelemetry spans of generative AI: JSON lines of the OTLP file exporter, or of a collector.
+
+A conversation is what spans share under ``gen_ai.conversation.id``, else their trace. Messages come from
+``gen_ai.input.messages`` and ``gen_ai.output.messages``, on spans or in their events; tools from ``execute_tool``
+spans; scores from events ``gen_ai.evaluation.result``. Instrumentations record no content unless told to: then there
+are tool calls and tokens without words, and the notes say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Notes, Peek
+from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
+from dialgauge.formats.logs.facts import Facts, Numbering, facts_of, logged_dialogue, number_in, number_text
+from dialgauge.formats.source import Part
+from dialgauge.formats.tau_messages import as_text
+
+_CONVERSATION, _OPERATION = "gen_ai.conversation.id", "gen_ai.operation.name"
+_SENT, _ANSWERED, _PROMPT = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+_MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
+_TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.prompt_tokens",
+           "gen_ai.usage.completion_tokens")  # fmt: skip
+_EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
+_NAME, _VALUE, _LABEL = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"
+_FAILED = 2
+_DEEPEST = 60
+#: Counted in the notes of a reading.
+NO_CONTENT = "conversation without content: its messages were not recorded"
+
+
+class _Attribute(Struct, gc=False):
+    key: str
+    value: Any = None
+
+
+class _Event(Struct, gc=False):
+    name: str = ""
+    attributes: list[_Attribute] = []
+
+
+class _Status(Struct, gc=False):
+    code: int | str = 0
+    message: str = ""
+
+
+class _Span(Struct, gc=False, rename="camel"):
+    trace_id: str = ""
+    span_id: str = ""
+    parent_span_id: str | None = None
+    start_time_unix_nano: str | int = 0
+    attributes: list[_Attribute] = []
+    events: list[_Event] = []
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Scope(Struct, gc=False):
+    spans: list[_Span] = []
+
+
+class _Resource(Struct, gc=False, rename="camel"):
+    scope_spans: list[_Scope] = []
+
+
+class _Batch(Struct, gc=False, rename="camel"):
+    resource_spans: list[_Resource] = []
+
+
+class _Kept(Struct):
+    """A span of generative AI: what is used of it."""
+
+    start: int
+    root: bool
+    known: dict[str, Any]
+    scores: dict[str, str]
+    error: str
+
+
+_BATCH = msgspec.json.Decoder(_Batch)
+
+
+class OtelSpans(DialogueFormat):
+    """Spans, in batches."""
+
+    name = "otel"
+    summary = "OpenTelemetry GenAI spans: JSON lines of the OTLP file exporter"
+    fields = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+
+    def recognise(self, peek: Peek) -> bool:
+        given = peek.json if isinstance(peek.json, dict) else peek.first_line
+        return given is not None and "resourceSpans" in given
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        conversations: dict[str, list[_Kept]] = {}
+        seen: set[tuple[str, str]] = set()
+        for batch in records_of(part, _BATCH):
+            for span in _spans(batch):
+                own = (span.trace_id, span.span_id)
+                if span.span_id and own in seen:
+                    raise DialgaugeError("this span is there twice", file=part.name, dialogue=span.span_id)
+                seen.add(own)
+                if kept := _kept(span):
+                    conversations.setdefault(str(kept.known.get(_CONVERSATION) or span.trace_id), []).append(kept)
+        if not conversations:
+            raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
+        numbering = Numbering()
+        for name, spans in conversations.items():
+            spans.sort(key=lambda span: span.start)
+            try:
+                yield _dialogue(name, spans, numbering, part, notes)
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _spans(batch: _Batch) -> Iterator[_Span]:
+    return (span for resource in batch.resource_spans for scope in resource.scope_spans for span in scope.spans)
+
+
+def _kept(span: _Span) -> _Kept | None:
+    known = _attributes(span.attributes)
+    scores: dict[str, str] = {}
+    for event in span.events:
+        if event.name == _DETAILS:
+            known = {**_attributes(event.attributes), **known}
+        elif event.name == _EVALUATION:
+            scores.update(_score(_attributes(event.attributes)))
+    if not scores and not any(key.startswith("gen_ai.") for key in known):
+        return None
+    failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
+    error = str(known.get("error.type") or span.status.message or "error") if failed else ""
+    start = number_in(span.start_time_unix_nano) or 0.0
+    return _Kept(int(start), not span.parent_span_id, known, scores, error)
+
+
+def _score(known: Mapping[str, Any]) -> dict[str, str]:
+    name, value = known.get(_NAME), number_in(known.get(_VALUE))
+    label = known.get(_LABEL)
+    if not isinstance(name, str) or (value is None and not isinstance(label, str)):
+        return {}
+    return {name: str(label) if value is None else number_text(value)}
+
+
+def _attributes(given: list[_Attribute]) -> dict[str, Any]:
+    return {attribute.key: _value(attribute.value) for attribute in given}
+
+
+def _value(given: Any, depth: int = 0) -> Any:
+    """A value as OTLP writes it: an object whose one key says its type."""
+    if not isinstance(given, dict) or depth > _DEEPEST:
+        return given
+    if "intValue" in given:
+        number = number_in(given["intValue"])
+        return None if number is None else int(number)
+    for key in ("stringValue", "doubleValue", "boolValue"):
+        if key in given:
+            return given[key]
+    held = given.get("arrayValue", given.get("kvlistValue"))
+    values = held.get("values") if isinstance(held, dict) else None
+    if not isinstance(values, list):
+        return [] if "arrayValue" in given else {}
+    if "arrayValue" in given:
+        return [_value(one, depth + 1) for one in values]
+    return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in values if isinstance(one, dict)}
+
+
+def _dialogue(name: str, spans: list[_Kept], numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
+    of_models = [span for span in spans if str(span.known.get(_OPERATION)) in _MODEL_OPERATIONS]
+    calls = [_model_call(span.known) for span in of_models if {_SENT, _ANSWERED} & span.known.keys()]
+    if not calls:  # agents that record what they were asked and answered, and not their models' calls
+        calls = [_model_call(span.known) for span in spans if {_SENT, _ANSWERED} & span.known.keys()]
+    if not calls:
+        notes.add(NO_CONTENT)
+    tools = [_tool(span) for span in spans if span.known.get(_OPERATION) == "execute_tool"]
+    said = put_together(calls, tools, notes)
+    own = {
+        key: value for span in spans if span.root for key, value in span.known.items() if not key.startswith("gen_ai.")
+    }
+    told = facts_of(own, Notes())
+    models = dict.fromkeys(
+        str(model)
+        for span in spans
+        if (model := span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model"))
+    )
+    tokens = sum(number_in(span.known.get(key)) or 0.0 for span in of_models for key in _TOKENS)
+    last = next((span.error for span in reversed(spans) if span.root), "")
+    facts = Facts(
+        id=name,
+        task=told.task,
+        trial=told.trial,
+        success=told.success,
+        scores={**told.scores, **{key: text for span in spans for key, text in span.scores.items()}},
+        details={
+            **told.details,
+            **({"agent": ",".join(models)} if models else {}),
+            **({"tokens": number_text(tokens)} if tokens else {}),
+        },
+        error=last,
+        instruction=told.instruction,
+    )
+    return logged_dialogue("otel", said, facts, numbering.take(facts, name, part.name), {})
+
+
+def _model_call(known: Mapping[str, Any]) -> ModelCall:
+    prompt, sent = known.get(_PROMPT), known.get(_SENT)
+    if isinstance(prompt, str):
+        prompt = _decoded(prompt)
+    if isinstance(sent, str):
+        sent = _decoded(sent)
+    if isinstance(prompt, list) and isinstance(sent, list):
+        sent = [{"role": "system", "parts": prompt}, *sent]
+    return ModelCall(sent, known.get(_ANSWERED))
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text
+
+
+def _tool(span: _Kept) -> ToolRecord:
+    known = span.known
+    name, result = known.get("gen_ai.tool.name"), known.get("gen_ai.tool.call.result")
+    given = known.get("gen_ai.tool.call.arguments")
+    identifier = known.get("gen_ai.tool.call.id")
+    if isinstance(result, str):
+        result = _decoded(result)
+    return ToolRecord(
+        str(identifier) if identifier is not None else None,
+        str(name or "tool"),
+        given if given is None or isinstance(given, str | dict) else as_text(given),
+        None if result is None else as_text(result),
+        bool(span.error) or None,
+    )

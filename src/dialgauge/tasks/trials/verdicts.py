@@ -1,0 +1,106 @@
+"""Scores of a log, of any name: which are numbers, which are labels, and which of them says whether a task was done.
+
+A log's own yes or no counts. Where it has none, the first score that is 0 or 1 in every conversation does, if it was
+written as true or false or its name says that it judges; this is told. All other scores are means or shares.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from dialgauge.errors import DialgaugeError
+
+_SCORE = "score["
+_REPORTED = "reported["
+_TRUTHS = {"true": 1.0, "false": 0.0}
+_JUDGES = re.compile(r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade", re.IGNORECASE)
+#: Labels of one score that get a share of their own; more of them are texts.
+_MOST_LABELS = 12
+
+
+class LogScores:
+    """The scores of all conversations of a log, by name."""
+
+    def __init__(self) -> None:
+        self._texts: list[dict[str, str]] = []
+        self.reported: dict[str, str] = {}
+
+    def add(self, details: Mapping[str, str]) -> None:
+        """The scores of one more conversation."""
+        self._texts.append(_named(details, _SCORE))
+        self.reported |= _named(details, _REPORTED)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All scores, in the order in which they first come."""
+        return list(dict.fromkeys(name for each in self._texts for name in each))
+
+    @cached_property
+    def numeric(self) -> list[str]:
+        """Scores that are numbers wherever they are given."""
+        return [name for name in self.names if all(score_number(text) is not None for text in self._values(name))]
+
+    @cached_property
+    def labelled(self) -> dict[str, list[str]]:
+        """Scores that are labels, with their labels."""
+        found = {name: sorted(set(self._values(name))) for name in self.names if name not in self.numeric}
+        return {name: labels for name, labels in found.items() if len(labels) <= _MOST_LABELS}
+
+    @cached_property
+    def binary(self) -> list[str]:
+        """Scores that are 0 or 1 in every conversation that has them, and say whether something was done."""
+        return [name for name in self.numeric if self._is_binary(name)]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Scores with so many labels that they are texts."""
+        return [name for name in self.names if name not in self.numeric and name not in self.labelled]
+
+    def numbers(self, conversation: int) -> dict[str, float]:
+        """The numbers that a conversation was given."""
+        texts = self._texts[conversation]
+        return {name: float(score_number(texts[name]) or 0.0) for name in self.numeric if name in texts}
+
+    def labels(self, conversation: int) -> dict[str, str]:
+        """The labels that a conversation was given."""
+        texts = self._texts[conversation]
+        return {name: texts[name] for name in self.labelled if name in texts}
+
+    def _values(self, name: str) -> Iterable[str]:
+        return (each[name] for each in self._texts if name in each)
+
+    def _is_binary(self, name: str) -> bool:
+        values = set(self._values(name))
+        return {score_number(text) for text in values} <= {0.0, 1.0} and (
+            bool(values & _TRUTHS.keys()) or _JUDGES.search(name) is not None
+        )
+
+
+def score_number(text: str) -> float | None:
+    """The number that a score is; true is 1 and false 0, None is a label."""
+    if text in _TRUTHS:
+        return _TRUTHS[text]
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def reported_number(name: str, text: str) -> float:
+    """A number that the log itself gives for all conversations."""
+    value = score_number(text)
+    if value is None:
+        raise DialgaugeError(f"what the log reports of {name} must be a number (got '{text}')")
+    return value
+
+
+def _named(details: Mapping[str, str], beginning: str) -> dict[str, str]:
+    return {
+        key[len(beginning) : -1]: value
+        for key, value in details.items()
+        if key.startswith(beginning) and key.endswith("]") and len(key) > len(beginning) + 1
+    }

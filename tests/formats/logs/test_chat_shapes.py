@@ -1,0 +1,260 @@
+"""The same conversation in the shapes in which people keep it: each is read to the same turns, calls and facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+
+CALL = {"name": "lookup", "arguments": {"name": "Ann"}}
+OPENAI = [
+    {"role": "system", "content": "You work in a hotel."},
+    {"role": "user", "content": "Is Ann here?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "lookup", "arguments": '{"name": "Ann"}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "room 7"},
+    {"role": "assistant", "content": "Yes, in room 7."},
+    {"role": "user", "content": "Thank you."},
+]
+LEGACY = [
+    OPENAI[1],
+    {"role": "assistant", "content": None, "function_call": {"name": "lookup", "arguments": '{"name": "Ann"}'}},
+    {"role": "function", "name": "lookup", "content": "room 7"},
+    *OPENAI[4:],
+]
+ANTHROPIC = [
+    {"role": "user", "content": [{"type": "text", "text": "Is Ann here?"}]},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "lookup", "input": {"name": "Ann"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "room 7"}]},
+    {"role": "assistant", "content": [{"type": "thinking"}, {"type": "text", "text": "Yes, in room 7."}]},
+    {"role": "user", "content": "Thank you."},
+]  # fmt: skip
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Is Ann here?"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "lookup", "args": {"name": "Ann"}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "lookup", "response": "room 7"}}]},
+    {"role": "model", "parts": [{"text": "Yes, in room 7."}]},
+    {"role": "user", "parts": [{"text": "Thank you."}]},
+]
+RESPONSES = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Is Ann here?"}]},
+    {"type": "reasoning", "id": "r1", "summary": []},
+    {"type": "function_call", "call_id": "c1", "name": "lookup", "arguments": '{"name": "Ann"}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "room 7"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes, in room 7."}]},
+    {"role": "user", "content": "Thank you."},
+]
+LANGCHAIN = [
+    {"type": "human", "content": "Is Ann here?"},
+    {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "lookup", "args": {"name": "Ann"}}]},
+    {"type": "tool", "tool_call_id": "c1", "content": "room 7"},
+    {"type": "ai", "content": "Yes, in room 7."},
+    {"type": "human", "content": "Thank you."},
+]
+SHAREGPT = [
+    {"from": "human", "value": "Is Ann here?"},
+    {"from": "gpt", "value": "", "tool_calls": [CALL]},
+    {"from": "observation", "value": "room 7"},
+    {"from": "gpt", "value": "Yes, in room 7."},
+    {"from": "human", "value": "Thank you."},
+]
+INSPECT = [
+    OPENAI[1],
+    {"role": "assistant", "tool_calls": [{"id": "c1", "function": "lookup", "arguments": {"name": "Ann"}}]},
+    {"role": "tool", "tool_call_id": "c1", "function": "lookup", "content": "room 7"},
+    *OPENAI[4:],
+]  # fmt: skip
+
+
+def lines(*values: Any) -> bytes:
+    return b"\n".join(json.dumps(value).encode() for value in values) + b"\n"
+
+
+def rows(messages: list[dict[str, Any]], **beside: Any) -> list[dict[str, Any]]:
+    return [{**message, **beside} for message in messages]
+
+
+#: A name to the content of a file, and what is known of the conversation beside its messages: success, task, trial.
+SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
+    "one object": (json.dumps({"messages": OPENAI, "success": True}, indent=1).encode(), (True, "log", 0)),
+    "one object a line": (lines({"messages": OPENAI, "id": "a", "passed": True}), (True, "a", 0)),
+    "a list of objects": (json.dumps([{"task_id": 3, "trial": 1, "messages": OPENAI}]).encode(), (None, "3", 1)),
+    "a bare list of messages": (json.dumps(OPENAI, indent=2).encode(), (None, "log", 0)),
+    "a list of lists": (json.dumps([OPENAI]).encode(), (None, "log", 0)),
+    "an object of lists by id": (json.dumps({"a": OPENAI}).encode(), (None, "a", 0)),
+    "an object of objects by id": (json.dumps({"a": {"messages": OPENAI, "success": False}}).encode(), (False, "a", 0)),
+    "wrapped, the model outside": (
+        json.dumps({"model": "m", "conversations": [{"messages": OPENAI, "id": "a"}]}).encode(),
+        (None, "a", 0),
+    ),
+    "wrapped in data": (json.dumps({"data": [{"history": OPENAI, "Task ID": "a"}]}, indent=1).encode(), (None, "a", 0)),
+    "messages one a line": (lines(*rows(OPENAI, conversation_id="a", success=True)), (True, "a", 0)),
+    "messages one a line, no id": (lines(*OPENAI), (None, "log", 0)),
+    "messages in a list, each with its id": (json.dumps(rows(OPENAI, session_id="a")).encode(), (None, "a", 0)),
+    "legacy function calls": (lines({"messages": LEGACY, "resolved": "yes"}), (True, "log", 0)),
+    "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
+    "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
+    "OpenAI's responses": (
+        json.dumps({"id": "resp_1", "input": RESPONSES[:1], "output": RESPONSES[1:], "model": "m"}).encode(),
+        (None, "resp_1", 0),
+    ),
+    "items of responses": (lines({"items": RESPONSES, "is_correct": 1}), (True, "log", 0)),
+    "LangChain's types": (lines({"messages": LANGCHAIN, "info": {"epoch": 2, "task": "t"}}), (None, "t", 2)),
+    "ShareGPT": (json.dumps([{"id": "a", "conversations": SHAREGPT}]).encode(), (None, "a", 0)),
+    "ShareGPT a line": (lines({"conversations": SHAREGPT, "metadata": {"success": "true"}}), (True, "log", 0)),
+    "inspect's messages": (lines({"messages": INSPECT, "outcome": {"success": False}}), (False, "log", 0)),
+    "a trajectory": (lines({"trajectory": OPENAI, "questionId": "q1", "attempt": 4}), (None, "q1", 4)),
+    "a prompt and its completion": (
+        lines({"prompt": OPENAI[:-1], "completion": [OPENAI[-1]], "scenario_id": "s"}),
+        (None, "s", 0),
+    ),
+    "a request and its response": (
+        json.dumps(
+            {"request": {"messages": OPENAI[:-1]}, "response": {"choices": [{"message": OPENAI[-1]}]}}, indent=1
+        ).encode(),
+        (None, "log", 0),
+    ),
+    "windows": (b"\xef\xbb\xbf" + lines({"messages": OPENAI}).replace(b"\n", b"\r\n"), (None, "log", 0)),
+    "turns with roles": (lines({"turns": OPENAI, "uuid": "u"}), (None, "u", 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_the_same_conversation(shape: str, tmp_path: Path) -> None:
+    content, (success, task, trial) = SHAPES[shape]
+    (tmp_path / "log.json").write_bytes(content)
+    corpus = read(tmp_path / "log.json")
+    assert corpus.format == "messages"
+    [dialogue] = corpus
+    assert said(dialogue) == [("user", "Is Ann here?"), ("system", "Yes, in room 7."), ("user", "Thank you.")]
+    [call] = [call for turn in dialogue.turns for call in turn.calls or ()]
+    assert (call.name, call.arguments, call.result) == ("lookup", {"name": "Ann"}, {"content": "room 7"})
+    assert dialogue.outcome is not None and dialogue.outcome.success is success
+    details = dialogue.outcome.details
+    assert (details["task"], details["trial"]) == (task, str(trial))
+
+
+def said(dialogue: Dialogue) -> list[tuple[str, str]]:
+    return [(turn.speaker, turn.text) for turn in dialogue.turns]
+
+
+def test_there_are_twenty_shapes_and_more() -> None:
+    assert len(SHAPES) >= 20
+
+
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+
+
+def details_of(tmp_path: Path, **beside: Any) -> dict[str, str]:
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, **beside}))
+    [dialogue] = read(tmp_path / "log.jsonl")
+    assert dialogue.outcome is not None
+    return dialogue.outcome.details
+
+
+@pytest.mark.parametrize(
+    ("beside", "known"),
+    [
+        ({"reward": 0.5}, {"score[reward]": "0.5"}),
+        ({"scores": {"helpful": 4, "tone": "polite"}}, {"score[helpful]": "4", "score[tone]": "polite"}),
+        ({"scores": [{"name": "helpful", "value": True}]}, {"score[helpful]": "true"}),
+        ({"metrics": {"f1": 0.25, "cost": 2}}, {"score[f1]": "0.25"}),
+        ({"evaluation": {"quality": {"score": 3, "reason": "..."}}}, {"score[quality]": "3"}),
+        ({"qualityScore": "7"}, {"score[qualityScore]": "7"}),
+        ({"success": 0.7}, {"score[success]": "0.7"}),
+        ({"usage": {"prompt_tokens": 10, "completion_tokens": 5}}, {"tokens": "15"}),
+        ({"usage": {"total_tokens": 12, "prompt_tokens": 10}}, {"tokens": "12"}),
+        ({"total_cost": 0.25, "model": "m"}, {"cost": "0.25", "agent": "m"}),
+        ({"agent_cost": 1, "user_cost": 2, "user_model": "u"}, {"agent_cost": "1", "user_cost": "2", "user": "u"}),
+        ({"stats": {"duration": 1.5}}, {"duration": "1.5"}),
+    ],
+)
+def test_facts_are_read_under_their_usual_names(beside: dict[str, Any], known: dict[str, str], tmp_path: Path) -> None:
+    details = details_of(tmp_path, **beside)
+    assert {key: details.get(key) for key in known} == known
+
+
+def test_what_a_log_does_not_say_stays_unknown_and_what_is_not_read_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, "mood": "fine", "timestamp": 3}))
+    corpus = read(tmp_path / "log.jsonl")
+    outcome = corpus[0].outcome
+    assert outcome is not None and outcome.success is None and not outcome.reason
+    assert set(outcome.details) == {"benchmark", "task", "trial"}
+    assert corpus.notes.counts == {"field mood not read": 1}
+
+
+def test_trials_of_a_task_are_counted_over_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(lines(*({"task_id": "t", "messages": TALK} for _ in range(2))))
+    assert [dialogue.id for dialogue in read(tmp_path)] == ["t#0", "t#1", "t#2", "t#3"]
+
+
+def test_files_without_ids_bear_their_names(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.json").write_bytes(json.dumps({"messages": TALK}).encode())
+    (tmp_path / "third.jsonl").write_bytes(lines({"messages": TALK}, {"messages": TALK}))
+    assert [dialogue.id for dialogue in read(tmp_path)] == ["first", "second", "third-0001", "third-0002"]
+
+
+def test_an_instruction_and_what_the_user_knows_are_its_goal(tmp_path: Path) -> None:
+    beside = {"instruction": "Ask for Ann.", "knows": {"order": "#7"}}
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, **beside}))
+    [dialogue] = read(tmp_path / "log.jsonl")
+    assert dialogue.goal is not None and dialogue.goal.message == ("Ask for Ann.", "knows order: #7")
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (lines({"messages": [{"role": "usr", "content": "hi"}, *TALK]}), "message 0: the role 'usr' is unknown"),
+        (
+            lines({"messages": [*TALK, {"role": "usr", "content": "hi"}]}),
+            "the role 'usr' is unknown. Did you mean 'user'",
+        ),
+        (lines({"messages": [*TALK, "hi"]}), "message 2 is no object"),
+        (lines({"messages": TALK}, {"text": "x"}), "line 2: it is no conversation .it has the keys text"),
+        (lines({"messages": TALK}, {"messages": TALK})[:-9], "line 2: it is not valid JSON"),
+        (lines(*({"id": "a", "messages": TALK} for _ in range(2))), "dialogue a: this id was already used"),
+        (lines({"messages": TALK * 60_000}), "it has 120,000 messages; more than 100,000 were not meant"),
+        (lines({"messages": [{"role": "user", "content": "x"}], "a": 1})[:-2] + b',"b":' + b"[" * 5000, "JSON"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(content: bytes, what: str, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(content)
+    with pytest.raises(DialgaugeError, match=what):
+        read(tmp_path / "log.jsonl")
+
+
+def test_a_line_without_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.formats.logs.chat._LONGEST_LINE", 1000)
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK}, {"messages": TALK * 100}))
+    with pytest.raises(DialgaugeError, match="line 2: the line has more than 1,000 bytes"):
+        read(tmp_path / "log.jsonl")
+
+
+@pytest.mark.parametrize("make", [lambda talk: lines({"messages": talk}), lambda talk: json.dumps([talk]).encode()])
+def test_calls_made_together_get_their_own_results(make: Callable[[Any], bytes], tmp_path: Path) -> None:
+    talk = [
+        {"role": "user", "content": "both"},
+        *({"type": "function_call", "call_id": name, "name": name, "arguments": "{}"} for name in "ab"),
+        {"type": "function_call_output", "call_id": "b", "output": "B"},
+        {"type": "function_call_output", "call_id": "a", "output": "A"},
+        {"role": "assistant", "content": "done"},
+    ]
+    (tmp_path / "log").write_bytes(make(talk))
+    [dialogue] = read(tmp_path / "log")
+    calls = dialogue.turns[1].calls or ()
+    assert [(call.name, call.result["content"]) for call in calls] == [("a", "A"), ("b", "B")]
+    assert [turn.source for turn in dialogue.turns] == [0, 5]

@@ -1,0 +1,176 @@
+"""Logs that the libraries themselves wrote (``tests/support/inspect_logs/make.py``, ``otel_spans/make.py``)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.comparison import compare_runs
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import packed, read
+from dialgauge.tasks import score_results
+
+INSPECT = Path(__file__).parents[2] / "support" / "inspect_logs"
+OTEL = Path(__file__).parents[2] / "support" / "otel_spans"
+EXPECTED: dict[str, dict[str, dict[str, float]]] = json.loads((INSPECT / "expected.json").read_text())
+LOGS = sorted(EXPECTED)
+
+
+def path_of(log: str) -> Path:
+    return INSPECT / log if (INSPECT / log).exists() else INSPECT / f"{log}.gz"
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_accuracy_and_standard_errors_are_those_that_inspect_computed(log: str) -> None:
+    [run] = score_results([path_of(log)]).runs
+    expected = EXPECTED[log]
+    errors = run.details["standard_errors"]
+    assert run["pass^1"].value == pytest.approx(expected["includes"]["accuracy"], abs=1e-12)
+    assert errors["pass^1"] == pytest.approx(expected["includes"]["stderr"], abs=1e-12)
+    assert run["Score[length]"].value == pytest.approx(expected["length"]["mean"], abs=1e-12)
+    assert errors["Score[length]"] == pytest.approx(expected["length"]["stderr"], abs=1e-12)
+    reported = run.details["reported"]
+    assert reported["includes/accuracy"] == expected["includes"]["accuracy"]
+    assert run["Label[tone=polite]"].value is not None
+
+
+def test_archive_and_json_of_one_evaluation_are_the_same_conversations() -> None:
+    archive, written = (read(path_of(name)).dialogues for name in ("a-0.3.285.eval", "a-0.3.285.json"))
+    assert len(archive) == 15
+    by_id = {dialogue.id: dialogue for dialogue in written}
+    for dialogue in archive:
+        assert dialogue.turns == by_id[dialogue.id].turns
+    calls = [call for dialogue in archive for turn in dialogue.turns for call in turn.calls or ()]
+    assert {call.outcome for call in calls} == {"done", "error"}
+    assert {call.result["content"] for call in calls if call.outcome == "error"} == {"no such guest"}
+
+
+def test_a_sample_that_failed_is_not_counted_and_makes_the_log_incomplete() -> None:
+    results = score_results([path_of("broken-0.3.285.eval")])
+    assert not results.complete
+    assert results.runs[0].details["infrastructure"] == {"error": 1}
+    assert results.runs[0].details["planned"] == {"tasks": 5, "trials": 3, "conversations": 15}
+
+
+def test_two_logs_are_paired_by_sample_over_epochs() -> None:
+    runs = score_results([path_of("a-0.3.200.eval"), path_of("b-0.3.200.eval")]).runs
+    comparison = compare_runs(list(runs), resamples=100)
+    assert len(comparison.dialogues) == 5
+    expected = EXPECTED["a-0.3.200.eval"]["includes"]["accuracy"] - EXPECTED["b-0.3.200.eval"]["includes"]["accuracy"]
+    first, second = comparison.systems
+    assert comparison.difference(first, second, "pass^1").difference == pytest.approx(expected)
+
+
+def test_an_archive_in_a_folder_and_one_without_a_header(tmp_path: Path) -> None:
+    shutil.copy(path_of("a-0.3.200.eval"), tmp_path / "a.eval")
+    assert len(read(tmp_path)) == 15
+    with zipfile.ZipFile(tmp_path / "a.eval") as whole, zipfile.ZipFile(tmp_path / "b.eval", "w") as begun:
+        for name in whole.namelist():
+            if name != "header.json":
+                begun.writestr(name, whole.read(name))
+    assert score_results([tmp_path / "b.eval"])[0]["pass^1"].value == EXPECTED["a-0.3.200.eval"]["includes"]["accuracy"]
+
+
+def test_a_bomb_in_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "_UNSUSPICIOUS", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "b.eval", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("_journal/start.json", b'{"eval": {"model": "m"}, "x": "' + b" " * (3 << 20) + b'"}')
+    with pytest.raises(DialgaugeError, match="it unpacks to more than"):
+        read(tmp_path / "b.eval")
+
+
+def test_what_zstandard_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(packed, "import_module", absent)
+    with pytest.raises(DialgaugeError, match="pip install zstandard"):
+        read(path_of("a-0.3.285.eval"))
+
+
+def test_spans_become_conversations_whether_their_inputs_grow_or_not() -> None:
+    corpus = read(OTEL / "spans.jsonl")
+    whole, parts, wordless = corpus
+    assert [turn.text for turn in whole.turns] == ["Is Ann here?", "Yes, in room 7.", "Thank you.", "You are welcome."]
+    assert [turn.text for turn in parts.turns] == ["Is Bob here?", "Yes, in room 7.", "Thank you.", "You are welcome."]
+    for dialogue, name in ((whole, "Ann"), (parts, "Bob")):
+        [call] = dialogue.turns[1].calls or ()
+        assert (call.name, call.arguments, call.result) == ("lookup", {"name": name}, {"content": "room 7"})
+        assert dialogue.outcome is not None and dialogue.outcome.details["tokens"] == "45"
+    assert [turn.text for turn in wordless.turns] == [""]
+    [what] = corpus.notes.counts
+    assert what.startswith("conversation without content")
+
+
+def test_a_span_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
+    first = (OTEL / "spans.jsonl").read_bytes().splitlines(keepends=True)[0]
+    (tmp_path / "twice.jsonl").write_bytes(first * 2)
+    with pytest.raises(DialgaugeError, match="this span is there twice"):
+        read(tmp_path / "twice.jsonl")
+
+
+def test_sessions_of_langfuse_are_conversations(tmp_path: Path) -> None:
+    def generation(place: int, sent: Any, answer: str) -> dict[str, Any]:
+        usage = {"input": 10, "output": 5, "total": 15}
+        return {
+            "id": f"o{place}", "type": "GENERATION", "startTime": f"2026-01-01T00:00:0{place}Z", "model": "m",
+            "input": {"messages": sent}, "output": {"role": "assistant", "content": answer}, "usageDetails": usage,
+            "calculatedTotalCost": 0.01,
+        }  # fmt: skip
+
+    hello, answer = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}
+    thanks = {"role": "user", "content": "thanks"}
+    scores = [
+        {"name": "resolved", "value": 1, "dataType": "BOOLEAN"},
+        {"name": "tone", "value": None, "stringValue": "polite", "dataType": "CATEGORICAL"},
+        {"name": "rating", "value": 4.5, "dataType": "NUMERIC"},
+    ]
+    traces = [
+        {"id": "t2", "timestamp": "2026-01-01T00:01", "sessionId": "s", "scores": scores, "observations": [
+            generation(2, [hello, answer, thanks], "welcome")]},
+        {"id": "t1", "timestamp": "2026-01-01T00:00", "sessionId": "s", "scores": [], "observations": [
+            generation(1, [hello], "hello")]},
+    ]  # fmt: skip
+    (tmp_path / "traces.jsonl").write_text("\n".join(map(json.dumps, traces)))
+    [dialogue] = read(tmp_path / "traces.jsonl")
+    assert [turn.text for turn in dialogue.turns] == ["hi", "hello", "thanks", "welcome"]
+    assert dialogue.outcome is not None
+    details = dialogue.outcome.details
+    assert {key: details[key] for key in details if key.startswith("score[")} == {
+        "score[resolved]": "true", "score[tone]": "polite", "score[rating]": "4.5",
+    }  # fmt: skip
+    assert (details["tokens"], details["cost"], details["agent"]) == ("30", "0.02", "m")
+
+
+def test_a_folder_of_tau2_is_the_file_that_it_was_split_from(tmp_path: Path) -> None:
+    tasks = [{"id": "1", "user_scenario": {"instructions": "Ask."}}]
+    info = {"num_trials": 2, "agent_info": {"llm": "a"}, "user_info": {"llm": "u"}}
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    simulations = [
+        {"id": f"s{trial}", "task_id": "1", "trial": trial, "termination_reason": "user_stop", "messages": talk,
+         "reward_info": {"reward": float(trial)}}
+        for trial in range(2)
+    ]  # fmt: skip
+    (tmp_path / "whole.json").write_text(json.dumps({"info": info, "tasks": tasks, "simulations": simulations}))
+    folder = tmp_path / "run"
+    (folder / "simulations").mkdir(parents=True)
+    index = [{"id": one["id"], "task_id": "1", "trial": one["trial"]} for one in simulations]
+    (folder / "results.json").write_text(json.dumps({"info": info, "tasks": tasks, "simulation_index": index}))
+    for one in simulations:
+        (folder / "simulations" / f"{one['id']}.json").write_text(json.dumps(one, indent=2))
+    assert read(folder).dialogues == read(tmp_path / "whole.json").dialogues
+    assert score_results([folder])[0]["pass^1"].value == 0.5
+    with pytest.raises(DialgaugeError, match="name the folder that holds both"):
+        read(folder / "results.json")
+    (folder / "simulations" / "s1.json").write_text(json.dumps({**simulations[1], "messages": None, "ticks": [{}]}))
+    with pytest.raises(DialgaugeError, match="spoken conversations"):
+        read(folder)
+    voice = {"info": {**info, "audio_native_config": {"provider": "openai"}}, "tasks": tasks, "simulation_index": index}
+    (folder / "results.json").write_text(json.dumps(voice))
+    with pytest.raises(DialgaugeError, match="spoken conversations"):
+        read(folder)

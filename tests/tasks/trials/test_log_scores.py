@@ -1,0 +1,133 @@
+"""Scores of logs in general: which are verdicts, means over tasks, shares of labels, and what stays unknown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dialgauge.dialogue import Dialogue, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.tasks import are_results, score_attempts, score_results
+
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+
+
+def log(folder: Path, *records: dict[str, Any], name: str = "log") -> Path:
+    path = folder / f"{name}.jsonl"
+    path.write_text("\n".join(json.dumps({"messages": TALK, **record}) for record in records))
+    return path
+
+
+def test_means_are_over_tasks_and_so_are_standard_errors(tmp_path: Path) -> None:
+    given = {"a": [1.0, 2.0, 6.0], "b": [4.0], "c": [10.0, -2.0]}
+    records = [{"task_id": task, "score": score} for task, scores in given.items() for score in scores]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    means = [float(np.mean(scores)) for scores in given.values()]
+    assert run["Score[score]"].value == pytest.approx(np.mean(means))
+    assert run.details["standard_errors"]["Score[score]"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
+    assert "pass^1" not in run.scores
+    assert run.coverage.complete
+
+
+@pytest.mark.parametrize(
+    ("records", "verdict", "passed"),
+    [
+        ([{"reward": 1}, {"reward": 0}], "reward", 0.5),
+        ([{"reward": 1}, {"reward": 0.5}], None, None),
+        ([{"scores": {"happy": True}}, {"scores": {"happy": False}}], "happy", 0.5),
+        ([{"metrics": {"num_errors": 1}}, {"metrics": {"num_errors": 0}}], None, None),
+        ([{"success": True, "reward": 0}, {"success": True, "reward": 1}], "", 1.0),
+        ([{"scores": {"tone": "good"}}, {"scores": {"tone": "bad"}}], None, None),
+    ],
+)
+def test_a_score_is_a_verdict_where_it_is_yes_or_no_everywhere(
+    records: list[dict[str, Any]], verdict: str | None, passed: float | None, tmp_path: Path
+) -> None:
+    named = [{"id": f"c{place}", **record} for place, record in enumerate(records)]
+    [run] = score_results([log(tmp_path, *named)]).runs
+    if passed is None:
+        assert "pass^1" not in run.scores and run.scores
+    else:
+        assert run["pass^1"].value == passed
+        assert run.details["verdict_score"] == verdict
+
+
+def test_any_binary_score_has_its_own_pass_k(tmp_path: Path) -> None:
+    records = [
+        {"task_id": task, "scores": {"match": match, "polite_score": polite}}
+        for task, match, polite in (("a", 1, 0), ("a", 0, 0), ("b", 1, 1), ("b", 1, 0))
+    ]
+    [run] = score_results([log(tmp_path, *records)], measures=["pass^1", "pass^2[match]", "pass^1[polite_score]"]).runs
+    assert (run["pass^1"].value, run["pass^2[match]"].value, run["pass^1[polite_score]"].value) == (0.75, 0.5, 0.25)
+    with pytest.raises(DialgaugeError, match=r"'mood' is no score that is 0 or 1"):
+        score_results([log(tmp_path, *records)], measures=["pass^1[mood]"])
+
+
+def test_labels_have_shares(tmp_path: Path) -> None:
+    records = [
+        {"task_id": str(place // 2), "scores": {"tone": tone}} for place, tone in enumerate(("x", "y", "y", "y"))
+    ]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["Label[tone=x]"].value, run["Label[tone=y]"].value) == (0.25, 0.75)
+
+
+def test_a_log_without_any_verdict_says_so_and_still_counts_turns(tmp_path: Path) -> None:
+    results = score_results([log(tmp_path, {"id": "a"}, {"id": "b"})])
+    [run] = results.runs
+    assert run["Turns"].value == 2.0
+    assert not results.complete and "pass^1" not in run.scores
+    assert any("no conversation is judged" in note for note in run.notes)
+    assert any(
+        "unknown, as the log does not say it: cost, tokens, how conversations ended" in note for note in run.notes
+    )
+    [ends] = [table for table in results.tables() if table.title == "How conversations ended"]
+    assert ends.cells[0][-1].value is None
+
+
+def test_tokens_and_costs_are_means_of_those_that_say_them(tmp_path: Path) -> None:
+    records = [{"id": "a", "cost": 1.0, "tokens": 10}, {"id": "b", "cost": 3.0}]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert (run["Cost"].value, run["Tokens"].value) == (2.0, 10.0)
+    assert run.details["conversations"]["Tokens"] == 1
+
+
+def test_native_conversations_are_judged_by_their_success() -> None:
+    talks = [
+        Dialogue(id=name, turns=(Turn(speaker="user", text="hi"),), outcome=Outcome(success=success))
+        for name, success in (("a", True), ("b", False), ("c", None))
+    ]
+    with pytest.raises(DialgaugeError, match="dialogue c: it says neither whether its task was done"):
+        score_attempts(talks, "native")
+    run = score_attempts(talks[:2], "native", resamples=0)
+    assert run["pass^1"].value == 0.5
+    assert "Reward" not in run.scores
+
+
+def test_a_results_file_without_parts_of_the_reward_guesses_no_end(tmp_path: Path) -> None:
+    stop = {"role": "user", "content": "Thanks ###STOP###"}
+    path = tmp_path / "tau.json"
+    talks = [
+        {"task_id": 1, "reward": 1.0, "info": {}, "traj": [*TALK, stop], "trial": 0},
+        {"task_id": 2, "reward": 1.0, "info": {}, "traj": TALK, "trial": 0},
+    ]
+    path.write_text(json.dumps(talks))
+    [run] = score_results([path]).runs
+    assert run.table("trials")["reason"].to_list() == ["user_stop", ""]
+
+
+def test_folders_and_archives_of_logs_are_results(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    log(folder, {"task_id": "t", "success": True}, name="a")
+    log(folder, {"task_id": "t", "success": False}, name="b")
+    assert are_results([folder])
+    assert score_results([folder])[0]["pass^1"].value == 0.5
+
+
+def test_what_of_a_log_is_not_read_is_told(tmp_path: Path) -> None:
+    [run] = score_results([log(tmp_path, {"id": "a", "success": True, "mood": 3})]).runs
+    assert "fields of the log that are not read: mood" in run.notes

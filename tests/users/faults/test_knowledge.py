@@ -1,0 +1,68 @@
+"""What an instruction has the user know, in the shapes in which people write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialgauge.dialogue import Dialogue, Goal, Turn
+from dialgauge.users.faults import check_user, faults_run, known_things, known_values
+
+
+@pytest.mark.parametrize(
+    ("instruction", "known"),
+    [
+        ("Your user id is user_001.", {"user id": ("user_001",)}),
+        ("Your username: 'ann.lee'.", {"user id": ("ann.lee",)}),
+        ("You are ann7, and want a refund.", {"user id": ("ann7",)}),
+        ("You are 25 years old.", {}),
+        ("You are ann_lee_2041.", {"user id": ("ann_lee_2041",)}),
+        ("Cancel order #4711 and order number 4712.", {"order id": ("#4711", "4712")}),
+        ("Your order number: A-17", {"order id": ("a-17",)}),
+        ("Your confirmation code is 'QWERTY'.", {"reservation id": ("qwerty",)}),
+        ("Your customer number is 99-12.", {"customer number": ("99-12",)}),
+        ("Your account number = 12345.", {"account number": ("12345",)}),
+        ("Ask for your order. You have no id.", {}),
+        ("Your phone is 030 123.", {"phone number": ("030 123",)}),
+        ("knows locker: B12\nknows user_id: u9", {"locker": ("b12",), "user id": ("u9",)}),
+    ],
+)
+def test_things_are_known_by_shape_by_name_or_declared(instruction: str, known: dict[str, tuple[str, ...]]) -> None:
+    assert {thing.name: thing.values for thing in known_things(instruction)} == known
+
+
+def test_values_are_given_as_written() -> None:
+    assert known_values("Your user id is User_001.\nknows locker: B12") == ["User_001", "B12"]
+
+
+def talk(goal: str, answer: str) -> Dialogue:
+    asked = "What is your user id?" if "locker" not in goal else "What is your locker?"
+    turns = (
+        Turn(speaker="user", text="Please help me with a refund."),
+        Turn(speaker="system", text=asked),
+        Turn(speaker="user", text=answer),
+    )
+    return Dialogue(id=answer, turns=turns, goal=Goal(message=tuple(goal.split("\n"))) if goal else None)
+
+
+@pytest.mark.parametrize(
+    ("goal", "answer", "faulty"),
+    [
+        ("Your user id is user_001.", "I would rather not say.", True),
+        ("Your user id is user_001.", "It is user_001.", False),
+        ("Your user id is user_001. Do not share it.", "I would rather not say.", False),
+        ("knows locker: B12", "No.", True),
+        ("knows locker: B12", "b12, near the door", False),
+        ("knows locker: B12\nNever share your user id.", "No.", False),
+    ],
+)
+def test_what_is_known_and_asked_for_is_withheld_or_given(goal: str, answer: str, faulty: bool) -> None:
+    assert bool(check_user(talk(goal, answer)).of_kind("withheld").faults) is faulty
+
+
+def test_users_that_were_told_nothing_are_not_checked_instead_of_faultless() -> None:
+    untold = faults_run([talk("", "No, thank you, that is all for now.")], "untold", resamples=0)
+    assert "NoFaultFound" not in untold.scores
+    assert "instruction" in untold.details["left_out"]["NoFaultFound"]
+    both = [talk("", "No, thank you."), talk("Your user id is user_001.", "It is user_001.")]
+    mixed = faults_run(both, "mixed", resamples=0)
+    assert (mixed["NoFaultFound"].value, mixed.details["compared"]) == (1.0, 1)
