@@ -43,7 +43,7 @@ def forget() -> None:
 def prepared(gold: GoldTasks, database: Path, options: TaskOptions) -> TaskEvaluation:
     """Gold, database and references, ready; the database was asked for what the goals and the humans say only."""
     evaluation = TaskEvaluation(gold, load_town(database), options=options)
-    _ = gold.checksum, evaluation.town.checksum, evaluation.fitting, evaluation.human_request_precision
+    _ = gold.checksum, evaluation.town.checksum, evaluation.human_request_precision
     if evaluation.references and options.measures == ("all",):
         evaluation.references.statistics(dict.fromkeys(gold.dialogues, ()))
     return evaluation

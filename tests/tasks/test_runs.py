@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -362,3 +363,28 @@ def test_lengths_that_differ_from_gold_are_told(small: GoldTasks) -> None:
     assert any("more responses than gold turns in 1 dialogue (SNG0002.json 2 of 1)" in note for note in run.notes)
     assert Signature.parse(run.signature)["turns"] == "4"
     assert run.coverage.complete
+
+
+def test_gold_and_responses_in_a_file_give_the_same_scores_and_tables(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is too large to be held is decoded again when it is asked for."""
+    files = {"gold": "multiwoz21/test.json.gz", "ubar": "dst_predictions/ubar.json.gz"}
+    whole = {name: json.loads(gzip.decompress((shared_data / file).read_bytes())) for name, file in files.items()}
+    some = sorted(whole["ubar"])[:120]
+    (tmp_path / "gold.json").write_text(json.dumps({name: whole["gold"][name.upper()] for name in some}))
+    (tmp_path / "ubar.json").write_text(json.dumps({name: whole["ubar"][name] for name in some}))
+    stored = []
+    for name, most, large in (("memory", 1 << 40, 1 << 40), ("file", 20_000, 1000)):
+        monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", most)
+        monkeypatch.setattr("dialgauge.formats.source.LARGE", large)
+        tasks = dialgauge.score_tasks(
+            tmp_path / "gold.json", tmp_path / "ubar.json", database=shared_data / "multiwoz21" / "db", resamples=20
+        )
+        stored.append((Store(tmp_path / name).add(tasks.runs[0]), str(tasks.explain(some[0]))))
+    (one, told), (other, told_again) = stored
+    assert one.scores == other.scores
+    assert (one.coverage, one.details, one.notes, told) == (other.coverage, other.details, other.notes, told_again)
+    assert one.manifest.corpus == other.manifest.corpus
+    for table in one.tables:
+        assert one.table(table).equals(other.table(table)), table

@@ -6,10 +6,10 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.engine.crash import WorkerTraceback
     from dialgauge.engine.execute import ENGINES, checked_place, run
     from dialgauge.engine.progress import SILENT, Progress
     from dialgauge.engine.units import Done, Engine, Unit, Work, Workers, WorkPlace, cores, place_of
+    from dialgauge.engine.worker import WorkerTraceback
 
 __all__ = [
     "ENGINES",

@@ -19,9 +19,8 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
-from dialgauge.engine.worker import ENVIRONMENT, READY, serve, set_environment
+from dialgauge.engine.worker import ENVIRONMENT, READY, Crash, serve, set_environment
 from dialgauge.errors import DialgaugeError
 
 #: Seconds a worker gets to end by itself; one that waits for an answer which is paid for takes up to five.

@@ -23,10 +23,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dialgauge.engine.crash import Crash
 from dialgauge.engine.ray_cluster import RayConnection, ray_module
 from dialgauge.engine.ray_worker import Opened, RayWorker, Spent, WorkerFailure
 from dialgauge.engine.units import Batch, Done, Engine, Results, Unit, Work, WorkPlace, cores
+from dialgauge.engine.worker import Crash
 from dialgauge.errors import DialgaugeError
 from dialgauge.source import own_source
 

@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import Batch, Done, Results, Unit
-from dialgauge.engine.worker import set_environment
+from dialgauge.engine.worker import Crash, set_environment
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import reason, system_error
 from dialgauge.source import own_source

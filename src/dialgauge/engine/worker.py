@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import traceback
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from dialgauge.engine.crash import Crash
 from dialgauge.engine.units import perform
 
 if TYPE_CHECKING:
@@ -23,6 +23,35 @@ READY = b"ready"
 #: What workers tell polars. Several share the cores, so each takes one thread. Memory that one unit took stays for the
 #: next; by default polars returns it after half a second, only to ask for it again.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1", "_RJEM_MALLOC_CONF": "dirty_decay_ms:10000"}
+
+
+class WorkerTraceback(Exception):
+    """Where in a worker an error happened; the cause of that error as it is raised here."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+class Crash(NamedTuple):
+    """An error that is no failure of a unit: pickled if it can be, with the worker's traceback as text."""
+
+    error: bytes
+    traceback: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Crash:
+        """What is known of an error where it happened."""
+        text = "".join(traceback.format_exception(error)).rstrip()
+        try:
+            packed = pickle.dumps(error)
+            pickle.loads(packed)  # noqa: S301 - some errors cannot be made again from their pickle
+        except Exception:
+            packed = pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+        return cls(packed, text)
+
+    def reraise(self) -> NoReturn:
+        """Raise the error here."""
+        raise pickle.loads(self.error) from WorkerTraceback(self.traceback)  # noqa: S301 - from our own worker
 
 
 def serve(connection: Connection) -> None:

@@ -6,7 +6,6 @@ Memory is then bounded by what the scores need, as long as nobody keeps the dial
 from __future__ import annotations
 
 import os
-import tempfile
 from array import array
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from operator import attrgetter
@@ -75,7 +74,10 @@ class Spool(Sequence[T]):
     """
 
     def __init__(self, kind: Any) -> None:
-        with writing(Path(tempfile.gettempdir())):
+        import tempfile  # few inputs are so large
+
+        self._folder = Path(tempfile.gettempdir())
+        with writing(self._folder):
             self._file: IO[bytes] = tempfile.TemporaryFile(prefix="dialgauge-")  # noqa: SIM115 (closed when collected)
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
         #: Where each record ends.
@@ -86,11 +88,11 @@ class Spool(Sequence[T]):
         end = self._ends[-1] if self._ends else 0
         for record in records:
             content = _ENCODER.encode(record)
-            with writing(Path(tempfile.gettempdir())):
+            with writing(self._folder):
                 self._file.write(content)
             end += len(content)
             self._ends.append(end)
-        with writing(Path(tempfile.gettempdir())):
+        with writing(self._folder):
             self._file.flush()
 
     def __len__(self) -> int:

@@ -15,7 +15,6 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, Peek, decode
-from dialgauge.formats.large_json import LargeArray, LargeObject
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")
@@ -68,6 +67,8 @@ class Keyed(Generic[T]):
     def read(self, part: Part, notes: Notes) -> Iterator[tuple[str, T]]:
         """The same of a file, which is let go as it is read; a large one is decoded dialogue by dialogue."""
         if part.is_large:
+            from dialgauge.formats.large_json import LargeObject
+
             return _each(self._item, LargeObject(part).members(), part, notes)
         return _let_go(self.decode(part.read(), part, notes))
 
@@ -95,6 +96,8 @@ class Listed(Generic[T]):
         """The same of a file, which is let go as it is read; a large one is decoded element by element."""
         if not part.is_large:
             return _let_go(self.decode(part.read(), part, notes))
+        from dialgauge.formats.large_json import LargeArray
+
         named = ((self._name(raw, number), raw) for number, raw in enumerate(LargeArray(part), start=1))
         return (item for _, item in _each(self._item, named, part, notes))
 

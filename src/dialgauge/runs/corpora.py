@@ -12,7 +12,7 @@ Invariants
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -73,8 +73,10 @@ class EncodedCorpus:
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     """Encode each dialogue once, for the checksum and the tables alike; those in a file again for each table."""
-    from dialgauge.formats import SpooledDialogues
+    from dialgauge.formats import SpooledDialogues, hold
 
+    if not isinstance(dialogues, Sequence):
+        dialogues = hold(dialogues)
     spooled = dialogues if isinstance(dialogues, SpooledDialogues) else None
     digest = hashlib.sha256()
     ids: list[str] = []

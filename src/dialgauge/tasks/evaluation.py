@@ -264,7 +264,7 @@ class TaskEvaluation:
         return _request_precision(self._evidence(*self._human, bleu=False)) if self.gold.has_spans else None
 
     @cached_property
-    def _human(self) -> tuple[TaskPredictions, list[JudgedDialogue]]:
+    def _human(self) -> tuple[TaskPredictions, Sequence[JudgedDialogue]]:
         system = human_responses(self.gold)
         return system, self._judge(system, "state")
 

@@ -43,6 +43,7 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
         return {domain: written[id(slots)] for domain, slots in state.items()}
 
     for each in judged:
+        written.clear()  # the next dialogue's slots may lie where these did
         turns: list[Turn] = []
         for number, words in enumerate(each.gold.user_texts):
             answer = each.turns[number] if number < len(each.turns) else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from dialgauge.text import Note
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.inputs import Remark
 
@@ -75,6 +76,17 @@ class TrackingDetails(Struct, frozen=True):
     left_out: dict[str, str] = {}
     slots_without_gold: HiddenSlots | None = None
     sgd: OfficialDetails | None = None
+
+
+def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: Mapping[str, bool]) -> Note:
+    """What to say beside scores that cannot reach 100; ``ceiling`` is what gold scores against itself."""
+    values = ", ".join(
+        f"{name} {value:.2%}".removesuffix("%") if shares.get(name, True) else f"{name} {value:.4g}"
+        for name, value in ceiling.items()
+        if value is not None
+    )
+    told = f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
+    return Note("ceiling", told)
 
 
 def tracking_details(run: Run) -> TrackingDetails:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from dialgauge.tracking.counts import SYMBOLS, Counts
 from dialgauge.tracking.encode import Counters, Floats
 from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
 from dialgauge.tracking.sgd.cards import SGD_CARDS
-
-if TYPE_CHECKING:
-    pass
 
 FAMILY = "tracking"
 

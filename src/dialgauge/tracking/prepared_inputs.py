@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Ontology
@@ -27,9 +27,6 @@ from dialgauge.tracking.inputs import (
 from dialgauge.tracking.roles import require_roles, roles_text
 from dialgauge.tracking.states import StateComparison
 from dialgauge.values import Pair, Profile
-
-if TYPE_CHECKING:
-    from dialgauge.tracking.ceiling import Ceilings
 
 
 def prepare_inputs(
@@ -128,7 +125,7 @@ class PreparedInputs:
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
         self._partial = partial
-        self._ceilings: Ceilings | None = None
+        self._gold_itself: dict[tuple[str, int, bytes], StateComparison] = {}
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
@@ -186,13 +183,24 @@ class PreparedInputs:
         return StateComparison(gold, predicted, aligned, self.items, coder, self._inventory(profile), roles)
 
     def ceiling(self, system: str, profile: Profile, measures: Sequence[Measure[Any]]) -> dict[str, float]:
-        """What gold scores against itself where a system is scored, if that is not 100; empty if it is."""
-        if profile.treats_sides_alike:
-            return {}
-        from dialgauge.tracking.ceiling import Ceilings
+        """What gold scores against itself where a system is scored, if that is not 100; empty if it is.
 
-        self._ceilings = self._ceilings or Ceilings(self)
-        return self._ceilings.of(system, profile, measures)
+        TRADE corrects labels in gold alone, MultiWOZ_Evaluation drops ``dontcare`` from gold alone. A tracker that
+        repeats the gold file word by word is then marked wrong, so that such scores have a ceiling of their own.
+        """
+        chosen = self.systems[system]
+        if profile.treats_sides_alike or chosen.gold is None or chosen.predicted.kind == "judged":
+            return {}
+        rows = chosen.aligned.gold_row
+        key = (profile.label, id(chosen.gold), rows.tobytes())  # systems scored on the same gold turns share one
+        if key not in self._gold_itself:
+            aligned = structs.replace(chosen.aligned, predicted_row=rows)
+            self._gold_itself[key] = self.compared(chosen.gold, chosen.gold, aligned, profile)
+        itself = self._gold_itself[key]
+        if itself.counts.exact.all():
+            return {}
+        counts = itself.counts_with_slots() if any(measure.grouped for measure in measures) else itself.counts
+        return {str(measure): measure.value(counts) for measure in measures}
 
     def inventory(self, profile: Profile) -> frozenset[Pair]:
         """The slots that there are, filled or not, where the profile or an ontology says so."""

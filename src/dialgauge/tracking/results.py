@@ -19,7 +19,7 @@ from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
-from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guards import SHOWN
 from dialgauge.tracking.inputs import Remark
 
@@ -432,8 +432,6 @@ class TrackingRuns(RunSet):
         limited = [system for system in self.systems if system.gold_against_itself]
         if not limited:
             return []
-        from dialgauge.tracking.ceiling import ceiling_sentence
-
         said = (ceiling_sentence(system.profile, system.gold_against_itself, self._shares) for system in limited)
         return list(dict.fromkeys(said))
 

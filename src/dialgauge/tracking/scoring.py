@@ -18,6 +18,7 @@ from dialgauge.formats import INVALID, file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
+from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.encode import carries_gold
 from dialgauge.tracking.guards import (
     accepted_kinds,
@@ -353,7 +354,5 @@ def _run(
 def _ceiling_notes(profile: str, details: Mapping[str, Any], measures: Sequence[Measure[Any]]) -> list[str]:
     if not details["gold_against_itself"]:
         return []
-    from dialgauge.tracking.ceiling import ceiling_sentence
-
     shares = {str(measure): measure.card.unit == "share" for measure in measures}
     return [ceiling_sentence(profile, details["gold_against_itself"], shares)]

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
-from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.encode import Flags
 from dialgauge.tracking.results import SENSITIVITY
 from dialgauge.values import Profile
@@ -189,8 +189,6 @@ def sensitivity_tables(result: Sensitivity) -> list[Table]:
 
 
 def _ceiling_notes(result: Sensitivity) -> list[str]:
-    from dialgauge.tracking.ceiling import ceiling_sentence
-
     shares = {result.measure: result.share}
     return [ceiling_sentence(name, {result.measure: value}, shares) for name, value in result.ceilings.items()]
 
