@@ -140,7 +140,7 @@ class Columns(Struct, frozen=True):
         predicted = first(_PREDICTED, "predicted", (*taken, gold))
         neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted))
         state = predicted or neutral or first(_RAW, apart=(*taken, gold))
-        if not state and not slot and isinstance(sample.get(named.get("value")), Mapping | list):
+        if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
