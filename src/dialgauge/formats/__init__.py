@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.base import (
         ALL_FIELDS,
+        INVALID,
         AnyFormat,
         DialogueFormat,
         Notes,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.frames import AnyFrame, is_frame
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.packed import DEFAULT_LIMIT
-    from dialgauge.formats.predictions.loose import INVALID
     from dialgauge.formats.registry import (
         BUILT_IN,
         LAST_RESORT,

@@ -20,10 +20,9 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import INVALID, Notes
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
-    INVALID,
     MOST_TEXT,
     NO_NAME,
     NO_SLOT,
