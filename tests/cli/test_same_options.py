@@ -45,6 +45,7 @@ EVERY = dict(commands())
 
 #: Options that mean one thing and are worded for the command, each with what differs. docs/decisions/command-line.md.
 WORDED = {
+    "--accept": "likely mistakes that are scored all the same, or how often bAbI's user accepts an offer",
     "--by": "what the scores of the family can be broken down by",
     "--cassette": "its default where the command has one",
     "--count": "goals, or dialogues",

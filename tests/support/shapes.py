@@ -398,3 +398,70 @@ def csv_without_a_header(p: Predictions) -> bytes:
     return table(((name, n, json.dumps(flat(state))) for name, n, state in turns(p)), ["first", "0", "{}"]).replace(
         b"first,0,{}\r\n", b"", 1
     )
+
+
+# -- states in other ways --------------------------------------------------------------------------------------------
+
+
+@shape
+def jsonl_of_sets(p: Predictions) -> bytes:
+    def written(state: dict[str, dict[str, str]]) -> str:
+        return str({f"{k}-{v}" for k, v in flat(state).items()} or set())
+
+    return lines({"dialogue_id": name, "turn": n, "state": written(state)} for name, n, state in turns(p))
+
+
+@shape
+def jsonl_of_slot_values_beside_intents(p: Predictions) -> bytes:
+    return lines(
+        {
+            "dialogue_id": name,
+            "turn": n,
+            "state": {"active_intent": "find", "slot_values": {k: [v] for k, v in flat(state).items()}},
+        }
+        for name, n, state in turns(p)
+    )
+
+
+@shape
+def jsonl_of_lists_by_domain(p: Predictions) -> bytes:
+    return lines(
+        {
+            "dialogue_id": name,
+            "turn": n,
+            "pred": {d: [f"{s}={v}" for s, v in held.items()] for d, held in state.items()},
+        }
+        for name, n, state in turns(p)
+    )
+
+
+@shape
+def jsonl_of_answers(p: Predictions) -> bytes:
+    return lines(
+        {"dialogueId": name, "turnIndex": n, "response": f"Here is the state: {json.dumps(flat(state))}"}
+        for name, n, state in turns(p)
+    )
+
+
+@shape
+def jsonl_of_keys_and_values(p: Predictions) -> bytes:
+    return lines({"key": f"{name}::{n}", "value": flat(state)} for name, n, state in turns(p))
+
+
+@shape
+def results_beside_metadata(p: Predictions) -> Any:
+    rows = [{"dial_id": name, "turn": n, "output": flat(state)} for name, n, state in turns(p)]
+    return {"metadata": {"model": "mine", "date": "today"}, "results": rows}
+
+
+@shape
+def numbered_pairs(p: Predictions) -> Any:
+    return {name: [[n, flat(state)] for n, state in enumerate(states, 1)] for name, states in p.items()}
+
+
+@shape
+def beliefs_in_a_list_by_dialogue(p: Predictions) -> Any:
+    return {
+        name: {"generated_belief": [[f"{k} {v}" for k, v in flat(state, " ").items()] for state in states]}
+        for name, states in p.items()
+    }

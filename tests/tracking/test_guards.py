@@ -182,7 +182,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert mended.code == 0 and "75.00" in mended.out and "and were so counted" in mended.out
     assert "gold: read as 4 dialogues, turns in order, 3 slots" in mended.err
     (tmp_path / "wrong.json").write_text(json.dumps(misnamed(train_departure="train-from")))
-    arguments = ("score", tmp_path / "gold.json", tmp_path / "wrong.json", "--no-intervals", "-m", "JGA")
+    arguments = ("score", tmp_path / "gold.json", str(tmp_path / "wrong.json"), "--no-intervals", "-m", "JGA")
     refused = command(capsys, *arguments)
     assert refused.err.endswith("  # rename.yaml, to be completed\n  slots:\n    train-from: train-departure\n")
     (tmp_path / "rename.yaml").write_text("slots:\n  train-from: train-departure\n")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.base import (
         ALL_FIELDS,
+        INVALID,
         AnyFormat,
         DialogueFormat,
         Notes,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
-    from dialgauge.formats.predictions.loose import INVALID
     from dialgauge.formats.registry import (
         BUILT_IN,
         LAST_RESORT,

@@ -27,6 +27,8 @@ from dialgauge.formats.source import Part, decode_utf8
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
 
 ABSENT = frozenset({"", "none", "not mentioned"})
+#: What is noted of a prediction that no reading makes a state of.
+INVALID = "invalid outputs, scored as empty predictions"
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
 ResourceKind: TypeAlias = Literal[

@@ -6,7 +6,6 @@ command until the option that it names is given, or its kind is accepted.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -298,6 +297,8 @@ def _name(pair: Pair) -> str:
 
 
 def _nearest(name: str, known: Collection[str], likeness: float = 0.6) -> str:
+    import difflib
+
     lower = {other.lower(): other for other in known}
     within = [other for other in lower if other in name.lower()]
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=likeness)

@@ -28,7 +28,11 @@ def show(report: Report) -> Iterator[Table | str]:
     if report.documents:
         yield f"Not data: {', '.join(short(name) for name in report.documents)}"
     if report.unread:
-        yield _cut("Not read, or only in part", ["file", "why"], [(item.file, item.why) for item in report.unread])
+        yield _cut(
+            "Not read, or only in part",
+            ["file", "why"],
+            [(item.file, item.why.partition("\n")[0]) for item in report.unread],
+        )
     yield verdict(report)
 
 

@@ -22,7 +22,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 _DIALOGUE = _names(
     "dialogueid dialogid dialid dialogue dialog dialogueidx dialogidx dialidx dialoguename dialogname conversationid "
-    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid guid uid id"
+    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid guid uid id key"
 )
 _TURN = _names(
     "turn turnid turnidx turnindex turnnumber turnnum turnno turncount userturn userturnid uttidx utteranceidx "
@@ -36,7 +36,7 @@ _PREDICTED = _names(
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
 )
-_RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result")
+_RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result response")
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue"
@@ -86,7 +86,7 @@ def plain_name(name: object) -> str:
 
 def is_record(item: Mapping[Any, Any]) -> bool:
     """Does an object name its parts, and is not itself a state?"""
-    return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-1] for key in item)
+    return any(plain_name(key) in _TURN_WORDS or plain_name(key) in _DIALOGUE[:-2] for key in item)
 
 
 def is_system(speaker: object) -> bool:
@@ -140,6 +140,8 @@ class Columns(Struct, frozen=True):
         predicted = first(_PREDICTED, "predicted", (*taken, gold))
         neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted))
         state = predicted or neutral or first(_RAW, apart=(*taken, gold))
+        if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
+            state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
         value = (first(_VALUE, apart=(*taken, slot, gold)) or state) if slot else ""

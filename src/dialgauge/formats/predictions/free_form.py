@@ -174,7 +174,8 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     """For a file that no format fits: what was seen, what is missing and what is like it; and a file that would do."""
     written = sample(peek)
     if not written:
-        return "", ""
+        is_text = peek.shape == "text" and all(map(str.isprintable, peek.lines[:5]))
+        return (f"; missing: {error.missing}", "") if is_text else ("", "")
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}" if names else ""
@@ -236,6 +237,8 @@ def _own_words(written: Any) -> tuple[str, State]:
 
 
 def _state_in(written: Any) -> State:
+    if isinstance(written, str) and not re.match(r"\w+[-.]\w", written):
+        return {}
     notes = Notes()
     reader = StateReader(notes)
     try:

@@ -17,7 +17,7 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes, decode, present_text
+from dialgauge.formats.base import INVALID, Notes, decode, present_text
 from dialgauge.formats.located import NOTHING
 from dialgauge.formats.source import Part
 
@@ -26,7 +26,6 @@ NUMBER = "numbers read as texts"
 TRUTH = "booleans read as the texts true and false"
 NO_VALUE = "objects and lists in place of a value, kept as wrong values"
 NO_SLOT = "values without a slot, kept as wrong values"
-INVALID = "invalid outputs, scored as empty predictions"
 
 #: Where a value stands that has a domain and no slot.
 NO_NAME = "(no slot)"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dialgauge.dialogue import Dialogue, Turn
@@ -24,8 +25,8 @@ from dialgauge.text import counted, encodable
 
 #: A turn's key: a number, perhaps behind a word that says so.
 _TURN = re.compile(r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}([0-9]{1,9})(?:\.0)?", re.I)
-#: A dialogue and a turn in one key; 1_00000 is a dialogue of SGD.
-_DIALOGUE_TURN = re.compile(r"(.+?)[\s_#:/.-]+(?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]{0,4})", re.I | re.DOTALL)
+#: The turn at the end of a key that names a dialogue, too; 1_00000 is a dialogue of SGD.
+_TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
 _EMPTY_TURNS = "turns without a row, read as empty states"
@@ -153,21 +154,17 @@ def _dialogue(
 def _entries(written: Any) -> _Entries:
     """The states of everything that was written, taken out of what is around them."""
     if isinstance(written, Mapping):
-        inner = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
-        if len(inner) == 1 and (len(written) == 1 or not all(map(_is_full, written.values()))):
-            return _entries(inner[0])
+        wrapped = [content for key, content in written.items() if plain_name(key) in WRAPPERS and _is_full(content)]
+        for inner in wrapped if len(wrapped) == 1 else ():
+            with suppress(NotUnderstood):
+                return _entries(inner)
         try:
             return _of_mapping(written)
         except NotUnderstood:
-            if len(written) != 1:
-                raise
-            [content] = written.values()
-            if not isinstance(content, Mapping | list):
-                raise
-            try:
-                return _entries(content)
-            except NotUnderstood:
-                pass
+            [*inside] = written.values()
+            if len(inside) == 1 and isinstance(inside[0], Mapping | list):
+                with suppress(NotUnderstood):
+                    return _entries(inside[0])
             raise
     if isinstance(written, list | tuple):
         return _of_list(written)
@@ -287,8 +284,9 @@ def _dialogue_turn(key: object) -> tuple[str, int] | None:
     if isinstance(key, tuple) and len(key) == 2:
         number = turn_number(key[1])
         return None if number is None else (str(key[0]), number)
-    match = _DIALOGUE_TURN.fullmatch(key) if isinstance(key, str) and len(key) < 300 else None
-    return (_SPLITS.sub("", match[1], count=1), int(match[2])) if match else None
+    match = _TURN_AT_END.search(key) if isinstance(key, str) and len(key) < 300 else None
+    dialogue = key[: match.start()].rstrip(" _#:/.-") if match and isinstance(key, str) else ""
+    return (_SPLITS.sub("", dialogue, count=1), int(match[1])) if match and dialogue else None
 
 
 def _share_dialogues(pairs: Iterable[tuple[str, int]]) -> bool:
@@ -323,13 +321,24 @@ def _turns_in(content: Any) -> list[tuple[int | None, Any]] | None:
     numbers = [turn_number(key) for key in content]
     if all(number is not None for number in numbers):
         return list(zip(numbers, content.values(), strict=True))
+    named = Columns.of([content]).state
     inside = [
-        inner for key, inner in content.items() if plain_name(key) in TURN_LISTS and isinstance(inner, list | dict)
+        inner
+        for key, inner in content.items()
+        if (plain_name(key) in TURN_LISTS and isinstance(inner, list | dict))
+        or (key == named and isinstance(inner, list))
     ]
     return _turns_in(inside[0]) if len(inside) == 1 else None
 
 
+def _is_numbered(item: Any) -> bool:
+    """Is it a pair of a turn's number and its state?"""
+    return isinstance(item, list | tuple) and len(item) == 2 and turn_number(item[0]) is not None
+
+
 def _turn_entries(dialogue: str, turns: Sequence[tuple[int | None, Any]], names: dict[str, None]) -> Iterator[_Entry]:
+    if all(number is None and _is_numbered(item) for number, item in turns):
+        turns = [(turn_number(item[0]), item[1]) for _, item in turns]
     records = [item for _, item in turns if isinstance(item, Mapping) and is_record(item)]
     if not records:
         yield from (_Entry(dialogue, number, item) for number, item in turns)

@@ -20,10 +20,9 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Notes
+from dialgauge.formats.base import INVALID, Notes
 from dialgauge.formats.predictions.common import TWO_VALUES
 from dialgauge.formats.predictions.loose import (
-    INVALID,
     MOST_TEXT,
     NO_NAME,
     NO_SLOT,
@@ -36,7 +35,7 @@ from dialgauge.formats.predictions.loose import (
 _Triple: TypeAlias = tuple[str, str, Any]
 
 #: What people write in place of a state that is empty.
-_EMPTY = frozenset({"", "none", "null", "nan", "empty", "n/a", "-"})
+_EMPTY = frozenset({"", "none", "null", "nan", "empty", "n/a", "-", "set()"})
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
 _NAME_SEPARATORS = "-.:/_ "
@@ -47,7 +46,8 @@ _COLON_NAME = re.compile(r"[A-Za-z]\w*+(?:[-._/ ][A-Za-z_]++){0,2}")
 _SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<[se]os_b>")
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40})\]")
-_BRACED = re.compile(r"([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
+_BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
+_BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100}),([^()]{1,500})\)")
 _WHOLE_FLOAT = re.compile(r"[0-9]{1,9}\.0")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
 _SPAN_SLOTS = re.compile(
@@ -123,8 +123,9 @@ class StateReader:
             )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[_Triple]:
-        if len(written) == 1 and not _AROUND.isdisjoint(written):
-            [inner] = written.values()
+        around = [key for key in written if key in _AROUND]
+        if around and (len(written) == 1 or "slot_values" in written):
+            inner = written.get("slot_values", written[around[0]])
             if isinstance(inner, Mapping | list | tuple):
                 yield from self._triples(inner, seen)
                 return
@@ -132,6 +133,8 @@ class StateReader:
             name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
             if isinstance(content, Mapping) and not content.keys() & {"value", "values"}:
                 yield from _of_domain(name, content)
+            elif isinstance(content, list | tuple) and split_name(name) is None:
+                yield from self._of_entries(name, content, seen)
             else:
                 yield self._named(name, content, seen)
 
@@ -142,10 +145,22 @@ class StateReader:
             return name or "unknown", NO_NAME, value
         return *pair, value
 
+    def _of_entries(self, domain: str, entries: Iterable[Any], seen: Seen) -> Iterator[_Triple]:
+        """``{"hotel": ["area=north", ["stars", "4"]]}``: a domain with a list of its slots."""
+        for entry in entries:
+            if isinstance(entry, str) and (triple := self._piece(entry.strip(), domain)) is not None:
+                yield triple
+            elif isinstance(entry, list | tuple) and len(entry) == 2:
+                yield self._named(str(entry[0]), entry[1], seen, domain)
+            elif isinstance(entry, Mapping) and "slot" in entry:
+                yield from self._of_item({"domain": domain, **entry}, seen)
+            else:
+                yield self._named(domain, entry, seen)
+
     def _of_item(self, item: Any, seen: Seen) -> Iterator[_Triple]:
         """One entry of a state that is a list."""
         if isinstance(item, str):
-            triple = self._piece(item.strip(), "")
+            triple = self._piece(item.strip(), "", alone=True)
             if triple is None:
                 seen[INVALID] += bool(item.strip())
             else:
@@ -178,11 +193,14 @@ class StateReader:
             seen[INVALID] += 1
             return
         literal = _literal(text) if text[0] in "{[(" else None
-        if literal is None and "{" in text and ('"' in text or "'" in text):
+        if literal is None and "{" in text and any(sign in text for sign in ('"', "'", "{}")):
             literal = object_in(text)
         if literal is not None:
-            if isinstance(literal, Mapping | list | tuple):
-                yield from self._triples(literal, seen)
+            if isinstance(literal, Mapping | list | tuple | set):
+                yield from self._triples(sorted(literal, key=str) if isinstance(literal, set) else literal, seen)
+            return
+        if text.startswith("(") and (bracketed := _BRACKETED.findall(text)):
+            yield from ((domain.strip(), _slot_name(slot), value) for domain, slot, value in bracketed)
             return
         triples = list(_of_spans(text) if _DOMAIN_TAG.match(text) else self._of_pieces(text))
         seen[INVALID] += not triples
@@ -208,10 +226,11 @@ class StateReader:
         if pending is not None:
             yield pending
 
-    def _piece(self, text: str, current: str) -> _Triple | None:
+    def _piece(self, text: str, current: str, *, alone: bool = False) -> _Triple | None:
         """``hotel-area=north``, ``hotel-area: north``, ``hotel-area-north``, ``hotel area north``; None if it is none.
 
-        ``current`` is the domain of a slot that is named without one: ``hotel: area=north, stars=4``.
+        ``current`` is the domain of a slot that is named without one: ``hotel: area=north, stars=4``. ``alone``: it
+        can be no part of another piece's value.
         """
         name, sign, value = text.partition("=" if "=" in text else "->" if "->" in text else ":")
         name = name.strip().removesuffix(":").strip()
@@ -224,9 +243,9 @@ class StateReader:
             if pair is not None:
                 return (*pair, value.strip()) if value.strip() else None
             inner = _SLOT_THEN_VALUE.fullmatch(value.strip())
-            return (name, _slot_name(inner[1]), inner[2]) if inner and self._is_domain(name) else None
+            return (name, _slot_name(inner[1]), inner[2]) if inner and (alone or self._is_domain(name)) else None
         first = re.match(r"[A-Za-z]\w*+", text)
-        if first is None or not self._is_domain(first[0].partition("_")[0]):
+        if first is None or not (alone or self._is_domain(first[0].partition("_")[0])):
             return None
         rest = text[first.end() :]
         domain, _, slot = first[0].partition("_") if rest[:1].isspace() else (first[0], "", "")
