@@ -30,6 +30,7 @@ COMMANDS = (
     ("sgd", "score hotels/gold.json hotels/predicted.json --schema hotels/schema.json --run", ""),
     ("tasks", "tasks score town/gold.json town/terse.json -m all --run", ""),
     ("trials", "tasks score tau.json --run", ""),
+    ("logs", "tasks score desk-1.jsonl --run", ""),
     ("faults", "users faults tau.json --run", ""),
     ("lab", _TALK, ""),
     ("users", "users score talks/gcdf1 -m all --run", _TALK),

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Made the logs beside it, with real versions of inspect_ai and its mock model; run in an environment that has one.
 
     python -m venv /tmp/inspect && /tmp/inspect/bin/pip install inspect_ai==0.3.200

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Made ``spans.jsonl`` beside it, with opentelemetry-sdk 1.45.2 and opentelemetry-exporter-otlp-json-file 0.66b1.
 
 Three conversations of an agent with a tool, after the semantic conventions for generative AI: one with content, whose

@@ -91,8 +91,8 @@ def test_a_log_without_any_verdict_says_so_and_still_counts_turns(tmp_path: Path
 def test_tokens_and_costs_are_means_of_those_that_say_them(tmp_path: Path) -> None:
     records = [{"id": "a", "cost": 1.0, "tokens": 10}, {"id": "b", "cost": 3.0}]
     [run] = score_results([log(tmp_path, *records)]).runs
-    assert (run["Cost"].value, run["Tokens"].value) == (2.0, 10.0)
-    assert run.details["conversations"]["Tokens"] == 1
+    assert (run["Cost"].value, run["ModelTokens"].value) == (2.0, 10.0)
+    assert run.details["conversations"]["ModelTokens"] == 1
 
 
 def test_native_conversations_are_judged_by_their_success() -> None:

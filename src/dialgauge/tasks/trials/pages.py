@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dialgauge.runs import Run
 
-_COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "Tokens")
+_COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "ModelTokens")
 #: Scores of a log that the list of its conversations has room for.
 _MOST_SCORES = 4
 #: Tasks that a table of the page of a run lists.

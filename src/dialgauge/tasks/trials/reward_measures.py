@@ -18,7 +18,7 @@ from dialgauge.tasks.trials.trial_measures import REWARD
 FAMILY = "trials"
 MEAN_REWARD, COST, TURNS, TOOL_CALLS = "Reward", "Cost", "Turns", "ToolCalls"
 #: Of logs in general: the mean of a score, the share of a label, and tokens.
-SCORE, LABEL, TOKENS = "Score", "Label", "Tokens"
+SCORE, LABEL, TOKENS = "Score", "Label", "ModelTokens"
 _IS = "="
 _SIDES = ("both", "agent", "user")
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
@@ -231,7 +231,7 @@ CARDS: tuple[Card[Any], ...] = (
         partial(_count, "calls"), unit="calls", obstacle=_no_count,
     ),
     _card(
-        TOKENS, "tokens", "Tokens per conversation, read and written, as the log counts them.",
+        TOKENS, "model tokens", "Tokens per conversation, read and written, as the log counts them.",
         "tokens / conversations that say it", _tokens, unit="tokens", upper=math.inf, higher_is_better=False,
         obstacle=_no_tokens,
     ),

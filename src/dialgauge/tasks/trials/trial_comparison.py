@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PASS_1 = f"{PASS}^1"
 SETTLING = "settling"
 #: Measures that are compared where nobody names any begin with these.
-_HEADLINES = (f"{PASS}^", "Reward", "Score[", "Label[", "Cost", "Tokens", "Turns")
+_HEADLINES = (f"{PASS}^", "Reward", "Score[", "Label[", "Cost", "ModelTokens", "Turns")
 #: How many tasks are named that only one file has.
 _NAMED = 10
 
