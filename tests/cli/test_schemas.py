@@ -7,6 +7,7 @@ import inspect
 import io
 import json
 import shlex
+import shutil
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import dialgauge as package
 from dialgauge.cli import COMMANDS, main
 from dialgauge.dialogue import Task
 from dialgauge.schemas import schema_id, schema_names, schema_text
-from support.agent_results import tau_file
+from dialgauge.tasks import write_scripted_log
+from dialgauge.worlds.tools import load_tool_domain
+from support.agent_results import desk_tasks, tau_file
 from support.commands import dialgauge
 from support.published import assert_published
 from support.talks import mishear, talk
@@ -45,6 +48,8 @@ CALLS = {
         "tasks score town/gold.json mine.json --resamples 50",
         "tasks score town/gold.json mine.json --resamples 0 --by domain -m all",
     ),
+    "tasks-audit": ("tasks audit tau.json", "tasks audit --domain depot", "tasks audit scripted.json --domain depot"),
+    "tasks-regrade": ("tasks score scripted.json --tasks desk.json --domain depot",),
     "tasks-trials": ("tasks score tau.json --resamples 50",),
     "users-score": (
         "users score talks.json --resamples 50",
@@ -55,6 +60,7 @@ CALLS = {
     "users-find": ("users find talks.json", "users find talks.json --behaviour unmatched --min-repeats 9"),
     "users-faults": ("users faults tau.json --resamples 50",),
     "lab-run": ("lab run -n 4 --resamples 50", "lab run -n 4 --resamples 0 --trials 2 --channel drop=0.5"),
+    "lab-call": ("lab call calls.json --domain depot",),
     "lab-goals": ("lab goals -n 4",),
     "lab-study": ("lab study -n 4 --errors drop --rates 0.5 --resamples 5",),
     "lab-blame": ("lab blame LAB", "lab blame LAB --limit 0"),
@@ -72,6 +78,7 @@ CALLS = {
         "data check gold.jsonl",
         "data check gold.jsonl broken.json",
         "data check good.jsonl --gold gold.jsonl",
+        "data check tau.json domain",
     ),
     "data-convert": ("data convert gold.jsonl converted.jsonl --to native --force",),
     "data-formats": ("data formats",),
@@ -131,6 +138,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     (folder / "dialgauge.toml").write_text('[defaults]\nstore = "runs"\n[lab.run]\nexchanges = 20\n')
     tiny_release(folder / "babi")
     _one_call(folder / "calls")
+    desk_tasks(folder / "desk.json")
+    depot = load_tool_domain("depot")
+    write_scripted_log(depot, folder / "desk.json", "wrong", folder / "scripted.json", trials=2)
+    (folder / "calls.json").write_text('[{"name": "pay_duty", "arguments": {"parcel_id": "P-1004"}}, {"name": "x"}]')
+    shutil.copytree(depot.folder, folder / "domain")
     with chdir(folder):
         told = silently("score", "gold.jsonl", "good.jsonl", "bad.jsonl", "--run", "--resamples", "20")
         ids = [line.split()[3] for line in told.splitlines() if line.startswith("stored as run")]
