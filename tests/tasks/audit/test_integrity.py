@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -21,6 +22,7 @@ LOGS = (
 )
 
 
+@cache
 def shared_log(data: Path, name: str) -> tuple[AgentLog, Sequence[ToolTask] | None]:
     log = read_agent_log(data / "tau" / f"{name}.json.gz")
     return log, load_tool_domain("airline", root=data).tasks if log.benchmark == "tau" else None

@@ -25,7 +25,7 @@ def scripted(data: Path, script: str, folder: Path, name: str = "tasks") -> LogA
     return audit
 
 
-@pytest.mark.parametrize("name", ["tasks", "tasks_verified"])
+@pytest.mark.parametrize("name", ["tasks", pytest.param("tasks_verified", marks=pytest.mark.soak)])
 def test_in_the_shop_gold_passes_and_nothing_and_wrong_do_not(name: str, shared_data: Path, tmp_path: Path) -> None:
     passed = {}
     for script in SCRIPTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -203,23 +203,18 @@ class _Given:
 
     def __init__(self, task: ToolTask, domain: ToolDomain, records: _Records) -> None:
         self._instruction = task.instruction.lower() + "\n" + "\n".join(map(str, task.knows.values())).lower()
-        self._users: Mapping[str, Any] = domain.records.get("users") or {}
-        named = self._users if task.user is None else {task.user: self._users.get(task.user) or {}}
-        self._named = {name for name, user in named.items() if self._names(name, user)}
-        self.identified = bool(self._named) if self._users else None
+        named = records.users if task.user is None else [each for each in records.users if each.id == task.user]
+        self._named = {user.id for user in named if self._names(user)}
+        self.identified = bool(self._named) if records.users else None
         self._whose = {task.user} if task.user is not None else self._named | set(_owners(task, domain))
         self._records = records
 
-    def _names(self, name: str, user: Mapping[str, Any]) -> bool:
+    def _names(self, user: _User) -> bool:
         """Whether the instruction has the user's id, email, or full name and zip."""
         told = self._instruction
-        if name.lower() in told or str(user.get("email") or "\0").lower() in told:
+        if user.id.lower() in told or (user.email and user.email in told):
             return True
-        full, address = user.get("name"), user.get("address")
-        if not isinstance(full, Mapping) or not isinstance(address, Mapping):
-            return False
-        words = f"{full.get('first_name')} {full.get('last_name')}".lower()
-        return words in told and str(address.get("zip") or "\0").lower() in told
+        return bool(user.name and user.zip) and user.name in told and user.zip in told
 
     def has(self, text: str, world: World) -> bool:
         """Whether a text was told to the user, or stands in a record that is theirs or nobody's."""
@@ -237,10 +232,20 @@ class _Given:
         return texts
 
 
+class _User(NamedTuple):
+    """How a user can be named, in small letters but for the id."""
+
+    id: str
+    email: str
+    name: str
+    zip: str
+
+
 class _Records:
     """The texts in a domain's records: by user, and those in tables that belong to nobody."""
 
     def __init__(self, domain: ToolDomain) -> None:
+        self.users = [_user(name, user) for name, user in (domain.records.get("users") or {}).items()]
         self.owned: dict[str, set[str]] = {}
         self.shared: set[str] = set()
         for name, table in domain.records.items():
@@ -251,6 +256,13 @@ class _Records:
             for key, owner in owners.items():
                 if owner is not None:
                     self.owned.setdefault(owner, set()).update((key, *_all_texts(rows[key])))
+
+
+def _user(name: str, record: Mapping[str, Any]) -> _User:
+    full, address = record.get("name"), record.get("address")
+    words = [str(full.get(key) or "") for key in ("first_name", "last_name")] if isinstance(full, Mapping) else []
+    code = str(address.get("zip") or "") if isinstance(address, Mapping) else ""
+    return _User(name, str(record.get("email") or "").lower(), " ".join(words).lower(), code.lower())
 
 
 def _whose(table: str, key: str, record: Any) -> str | None:

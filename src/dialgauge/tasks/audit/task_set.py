@@ -61,12 +61,16 @@ def audit_task_set(
             f"{world.benchmark}: they were made for another world; leave out --domain for what their texts say",
             file=str(tasks) if tasks else None,
         )
-    return audit_tasks(chosen, world)
+    known = logs[0].facts if logs else ()
+    same = [facts.id for facts in known] == [task.id for task in chosen]
+    return audit_tasks(chosen, world, known if same else None)
 
 
-def audit_tasks(tasks: Sequence[ToolTask], domain: ToolDomain | None) -> TaskSetAudit:
-    """Audit tasks, in the world of a domain or by their texts alone."""
-    facts = tuple(task_facts(tasks, domain))
+def audit_tasks(
+    tasks: Sequence[ToolTask], domain: ToolDomain | None, known: Sequence[TaskFacts] | None = None
+) -> TaskSetAudit:
+    """Audit tasks, in the world of a domain or by their texts alone; ``known`` are their facts, where there are any."""
+    facts = tuple(task_facts(tasks, domain) if known is None else known)
     return TaskSetAudit(
         domain=domain.name if domain else None,
         facts=facts,
