@@ -14,18 +14,25 @@ _NAMED = 5
 def integrity_sentences(name: str, integrity: Integrity) -> list[str]:
     """One sentence where all is well; more where conversations do not belong to their tasks."""
     counts, total = integrity.counts, len(integrity.filings)
-    told = [f"{counts['belongs']:,} of {counted(total, 'conversation')} belong to their tasks"]
+    if counts["unknown"] == total:
+        told = (
+            "it cannot be told whether conversations belong to their tasks: no call names a user or an order of one, "
+        )
+        return [f"{name}: {told}and no expected actions are stored.", *_twice(name, integrity)]
+    parts = [f"{counts['belongs']:,} of {counted(total, 'conversation')} belong to their tasks"]
     if counts["unknown"]:
-        told.append(f"{counts['unknown']:,} cannot be told")
+        parts.append(f"{counts['unknown']:,} cannot be told")
     foreign = counts["foreign"]
-    told.append(f"{foreign:,} {'is' if foreign == 1 else 'are'} foreign" if foreign else "none is foreign")
-    sentences = [f"{name}: {', '.join(told)}.{_reach(integrity)}"]
+    parts.append(f"{foreign:,} {'is' if foreign == 1 else 'are'} foreign" if foreign else "none is foreign")
+    sentences = [f"{name}: {', '.join(parts)}.{_reach(integrity)}"]
     if integrity.foreign:
         sentences += _foreign_sentences(name, integrity)
-    if integrity.identical:
-        groups = "; ".join(", ".join(group) for group in integrity.identical[:_NAMED])
-        sentences.append(f"{name}: conversations that are word for word the same: {groups}.")
-    return sentences
+    return [*sentences, *_twice(name, integrity)]
+
+
+def _twice(name: str, integrity: Integrity) -> list[str]:
+    groups = "; ".join(", ".join(group) for group in integrity.identical[:_NAMED])
+    return [f"{name}: conversations that are word for word the same: {groups}."] if groups else []
 
 
 def _reach(integrity: Integrity) -> str:
