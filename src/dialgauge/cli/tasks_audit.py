@@ -22,7 +22,7 @@ def audit(
     results: Annotated[
         list[str] | None,
         Argument(
-            metavar="[RESULTS]...", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
+            metavar="[RESULTS...]", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
         ),
     ] = None,
     domain: Annotated[
