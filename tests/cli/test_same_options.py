@@ -53,6 +53,7 @@ WORDED = {
     "--database": "what it is needed for, and its default",
     "--dialogues": "dialogues per what",
     "--dialogue": "what is done with the dialogue: shown, annotated, included; bAbI's have numbers, no ids",
+    "--domain": "a service of a goal, or a tool domain and its default",
     "--force": "what would be replaced",
     "--fresh": "what is computed again",
     "--from": "repeatable where several systems are shown",

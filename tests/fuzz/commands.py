@@ -36,6 +36,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users figures": ("talks.json",),
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
     "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
+    "tasks audit": ("--domain", "depot"),
+    "lab call": ("calls.json", "--domain", "depot"),
     "lab run": ("-n", "2", "--resamples", "0", "--store", "new"),
     "lab goals": ("-n", "2"),
     "lab chat": (),
@@ -210,6 +212,7 @@ def sandbox() -> Path:
     for name, example in examples.items():
         (folder / f"{name}.json").write_bytes(EXAMPLES[example])
     (folder / "log.jsonl").write_bytes(EXAMPLES["chat-log"])
+    (folder / "calls.json").write_text('[{"name": "track_parcel", "arguments": {"parcel_id": "P-1001"}}]')
     (folder / "profile.yaml").write_text("name: mine\nrules: [{drop: [unknown]}]\n")
     (folder / "world.yaml").write_text("base: restaurant\nprices: [cheap, dear]\n")
     (folder / "channel.yaml").write_text("user:\n  '*': {drop: 0.5}\n")

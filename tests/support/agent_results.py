@@ -75,3 +75,26 @@ def tau2_file(
     }
     path.write_text(json.dumps(content))
     return path
+
+
+def desk_tasks(path: Path, **changed: str) -> Path:
+    """Tasks for the depot's help desk as tau2-bench writes them; ``changed`` are other instructions, by task."""
+    gold = {
+        "window": [("choose_window", {"parcel_id": "P-1001", "day": "wednesday", "hours": "08:00-12:00"})],
+        "duty": [("track_parcel", {"parcel_id": "P-1004"}), ("pay_duty", {"parcel_id": "P-1004"})],
+        "nothing": [("track_parcel", {"parcel_id": "P-1002"})],
+    }
+    tasks = [
+        {
+            "id": name,
+            "user_scenario": {"instructions": {"reason_for_call": changed.get(name, f"Your wish is {name}.")}},
+            "evaluation_criteria": {
+                "actions": [{"name": tool, "arguments": arguments} for tool, arguments in calls],
+                "communicate_info": ["22.4"] if name == "duty" else [],
+                "reward_basis": ["DB", "COMMUNICATE"],
+            },
+        }
+        for name, calls in gold.items()
+    ]
+    path.write_text(json.dumps(tasks))
+    return path

@@ -1,15 +1,20 @@
-"""``dialgauge data check`` of a folder with tools: what there is and what is wrong, without running its code."""
+"""What ``dialgauge data check`` says of tool domains and of agents' logs.
+
+Of a folder with tools: what there is and what is wrong, without running its code. Of a log: whether its conversations
+belong to the tasks that they are filed under.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.cli.screen import out
 
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools import DomainReport
+    from dialgauge.data import Report
+    from dialgauge.worlds.tools import DomainReport, Integrity
 
 
 def domain_reports(sources: Sequence[str]) -> tuple[list[DomainReport], list[str]]:
@@ -42,3 +47,28 @@ def show_domain(report: DomainReport) -> None:
     if report.code:
         out.print(report.code)
     out.print(f"{report.folder}: {'sound' if report.sound else 'not sound'}.")
+
+
+def log_integrity(report: Report) -> dict[str, Integrity]:
+    """The check of each log of agents among the files that were read."""
+    checked = {}
+    for group in report.groups:
+        for file in group.files if group.format in ("tau", "tau2") else ():
+            from dialgauge.data import data_folder
+            from dialgauge.worlds.tools import check_log
+
+            integrity = check_log(file.file, data_folder().root)
+            if integrity is not None:
+                checked[file.file] = integrity
+    return checked
+
+
+def show_integrity(checked: Mapping[str, Integrity]) -> None:
+    """Whether logs are what they say, on the screen."""
+    from dialgauge.tasks import integrity_sentences
+
+    for file, integrity in checked.items():
+        for sentence in integrity_sentences(Path(file).name, integrity):
+            out.print(sentence)
+    if checked:
+        out.print()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dialgauge.cli.checked_domains import domain_reports, show_domain
+from dialgauge.cli.checked_domains import domain_reports, log_integrity, show_domain, show_integrity
 from dialgauge.cli.choices import DATASETS, FORMATS, WRITABLE_FORMATS
 from dialgauge.cli.common import (
     FormatOption,
@@ -24,7 +24,7 @@ from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.data import Report, TransferProgress, Watcher
-    from dialgauge.worlds.tools import DomainReport
+    from dialgauge.worlds.tools import DomainReport, Integrity
 
 app = application("Inspect and convert dialogue files, and download datasets.")
 
@@ -62,12 +62,14 @@ def check(
         report = look(
             source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
         )
-    _write_check(output.json, report, domains)
+    checked = log_integrity(report)
+    _write_check(output.json, report, domains, checked)
     if output.on_screen:
         for domain in domains:
             show_domain(domain)
             out.print()
-    unsound = not all(domain.sound for domain in domains)
+        show_integrity(checked)
+    unsound = not all(domain.sound for domain in domains) or any(each.foreign for each in checked.values())
     if not source:
         raise SystemExit(int(unsound))
     if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
@@ -80,6 +82,8 @@ def check(
         for item in show(report):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
+        if foreign := sum(len(each.foreign) for each in checked.values()):
+            out.print(f"But {counted(foreign, 'conversation')} not of the task under which the file has it (above).")
     raise SystemExit(report.exit_code or int(unsound))
 
 
@@ -269,11 +273,17 @@ def _transfer_progress() -> Iterator[Watcher]:
         yield watch
 
 
-def _write_check(path: Path | None, report: Report, domains: Sequence[DomainReport]) -> None:
+def _write_check(
+    path: Path | None, report: Report, domains: Sequence[DomainReport], checked: Mapping[str, Integrity]
+) -> None:
     if path is not None:
         import msgspec
 
-        write_document(path, "data-check", {**msgspec.to_builtins(report), "domains": msgspec.to_builtins(domains)})
+        from dialgauge.tasks import integrity_document
+
+        integrity = [{"file": file, **integrity_document(each)} for file, each in checked.items()]
+        content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
+        write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
 
 
 def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:

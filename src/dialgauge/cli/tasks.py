@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dialgauge.cli.choices import measures_of
+from dialgauge.cli import tasks_audit
+from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
     FromOption,
     FromRunsOption,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 app = application(
     "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
 )
+
+tasks_audit.register(app)
 
 DatabaseFolder = Annotated[
     Path | None,
@@ -133,6 +136,25 @@ def score(
             "'domains', 'richness', 'all'.",
         ),
     ] = None,
+    tasks: Annotated[
+        Path | None,
+        Option(
+            "--tasks",
+            metavar="FILE",
+            not_with=("--from", "--measures", "--by", "--worst", "--run"),
+            help="Grade agent results again under another version of their tasks, and show what flips.",
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            known=names_of("worlds.tools", "installed_domains", closed=False),
+            needs="--tasks",
+            help="Tool domain for --tasks. Default: airline or retail, where the log is theirs.",
+        ),
+    ] = None,
     by: Annotated[
         Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
     ] = None,
@@ -155,6 +177,8 @@ def score(
     """
     from dialgauge.tasks import TaskRuns, TrialRuns, coverage_sentences, score_results, score_tasks
 
+    if tasks is not None:
+        return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"))
     where = placement.place
     elsewhere: dict[str, Any] = {

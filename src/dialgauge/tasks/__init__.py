@@ -6,6 +6,19 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.tasks.audit.audit_views import (
+        audit_document,
+        log_tables,
+        regrading_sentences,
+        regrading_table,
+        task_set_tables,
+    )
+    from dialgauge.tasks.audit.integrity_words import integrity_document, integrity_sentences
+    from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs, same_logs
+    from dialgauge.tasks.audit.regrading import Regrading, regrade
+    from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
+    from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
+    from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
@@ -62,6 +75,7 @@ __all__ = [
     "REASONS",
     "REASON_GROUPS",
     "RULES",
+    "SCRIPTS",
     "TOLD_IN_VAIN",
     "CompatVerdict",
     "Conduct",
@@ -71,22 +85,31 @@ __all__ = [
     "GoldTasks",
     "JudgedConversation",
     "JudgedConversations",
+    "LogAudit",
     "PublishedRow",
     "References",
+    "Regrading",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
+    "TaskFacts",
     "TaskFailure",
     "TaskOptions",
     "TaskOutcome",
     "TaskPredictions",
     "TaskRuns",
+    "TaskSetAudit",
     "TaskState",
     "TaskTurn",
     "TrialRuns",
     "active_domains",
     "are_results",
     "as_system",
+    "audit_document",
+    "audit_log",
+    "audit_logs",
+    "audit_task_set",
+    "audit_tasks",
     "bleu_of",
     "bleu_signature",
     "classed",
@@ -99,9 +122,12 @@ __all__ = [
     "fitting_rows",
     "frequent_reasons",
     "human_responses",
+    "integrity_document",
+    "integrity_sentences",
     "judge_grounded",
     "judge_mwzeval",
     "judge_outcomes",
+    "log_tables",
     "mentions",
     "outcome_explanation",
     "outcome_frames",
@@ -119,7 +145,11 @@ __all__ = [
     "reason_texts",
     "reasons_table",
     "refuse_unreadable",
+    "regrade",
+    "regrading_sentences",
+    "regrading_table",
     "richness",
+    "same_logs",
     "score_attempts",
     "score_outcomes",
     "score_results",
@@ -127,12 +157,15 @@ __all__ = [
     "score_tasks",
     "settling",
     "surface",
+    "task_facts",
     "task_measures",
+    "task_set_tables",
     "trial_tables",
     "uneven_trials",
     "warnings",
     "words",
     "worst_dialogues",
+    "write_scripted_log",
 ]
 
 if not TYPE_CHECKING:

@@ -183,7 +183,7 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path, capsys: pyt
     assert "pass^4" in run.scores and "pass^5" not in run.scores
     assert run.details["pass_1_if_missing"] == pytest.approx({"all_failed": 0.735, "all_passed": 0.735})
     [named] = score_results([path], measures=["pass^5"], resamples=0).runs
-    assert "pass^5 on 1" in coverage_sentences([named])[1]
+    assert any("pass^5 on 1" in sentence for sentence in coverage_sentences([named]))
 
 
 def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
@@ -261,7 +261,8 @@ def test_a_converted_file_gives_the_same_scores(tmp_path: Path, capsys: pytest.C
     assert dialgauge(capsys, "data", "convert", path, tmp_path / "r.jsonl", "--to", "native").code == 0
     [one], [other] = score_results([path], resamples=20).runs, score_results([tmp_path / "r.jsonl"], resamples=20).runs
     assert one.scores == other.scores
-    assert one.details == other.details
+    details = [run.details | {"integrity": None} for run in (one, other)]  # which takes the log as it was written
+    assert details[0] == details[1]
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.jsonl")
     assert (done.code, done.out.splitlines()[0][:34]) == (1, "r: INCOMPLETE: 3 of 4 conversation")
 

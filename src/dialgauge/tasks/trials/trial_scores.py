@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from msgspec import structs
 
+from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
@@ -50,6 +52,7 @@ from dialgauge.tasks.trials.reward_measures import (
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
 from dialgauge.tasks.trials.verdicts import reported_number
 from dialgauge.text import Note, counted, times
+from dialgauge.worlds.tools import Integrity, check_log
 
 if TYPE_CHECKING:
     import polars
@@ -89,6 +92,7 @@ def score_results(
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
             dialogues, plan, reading = _read(source)
+            integrity, obstacle = _checked(source)
             run = score_attempts(
                 dialogues,
                 name,
@@ -97,7 +101,8 @@ def score_results(
                 resamples=resamples,
                 seed=seed,
                 plan=plan,
-                reading=reading,
+                integrity=integrity,
+                notes=[*([Note("integrity", obstacle)] if obstacle else []), *_reading_notes(reading)],
             )
             runs.append(run)
             advance(1)
@@ -116,6 +121,14 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Ma
     return corpus.dialogues, {}, corpus.notes.counts
 
 
+def _checked(source: str | Path) -> tuple[Integrity | None, str]:
+    """Whether the conversations belong to their tasks, or why that cannot be told; neither for other formats."""
+    try:
+        return check_log(source, data_folder().root), ""
+    except DialgaugeError as error:
+        return None, f"it could not be checked whether conversations belong to their tasks ({error.message})"
+
+
 def score_attempts(
     dialogues: Iterable[Dialogue],
     name: str,
@@ -125,19 +138,22 @@ def score_attempts(
     resamples: int = 1000,
     seed: int = 0,
     plan: Mapping[str, str] | None = None,
-    reading: Mapping[str, int] | None = None,
+    integrity: Integrity | None = None,
+    notes: Sequence[Note] = (),
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
 
-    ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``), ``reading``
-    what was left out when they were read, with how often.
+    ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``), ``notes``
+    what is to be told first. Where ``integrity`` says that too many do not belong to their tasks, nothing is computed
+    that goes by task.
     """
     files = list(inputs)
     try:
         attempts = Attempts(dialogues, plan)
     except DialgaugeError as error:
         raise error.at(file=files[0][1] if files else None) from error
-    scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None)
+    per_task = integrity is None or integrity.per_task_stands
+    scores = _scores(attempts, measures, Resampling(resamples, seed) if resamples else None, per_task=per_task)
     evidence = TrialEvidence(attempts)
     summed = [parse_measure(score) for score in scores.scores if score.startswith(NOISE)]
     ids = [attempt.id for attempt in attempts.attempts]
@@ -176,11 +192,12 @@ def score_attempts(
             "pass_1_on_these_tasks": _on_these_tasks(attempts, scores, evidence),
             "amounts": _amounts(scores),
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
+            "integrity": None if integrity is None else msgspec.to_builtins(integrity),
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*_notes(attempts, scores), *_reading_notes(reading or {})],
+        notes=[*notes, *_notes(attempts, scores)],
     )
 
 
@@ -350,10 +367,12 @@ def _unknown_plan(attempts: Attempts) -> list[str]:
     return [f"the file does not say how many tasks and trials were planned: taken to be the tasks it has, with {most}"]
 
 
-def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) -> Scores:
+def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *, per_task: bool) -> Scores:
     evidence = TrialEvidence(attempts)
     usual = _usual_of_log if attempts.is_log else _usual
     asked = _asked(names) if names else usual(evidence, min(attempts.most_scored, attempts.trials))
+    if not per_task:
+        asked, how = _without_tasks(asked, bool(names)), None  # intervals resample tasks
     if not attempts.attempts:
         asked = []  # whatever was asked for: that there is nothing is told, with how much there should be
     left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
@@ -374,6 +393,21 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None) ->
         return scores
     [made] = intervals([(evidence.by_task(), possible)], how)
     return scores.with_intervals(without_noise(possible, made), how)
+
+
+def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:
+    """Those measures that do not look at which trials are of one task; an error where another was named."""
+    by_task = [
+        measure
+        for measure in asked
+        if str(measure).startswith((FLIPS, NOISE, f"{PASS}^")) and str(measure) != f"{PASS}^1"
+    ]
+    if by_task and named:
+        raise DialgaugeError(
+            f"{by_task[0]} cannot be computed: it goes by task, and too many conversations of this file do not belong "
+            "to the task they are filed under ('dialgauge tasks audit' shows which)"
+        )
+    return [measure for measure in asked if measure not in by_task]
 
 
 def _counted(scores: Scores) -> Scores:

@@ -9,10 +9,12 @@ import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
+from dialgauge.tasks.audit.integrity_words import integrity_sentences
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
+from dialgauge.worlds.tools import Integrity
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -79,6 +81,8 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     sentences = []
     for run in runs:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
+        if (checked := run.details.get("integrity")) is not None:
+            sentences += integrity_sentences(run.name, msgspec.convert(checked, Integrity))
         if not run.coverage.complete:
             present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
             told = f"{run.name}: {present}."
@@ -331,6 +335,7 @@ def _coverage(run: Run) -> dict[str, Any]:
     kept = ("sentence", "planned", "begun", "finished", "infrastructure", "not_judged", "pass_1_if_missing")
     return {
         "complete": run.coverage.complete,
+        "integrity": run.details.get("integrity"),
         **{key: run.details[key] for key in kept},
         "domains": run.details.get("domains", {}),
         "pass_tasks": run.details.get("pass_tasks", {}),

@@ -13,6 +13,15 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.tools.arithmetic import calculated
+    from dialgauge.worlds.tools.integrity import (
+        MOST_FOREIGN,
+        Filing,
+        Integrity,
+        check_integrity,
+        check_log,
+        log_domain,
+        tasks_of_log,
+    )
     from dialgauge.worlds.tools.isolation import Limits
     from dialgauge.worlds.tools.loading import (
         OUR_DOMAINS,
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
         json_tasks,
         read_calls,
         read_tool_tasks,
+        tau2_entries,
     )
     from dialgauge.worlds.tools.tool import Tool
     from dialgauge.worlds.tools.tool_domain import ToolDomain
@@ -40,6 +50,7 @@ if TYPE_CHECKING:
     from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
 
 __all__ = [
+    "MOST_FOREIGN",
     "OUR_DOMAINS",
     "AgentText",
     "AsGiven",
@@ -47,7 +58,9 @@ __all__ = [
     "Changes",
     "Conduct",
     "DomainReport",
+    "Filing",
     "GoldCall",
+    "Integrity",
     "Limits",
     "RecordedCall",
     "Replay",
@@ -61,6 +74,8 @@ __all__ = [
     "World",
     "calculated",
     "canonical",
+    "check_integrity",
+    "check_log",
     "check_tool_domain",
     "domain_folder",
     "ends",
@@ -74,11 +89,14 @@ __all__ = [
     "json_tasks",
     "judge",
     "load_tool_domain",
+    "log_domain",
     "read_calls",
     "read_tool_tasks",
     "replay",
     "same_but_for_order",
     "same_changes",
+    "tasks_of_log",
+    "tau2_entries",
     "writes",
 ]
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -55,6 +55,8 @@ class ToolDomainFile(Records, frozen=True, forbid_unknown_fields=True, kw_only=T
     tools: str = ""
     compare: Comparison = "by-value"
     prose: tuple[str, ...] = ()
+    #: Whose logs can be replayed here; empty: anybody's.
+    benchmark: Literal["", "tau", "tau2"] = ""
     #: For records that do not ship: places below the data folder, and how to get them.
     elsewhere: tuple[Records, ...] = ()
     get: str = ""
@@ -124,6 +126,7 @@ def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None
         policy=file_bytes(where / records.policy).decode("utf-8", "replace") if records.policy else "",
         compare=declared.compare,
         prose=frozenset(declared.prose),
+        benchmark=declared.benchmark,
         ours=ours,
     )
 

@@ -125,6 +125,14 @@ def json_tasks(entries: Any, path: Path) -> list[ToolTask]:
     ]
 
 
+def tau2_entries(path: Path) -> list[dict[str, Any]]:
+    """The tasks of a file of τ²-bench as they stand there."""
+    entries = json_value(file_bytes(path), path)
+    if not isinstance(entries, list) or not all("evaluation_criteria" in entry for entry in entries):
+        raise DialgaugeError("it is not a list of τ²-bench's tasks", file=str(path))
+    return entries
+
+
 def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
     """A task as τ²-bench writes it."""
     name = str(entry.get("id", "?"))

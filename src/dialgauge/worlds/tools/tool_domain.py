@@ -30,6 +30,8 @@ class ToolDomain(Struct, frozen=True, kw_only=True):
     compare: Comparison = "by-value"
     #: Tools whose results are sentences: a replay does not compare their wording.
     prose: frozenset[str] = frozenset()
+    #: Whose logs can be replayed here; empty: anybody's.
+    benchmark: str = ""
     #: Came with dialgauge: its tools are bounded by themselves, and run in this process.
     ours: bool = False
 

@@ -39,9 +39,12 @@ class AgentText(Struct, frozen=True):
 
 
 class Conduct(Struct, frozen=True, kw_only=True):
-    """What a verdict rests on: the world afterwards, what was said, the calls made, whether it came to an end."""
+    """What a verdict rests on: the world afterwards, what was said, the calls made, whether it came to an end.
 
-    world: World
+    Without a world (None) everything about the data stays open.
+    """
+
+    world: World | None
     said: Sequence[AgentText] = ()
     calls: Sequence[ToolCall] = ()
     finished: bool = True
@@ -77,8 +80,9 @@ def _own(task: ToolTask, conduct: Conduct) -> Verdict:
     if outputs:
         parts[OUTPUTS] = all(outputs.values())
     if task.assertions:
-        parts[ASSERT] = all(conduct.world.holds(name) for name in task.assertions)
-    reward = float(all(parts.values()))
+        world = conduct.world
+        parts[ASSERT] = None if world is None else all(world.holds(name) for name in task.assertions)
+    reward = _product(parts.values())
     return Verdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
@@ -86,7 +90,7 @@ def _tau(task: ToolTask, conduct: Conduct) -> Verdict:
     same, order_only = _data_match(task, conduct.world)
     outputs = {output: _occurs(output, conduct.said, beside_calls=False) for output in task.outputs}
     parts: dict[str, bool | None] = {DB: same, COMMUNICATE: all(outputs.values())}
-    reward = float(conduct.finished and all(parts.values()))
+    reward = _product(parts.values()) if conduct.finished else 0.0
     return Verdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
@@ -114,8 +118,10 @@ def _product(parts: Iterable[bool | None]) -> float | None:
     return 0.0 if False in known else None if None in known else 1.0
 
 
-def _data_match(task: ToolTask, world: World) -> tuple[bool, bool]:
+def _data_match(task: ToolTask, world: World | None) -> tuple[bool | None, bool]:
     """Whether the data are those of a target, and if not, whether only the order of lists is wrong."""
+    if world is None:
+        return None, False
     domain, changes = world.domain, world.changes()
     targets = [domain.target(task, gold).changes() for gold in task.golds]
     if any(same_changes(changes, target, domain.compare) for target in targets):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -13,7 +12,7 @@ from msgspec import Struct
 from dialgauge.errors import nearest
 from dialgauge.worlds.tools.isolation import Limits, NoAnswer, answer_of
 from dialgauge.worlds.tools.marking import ToolError
-from dialgauge.worlds.tools.tables import Changes, changes_in, same_changes
+from dialgauge.worlds.tools.tables import Changes, changes_in, copied, same_changes
 from dialgauge.worlds.tools.tool import Side, Tool
 
 if TYPE_CHECKING:
@@ -105,21 +104,12 @@ class World:
         function = tool.function
         if function is None:
             return CallOutcome(ERROR, reason=f"the code of {tool.name} was not loaded")
-        return self._outcome(lambda: function(self.data, **arguments), deepcopy_of=arguments, function=function)
+        # A record must share nothing with what was given, nor a result with a record.
+        return self._outcome(lambda: copied(function(self.data, **copied(arguments))))
 
-    def _outcome(
-        self,
-        work: Callable[[], Any],
-        *,
-        deepcopy_of: Mapping[str, Any] | None = None,
-        function: Callable[..., Any] | None = None,
-    ) -> CallOutcome:
+    def _outcome(self, work: Callable[[], Any]) -> CallOutcome:
         if self.domain.ours:
-            # Our own tools are bounded by themselves; a record must share nothing with what was given or is told.
-            if function is not None:
-                copied = deepcopy(dict(deepcopy_of or {}))
-                return _attempt(lambda: deepcopy(function(self.data, **copied)))
-            return _attempt(work)
+            return _attempt(work)  # our own tools are bounded by themselves
         before = json.dumps(self.data)
 
         def in_the_child() -> bytes:

@@ -1,0 +1,113 @@
+"""``dialgauge tasks audit``: is this log what it says, do its verdicts replay, were its tasks fair?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.choices import names_of
+from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.screen import err, out, progress_bar
+
+
+def register(app: CommandGroup) -> None:
+    """Add the command to ``dialgauge tasks``."""
+    app.command("audit")(audit)
+
+
+def audit(
+    results: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[RESULTS...]", help="Agent result files (tau-bench, tau2-bench). Default: audit tasks alone."
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            known=names_of("worlds.tools", "installed_domains", closed=False),
+            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+        ),
+    ] = None,
+    tasks: Annotated[
+        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
+    ] = None,
+    limit: LimitOption = 20,
+    *,
+    output: TableOutput,
+) -> int:
+    """Replay recorded calls without any model, and report what a pass rate hides.
+
+    First whether each conversation belongs to its task; then recorded verdicts beside replayed ones, pass^k split by
+    whether anything must change, and tasks that are unfair. The code of a domain's folder runs with your own rights.
+    Exit code: 0 the log is what it says, 1 conversations are foreign to their tasks or verdicts do not replay.
+    """
+    from dialgauge.data import data_folder
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import (
+        audit_document,
+        audit_logs,
+        audit_task_set,
+        integrity_sentences,
+        log_tables,
+        same_logs,
+        task_set_tables,
+    )
+
+    if not results and domain is None and tasks is None:
+        raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")
+    root = data_folder().root
+    named = named_files(results) if results else {}
+    with progress_bar("auditing", len(named)) as advance:
+        logs = audit_logs(named, domain=domain, tasks=tasks, root=root, advance=advance)
+    task_set = audit_task_set(logs, domain=domain, tasks=tasks, root=root)
+    same = same_logs(logs)
+    screen = out if output.on_screen else err
+    for each in logs:
+        for sentence in integrity_sentences(each.name, each.integrity):
+            screen.print(sentence)
+    for names in same:
+        screen.print(f"{' and '.join(names)} are the same log under different names.")
+    if logs:
+        screen.print()
+    about_tasks = task_set_tables(task_set)
+    shown = [table for each in logs for table in log_tables(each, limit or None)]
+    in_file = [table for each in logs for table in log_tables(each)]
+    output.show([*shown, *about_tasks], in_file=[*in_file, *about_tasks])
+    output.document("tasks-audit", audit_document(task_set, logs, same))
+    sound = all(not each.integrity.foreign and not each.differences for each in logs)
+    return 0 if sound else EXIT_INCOMPLETE
+
+
+def grade_again(
+    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: TableOutput
+) -> int:
+    """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
+    import msgspec
+
+    from dialgauge.data import data_folder
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import regrade, regrading_sentences, regrading_table
+
+    if not files:
+        raise DialgaugeError("name the results to grade again: dialgauge tasks score RESULTS --tasks FILE")
+    root = data_folder().root
+    graded = [
+        regrade(source, tasks, name=name, domain=domain, root=root, resamples=resamples, seed=seed)
+        for name, source in named_files(list(files)).items()
+    ]
+    screen = out if output.on_screen else err
+    for each in graded:
+        for sentence in regrading_sentences(each):
+            screen.print(sentence)
+    output.show([regrading_table(each) for each in graded if each.pass_k])
+    output.document("tasks-regrade", {"tasks": str(tasks), "logs": msgspec.to_builtins(graded)})
+    whole = all(not (each.other_instruction or each.missing or each.open) for each in graded)
+    return 0 if whole else EXIT_INCOMPLETE

@@ -1,0 +1,98 @@
+"""What the check of a log's integrity says, in sentences and as JSON: before any number that rests on the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialgauge.text import counted
+from dialgauge.worlds.tools import MOST_FOREIGN, Filing, Integrity
+
+#: How many conversations are named as examples.
+_NAMED = 5
+
+
+def integrity_sentences(name: str, integrity: Integrity) -> list[str]:
+    """One sentence where all is well; more where conversations do not belong to their tasks."""
+    counts, total = integrity.counts, len(integrity.filings)
+    if counts["unknown"] == total:
+        told = (
+            "it cannot be told whether conversations belong to their tasks: no call names a user or an order of one, "
+        )
+        return [f"{name}: {told}and no expected actions are stored.", *_twice(name, integrity)]
+    parts = [f"{counts['belongs']:,} of {counted(total, 'conversation')} belong to their tasks"]
+    if counts["unknown"]:
+        parts.append(f"{counts['unknown']:,} cannot be told")
+    foreign = counts["foreign"]
+    parts.append(f"{foreign:,} {'is' if foreign == 1 else 'are'} foreign" if foreign else "none is foreign")
+    sentences = [f"{name}: {', '.join(parts)}.{_reach(integrity)}"]
+    if integrity.foreign:
+        sentences += _foreign_sentences(name, integrity)
+    return [*sentences, *_twice(name, integrity)]
+
+
+def _twice(name: str, integrity: Integrity) -> list[str]:
+    groups = "; ".join(", ".join(group) for group in integrity.identical[:_NAMED])
+    return [f"{name}: conversations that are word for word the same: {groups}."] if groups else []
+
+
+def _reach(integrity: Integrity) -> str:
+    share = integrity.others_hit
+    if integrity.tasks_from == "majority":
+        return " No task file was at hand: ids that are permuted as a whole would not show."
+    if share is None:
+        return " No call names a user or an order, so only stored actions could tell."
+    return f" Identifiers in the calls fit {100 * share:.1f}% of the other tasks."
+
+
+def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
+    sentences = [f"{name}: {_evidence(filing)}." for filing in integrity.foreign[:_NAMED]]
+    if (others := len(integrity.foreign) - _NAMED) > 0:
+        sentences.append(f"{name}: and {others:,} more.")
+    if mapping := integrity.mapping:
+        shown = ", ".join(f"{conversation} → {task}" for conversation, task in mapping[:_NAMED])
+        more = ", …" if len(mapping) > _NAMED else ""
+        told = f"{name}: {len(mapping):,} of them fit exactly one other task of the file ({shown}{more})"
+        stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
+        sentences.append(f"{told}{stands}. Nothing was moved; --json has the whole mapping.")
+    if not integrity.per_task_stands:
+        sentences.append(
+            f"{name}: more than {100 * MOST_FOREIGN:.0f}% do not belong to their tasks, so nothing is said per task: "
+            "no pass^k above k = 1, no split, no unfair or never-passed tasks. File each conversation under its own "
+            "task and audit again."
+        )
+    return sentences
+
+
+def _evidence(filing: Filing) -> str:
+    if filing.evidence == "actions":
+        return f"{filing.conversation} stores the expected actions of another task than {filing.task}"
+    ids = ", ".join(filing.identifiers[:3])
+    return f"{filing.conversation} calls tools for {ids}, which task {filing.task} nowhere names"
+
+
+def integrity_document(integrity: Integrity) -> dict[str, Any]:
+    """The check as JSON."""
+    return {
+        "belongs": integrity.counts["belongs"],
+        "unknown": integrity.counts["unknown"],
+        "foreign": integrity.counts["foreign"],
+        "foreign_share": integrity.foreign_share,
+        "per_task_stands": integrity.per_task_stands,
+        "permuted": integrity.permuted,
+        "others_hit": integrity.others_hit,
+        "tasks_from": integrity.tasks_from,
+        "mapping": [{"conversation": each, "task": task} for each, task in integrity.mapping],
+        "identical": [list(group) for group in integrity.identical],
+        "beyond_plan": integrity.beyond_plan,
+        "conversations": [
+            {
+                "conversation": filing.conversation,
+                "task": filing.task,
+                "belonging": filing.belonging,
+                "evidence": filing.evidence,
+                "identifiers": list(filing.identifiers),
+                "fits": filing.fits,
+            }
+            for filing in integrity.filings
+        ],
+    }

@@ -1,0 +1,313 @@
+"""A log of agents audited: does it belong to its tasks, do its verdicts replay, and what does its pass rate blend?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log
+from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
+from dialgauge.tasks.trials.trial_measures import pass_chance
+from dialgauge.worlds.tools import (
+    AgentText,
+    Conduct,
+    Integrity,
+    RecordedCall,
+    Replay,
+    ToolDomain,
+    ToolTask,
+    check_integrity,
+    judge,
+    load_tool_domain,
+    log_domain,
+    read_tool_tasks,
+    replay,
+    tasks_of_log,
+)
+
+#: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
+NoReplay: TypeAlias = Literal["no world", "calls in prose"]
+_PASSED = 1 - 1e-6
+
+
+class ReplayedConversation(Struct, frozen=True, kw_only=True):
+    """One conversation: the recorded verdict beside the one that its calls lead to."""
+
+    id: str
+    task: str
+    trial: int
+    finished: bool
+    recorded_reward: float | None
+    #: The parts of the reward that the log stores and the replay can tell, recorded.
+    recorded_parts: dict[str, bool]
+    replay_reward: float | None
+    replay_parts: dict[str, bool | None]
+    outputs: dict[str, bool] | None
+    order_only: bool = False
+    writes_done: int | None = None
+    writes_failed: int | None = None
+    reliable: bool = True
+    drift: dict[str, int] = {}
+    unknown_tools: dict[str, int] = {}
+    skipped: dict[str, int] = {}
+    renamed: tuple[tuple[str, str], ...] = ()
+    #: The first write that came out otherwise than recorded, or else the first call that did.
+    first_drift: dict[str, Any] | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether recorded and replayed rewards agree; None where one of them is open."""
+        if self.recorded_reward is None or self.replay_reward is None:
+            return None
+        return (self.recorded_reward >= _PASSED) == (self.replay_reward >= _PASSED)
+
+
+class PassSplit(Struct, frozen=True, kw_only=True):
+    """pass^k over some of the tasks."""
+
+    tasks: int
+    conversations: int
+    passed: int
+    pass_k: dict[int, float]
+
+
+class LogAudit(Struct, frozen=True, kw_only=True):
+    """Everything that the audit of one log found."""
+
+    name: str
+    file: str
+    benchmark: str
+    domain: str | None
+    integrity: Integrity
+    facts: tuple[TaskFacts, ...]
+    conversations: tuple[ReplayedConversation, ...] = ()
+    no_replay: NoReplay | None = None
+    #: pass^k by whether doing nothing passes the test of the data: ``all``, ``null_pass``, ``writes_needed``.
+    split: dict[str, PassSplit] = {}
+    passed_without_any_write_call: int | None = None
+    passed_without_successful_write: int | None = None
+    never_passed: tuple[str, ...] = ()
+    #: The same for logs with the same conversations, in whatever order.
+    fingerprint: bytes = b""
+
+    @property
+    def drift(self) -> Counter[str]:
+        return sum((Counter(one.drift) for one in self.conversations), Counter[str]())
+
+    @property
+    def differences(self) -> list[ReplayedConversation]:
+        """Conversations whose recorded verdict the replay contradicts."""
+        return [one for one in self.conversations if one.agrees is False or _parts_differ(one)]
+
+    @property
+    def rewards_reproduced(self) -> tuple[int, int]:
+        """The same for whole rewards."""
+        known = [one.agrees for one in self.conversations if one.agrees is not None]
+        return sum(known), len(known)
+
+    def reproduced(self, part: str) -> tuple[int, int]:
+        """In how many conversations the replay gives a part of the verdict as recorded, of those where both have it."""
+        stored = [
+            one for one in self.conversations if part in one.recorded_parts and one.replay_parts.get(part) is not None
+        ]
+        same = [one for one in stored if one.recorded_parts[part] == one.replay_parts.get(part)]
+        return len(same), len(stored)
+
+
+def same_logs(audits: Sequence[LogAudit]) -> list[list[str]]:
+    """Names of logs that hold the same conversations."""
+    groups: dict[bytes, list[str]] = {}
+    for audit in audits:
+        groups.setdefault(audit.fingerprint, []).append(audit.name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _parts_differ(one: ReplayedConversation) -> bool:
+    return any(one.replay_parts.get(part) not in (None, recorded) for part, recorded in one.recorded_parts.items())
+
+
+def audit_logs(
+    sources: Mapping[str, str | Path],
+    *,
+    domain: str | None = None,
+    tasks: Path | None = None,
+    root: Path | None = None,
+    advance: Callable[[int], None] = lambda files: None,
+) -> list[LogAudit]:
+    """Audit logs, each in its own domain: the one named, or the one of ours whose log it is."""
+    audits = []
+    named = load_tool_domain(domain, root=root) if domain is not None else None
+    given = read_tool_tasks(tasks) if tasks is not None else None
+    for name, source in sources.items():
+        audits.append(audit_log(read_agent_log(source), name, named or log_domain, tasks=given, root=root))
+        advance(1)
+    return audits
+
+
+def audit_log(
+    log: AgentLog,
+    name: str,
+    domain: ToolDomain | Callable[[AgentLog, Path | None], ToolDomain | None],
+    *,
+    tasks: Sequence[ToolTask] | None = None,
+    root: Path | None = None,
+) -> LogAudit:
+    """Audit one log."""
+    if isinstance(domain, ToolDomain):
+        if domain.benchmark not in ("", log.benchmark):
+            raise DialgaugeError(
+                f"this log is {log.benchmark}'s, and the records and tools of '{domain.name}' are those of "
+                f"{domain.benchmark}: its calls would not mean the same there; leave out --domain for what can be said "
+                "without a world",
+                file=log.file,
+            )
+        world: ToolDomain | None = domain
+    else:
+        world = domain(log, root)
+    given = tasks if tasks is not None else world.tasks if world else None
+    graded = {task.id: task for task in (tasks_of_log(log, given) if tasks is None else tasks)}
+    facts = task_facts(graded.values(), world)
+    reason: NoReplay | None = "no world" if world is None else "calls in prose" if log.calls_in_prose else None
+    replayed = [
+        replay_conversation(one, graded[one.task], None if reason else world)
+        for one in log.conversations
+        if one.task in graded
+    ]
+    writes = _write_names(world)
+    return LogAudit(
+        name=name,
+        file=log.file,
+        benchmark=log.benchmark,
+        domain=world.name if world else None,
+        integrity=check_integrity(log, given),
+        facts=tuple(facts),
+        conversations=tuple(replayed),
+        no_replay=reason,
+        split=_split(log.conversations, facts),
+        passed_without_any_write_call=_passed_without(log.conversations, writes) if world else None,
+        passed_without_successful_write=(
+            None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= _PASSED for one in replayed)
+        ),
+        never_passed=_never_passed(log.conversations),
+        fingerprint=_fingerprint(log.conversations),
+    )
+
+
+def replay_conversation(one: LoggedConversation, task: ToolTask, domain: ToolDomain | None) -> ReplayedConversation:
+    """Make the recorded calls again, and judge what they lead to; without a world, only what texts and calls say."""
+    done = replay(domain, task, recorded_calls(one)) if domain is not None else None
+    said = [AgentText(text.text, text.with_call) for text in one.texts if text.speaker == "system"]
+    world = done.world if done is not None else None
+    verdict = judge(task, Conduct(world=world, said=said, calls=recorded_calls(one), finished=one.finished))
+    facts = _replay_facts(done) if done is not None else {}
+    return ReplayedConversation(
+        id=one.id,
+        task=one.task,
+        trial=one.trial,
+        finished=one.finished,
+        recorded_reward=one.reward,
+        recorded_parts=_recorded_parts(one),
+        replay_reward=verdict.reward,
+        replay_parts=verdict.parts,
+        outputs=verdict.outputs,
+        order_only=verdict.order_only,
+        **facts,
+    )
+
+
+def _replay_facts(done: Replay) -> dict[str, Any]:
+    return {
+        "writes_done": done.writes_done,
+        "writes_failed": done.writes_failed,
+        "reliable": done.reliable,
+        "drift": dict(done.drift()),
+        "unknown_tools": dict(done.unknown_tools()),
+        "skipped": dict(Counter(call.skipped for call in done.calls if call.skipped)),
+        "renamed": tuple(dict.fromkeys(call.renamed for call in done.calls if call.renamed)),
+        "first_drift": _first_drift(done),
+    }
+
+
+def recorded_calls(one: LoggedConversation) -> list[RecordedCall]:
+    """The calls of a conversation as a replay takes them."""
+    return [
+        RecordedCall(call.name, call.arguments, call.speaker, call.result, call.failed, call.place)
+        for call in one.calls
+    ]
+
+
+def _recorded_parts(one: LoggedConversation) -> dict[str, bool]:
+    """Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data."""
+    names = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
+    return {names.get(part, part): value >= _PASSED for part, value in one.parts.items()}
+
+
+def _first_drift(done: Replay) -> dict[str, Any] | None:
+    differing = [call for call in done.calls if call.drift == "differs"]
+    first = next((call for call in done.writes() if call.drift == "differs"), next(iter(differing), None))
+    if first is None or first.outcome is None:
+        return None
+    return {
+        "message": first.recorded.place,
+        "tool": first.recorded.name,
+        "recorded": (first.recorded.result or "")[:500],
+        "replayed": first.outcome.text[:500],
+    }
+
+
+def _write_names(domain: ToolDomain | None) -> set[str]:
+    return {name for name, tool in domain.tools.items() if tool.writes} if domain else set()
+
+
+def _passed(one: LoggedConversation) -> bool:
+    return one.reward is not None and one.reward >= _PASSED
+
+
+def _passed_without(conversations: Iterable[LoggedConversation], writes: set[str]) -> int:
+    return sum(_passed(one) and not any(call.name in writes for call in one.calls) for one in conversations)
+
+
+def _fingerprint(conversations: Sequence[LoggedConversation]) -> bytes:
+    spoken = sorted(msgspec.json.encode((one.task, one.texts, one.calls)) for one in conversations)
+    return hashlib.sha256(b"\n".join(spoken)).digest()
+
+
+def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:
+    tried = dict.fromkeys(one.task for one in conversations)
+    passed = {one.task for one in conversations if _passed(one)}
+    return tuple(task for task in tried if task not in passed)
+
+
+def _split(conversations: Sequence[LoggedConversation], facts: Sequence[TaskFacts]) -> dict[str, PassSplit]:
+    null = {each.id: each.null_pass for each in facts}
+    groups = {"all": {one.task for one in conversations}}
+    if any(value is not None for value in null.values()):
+        groups["null_pass"] = {task for task in groups["all"] if null.get(task) is True}
+        groups["writes_needed"] = {task for task in groups["all"] if null.get(task) is False}
+    return {name: pass_split([one for one in conversations if one.task in tasks]) for name, tasks in groups.items()}
+
+
+def pass_split(conversations: Sequence[LoggedConversation]) -> PassSplit:
+    """pass^k of the conversations with a verdict, a mean over tasks with at least k of them."""
+    trials: dict[str, list[bool]] = {}
+    for one in conversations:
+        if one.reward is not None:
+            trials.setdefault(one.task, []).append(_passed(one))
+    most = max(map(len, trials.values()), default=0)
+    pass_k = {}
+    for k in range(1, most + 1):
+        chances = [pass_chance(sum(each), len(each), k) for each in trials.values() if len(each) >= k]
+        pass_k[k] = sum(chances) / len(chances)
+    return PassSplit(
+        tasks=len(trials),
+        conversations=sum(map(len, trials.values())),
+        passed=sum(map(sum, trials.values())),
+        pass_k=pass_k,
+    )

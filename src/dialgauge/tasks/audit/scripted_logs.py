@@ -1,0 +1,108 @@
+"""Logs of agents that follow a script, without any model: what verdicts and audits are tried on.
+
+``gold`` makes a task's expected calls and says its outputs, ``nothing`` says goodbye at once, ``wrong`` makes the
+expected calls with one wrong value in the last write. The file is τ²-bench's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import structs
+
+from dialgauge.errors import choice
+from dialgauge.files import atomic
+from dialgauge.worlds.tools import (
+    AgentText,
+    Conduct,
+    GoldCall,
+    ToolDomain,
+    ToolTask,
+    judge,
+    read_tool_tasks,
+    tau2_entries,
+)
+
+Script: TypeAlias = Literal["gold", "nothing", "wrong"]
+SCRIPTS: tuple[Script, ...] = get_args(Script)
+_GOODBYE = "Is there anything else?"
+
+
+def write_scripted_log(domain: ToolDomain, tasks: Path, script: str, file: Path, *, trials: int = 1) -> None:
+    """Let a scripted agent do every task of a task file, and write its results."""
+    followed = choice(script, SCRIPTS, "the script")
+    entries = tau2_entries(tasks)
+    read = read_tool_tasks(tasks)
+    simulations = [
+        {**_simulation(domain, task, followed), "trial": trial, "id": f"{task.id}-{trial}"}
+        for task in read
+        for trial in range(trials)
+    ]
+    log = {
+        "timestamp": "",
+        "info": {
+            "num_trials": trials,
+            "max_steps": 200,
+            "max_errors": 10,
+            "agent_info": {"implementation": script, "llm": script},
+            "user_info": {"implementation": "silent", "llm": "silent"},
+            "environment_info": {"domain_name": domain.name, "policy": domain.policy},
+        },
+        "tasks": entries,
+        "simulations": simulations,
+    }
+    with atomic(file) as scratch:
+        scratch.write_bytes(msgspec.json.encode(log))
+
+
+def _simulation(domain: ToolDomain, task: ToolTask, script: Script) -> dict[str, Any]:
+    world = domain.world(task)
+    messages: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "Hi! How can I help you today?"},
+        {"role": "user", "content": task.instruction},
+    ]
+    calls = list(_scripted(domain, task.expected or (), script))
+    for number, call in enumerate(calls):
+        name = f"call_{number}"
+        outcome = world.call(call.name, call.arguments)
+        made = {"id": name, "name": call.name, "arguments": call.arguments, "requestor": "assistant"}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [made]})
+        messages.append({"role": "tool", "id": name, "content": outcome.text, "error": not outcome.ok})
+    said = " ".join([*(task.outputs if script != "nothing" else ()), _GOODBYE])
+    messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "###STOP###"}]
+    verdict = judge(task, Conduct(world=world, said=[AgentText(said)], calls=calls))
+    parts = {part: 1.0 if holds is not False else 0.0 for part, holds in verdict.parts.items()}
+    return {
+        "task_id": task.id,
+        "termination_reason": "user_stop",
+        "messages": messages,
+        "reward_info": {
+            # What only a model could say is taken as said: a script does not speak to anybody.
+            "reward": 0.0 if verdict.reward == 0.0 else 1.0,
+            "reward_breakdown": parts,
+            "action_checks": [
+                {"action": {"name": call.name, "arguments": call.arguments}} for call in task.expected or ()
+            ],
+        },
+    }
+
+
+def _scripted(domain: ToolDomain, expected: Sequence[GoldCall], script: Script) -> Iterable[GoldCall]:
+    if script == "nothing":
+        return []
+    tools = domain.tools
+    writes = [place for place, call in enumerate(expected) if call.name in tools and tools[call.name].writes]
+    if script == "gold" or not writes:
+        return expected
+    return [_spoilt(call) if place == writes[-1] else call for place, call in enumerate(expected)]
+
+
+def _spoilt(call: GoldCall) -> GoldCall:
+    """The call with one wrong value: the last text that is no id, or else the last text, gets a letter more."""
+    texts = [name for name, value in call.arguments.items() if isinstance(value, str)]
+    free = [name for name in texts if not name.endswith("_id")] or texts
+    wrong = {name: f"{call.arguments[name]}x" for name in free[-1:]}
+    return structs.replace(call, arguments={**call.arguments, **wrong})

@@ -1,0 +1,306 @@
+"""What can be wrong with a task, told without a model and without any log: its expected calls run in its own world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+from msgspec import Struct, structs
+
+from dialgauge.worlds.tools import GoldCall, ToolCall, ToolDomain, ToolTask, World, same_changes
+
+#: More writes than these are not tried in every order.
+MOST_ORDERED = 6
+#: A shorter output occurs by chance.
+SHORTEST_OUTPUT = 3
+#: Arguments whose values are chosen from a few, not given by anybody.
+_CHOSEN = frozenset({"cabin", "flight_type", "insurance", "reason", "date", "state", "country"})
+
+
+class FailingGold(Struct, frozen=True):
+    """An expected call that fails on the world left by those before it."""
+
+    index: int
+    kind: str
+
+
+class Unsupported(Struct, frozen=True):
+    """A text in an expected write that nobody was given: neither the user nor any record has it."""
+
+    action: int
+    tool: str
+    argument: str
+    value: str
+
+
+class TaskFacts(Struct, frozen=True, kw_only=True):
+    """The facts of one task; what needs a world is None where there is none."""
+
+    id: str
+    null_pass: bool | None = None
+    gold_writes: int | None = None
+    gold_writes_done: int | None = None
+    failing_gold: tuple[FailingGold, ...] | None = None
+    order_matters: bool | None = None
+    pair_order_matters: bool | None = None
+    identified: bool | None = None
+    unsupported: tuple[Unsupported, ...] | None = None
+    short_outputs: tuple[str, ...] = ()
+    outside_basis: tuple[str, ...] = ()
+    basis_without_content: tuple[str, ...] = ()
+
+
+def task_facts(tasks: Iterable[ToolTask], domain: ToolDomain | None) -> list[TaskFacts]:
+    """Everything about each task; without its world only what its text says."""
+    records = None if domain is None else _Records(domain)
+    return [_facts(task, domain, records) for task in tasks]
+
+
+def _facts(task: ToolTask, domain: ToolDomain | None, records: _Records | None) -> TaskFacts:
+    facts = TaskFacts(
+        id=task.id,
+        short_outputs=tuple(output for output in task.outputs if len(output) < SHORTEST_OUTPUT),
+        outside_basis=_outside_basis(task),
+        basis_without_content=_without_content(task),
+    )
+    return facts if domain is None or records is None else _in_its_world(facts, task, domain, records)
+
+
+def _in_its_world(facts: TaskFacts, task: ToolTask, domain: ToolDomain, records: _Records) -> TaskFacts:
+    expected = [
+        (place, call)
+        for place, call in enumerate(task.expected or ())
+        if not (call.name in domain.tools and domain.tools[call.name].ends)
+    ]
+    world = domain.world(task)
+    outcomes = []
+    unsupported: list[Unsupported] = []
+    given = _Given(task, domain, records)
+    for place, call in expected:
+        if _writes(domain, call):
+            unsupported += [
+                Unsupported(place, call.name, path, text)
+                for path, text in _texts(call.arguments)
+                if path.rpartition(".")[2] not in _CHOSEN and not given.has(text, world)
+            ]
+        outcomes.append(world.call(call.name, call.arguments))
+    target = world.changes()
+    start = domain.world(task).changes()
+    compared = task.rules != "own" or task.expected is not None
+    writes = [call for _, call in expected if _writes(domain, call)]
+    failing = [
+        FailingGold(place, _kind(domain, call))
+        for (place, call), outcome in zip(expected, outcomes, strict=True)
+        if not outcome.ok
+    ]
+    return structs.replace(
+        facts,
+        null_pass=same_changes(target, start, domain.compare) if compared else None,
+        gold_writes=len(writes),
+        gold_writes_done=sum(
+            outcome.ok for (_, call), outcome in zip(expected, outcomes, strict=True) if _writes(domain, call)
+        ),
+        failing_gold=tuple(failing),
+        order_matters=_order_matters(task, domain, writes, target),
+        pair_order_matters=_pair_order_matters(task, domain, writes, target),
+        identified=given.identified,
+        unsupported=tuple(unsupported),
+    )
+
+
+def _writes(domain: ToolDomain, call: ToolCall) -> bool:
+    return call.name in domain.tools and domain.tools[call.name].writes
+
+
+def _kind(domain: ToolDomain, call: ToolCall) -> str:
+    return domain.tools[call.name].kind if call.name in domain.tools else "unknown"
+
+
+# Orders of writes, and of the pairs within one.
+
+
+def _order_matters(
+    task: ToolTask, domain: ToolDomain, writes: Sequence[GoldCall], target: Mapping[str, Any]
+) -> bool | None:
+    """Whether some order of the writes, in which none fails, ends elsewhere; None for too many to try."""
+    if len(writes) > MOST_ORDERED:
+        return None
+    return any(_ends_elsewhere(task, domain, order, target) for order in permutations(writes))
+
+
+def _pair_order_matters(
+    task: ToolTask, domain: ToolDomain, writes: Sequence[GoldCall], target: Mapping[str, Any]
+) -> bool | None:
+    """The same for the pairs of lists within one call (old items and new items), everything else as it is."""
+    for place, call in enumerate(writes):
+        paired = _paired_lists(call)
+        if not paired:
+            continue
+        length = len(call.arguments[paired[0]])
+        if length > MOST_ORDERED:
+            return None
+        for order in permutations(range(length)):
+            lists = {name: [call.arguments[name][each] for each in order] for name in paired}
+            other = structs.replace(call, arguments={**call.arguments, **lists})
+            if _ends_elsewhere(task, domain, [*writes[:place], other, *writes[place + 1 :]], target):
+                return True
+    return False
+
+
+def _paired_lists(call: GoldCall) -> list[str]:
+    """The arguments that are lists of texts, where there are several of the same length."""
+    lists = {
+        name: len(value)
+        for name, value in (call.arguments if isinstance(call.arguments, dict) else {}).items()
+        if isinstance(value, list) and all(isinstance(each, str) for each in value)
+    }
+    return list(lists) if len(lists) > 1 and len(set(lists.values())) == 1 and max(lists.values()) > 1 else []
+
+
+def _ends_elsewhere(task: ToolTask, domain: ToolDomain, writes: Iterable[GoldCall], target: Mapping[str, Any]) -> bool:
+    world = domain.world(task)
+    done = all(world.call(call.name, call.arguments).ok for call in writes)
+    return done and not same_changes(world.changes(), dict(target), domain.compare)
+
+
+# What the reward looks at.
+
+
+def _content(task: ToolTask) -> dict[str, bool]:
+    """Whether there is anything that each part could judge."""
+    return {
+        "DB": task.expected is not None,
+        "COMMUNICATE": bool(task.outputs),
+        "ACTION": bool(task.expected),
+        "ENV_ASSERTION": bool(task.env_assertions),
+        "NL_ASSERTION": bool(task.nl_assertions),
+    }
+
+
+def _outside_basis(task: ToolTask) -> tuple[str, ...]:
+    if task.rules == "own":
+        return ()
+    content = _content(task)
+    ignored = [part for part in ("COMMUNICATE", "ENV_ASSERTION", "NL_ASSERTION") if content[part]]
+    if content["ACTION"] and "DB" not in task.parts:
+        ignored.append("ACTION")
+    return tuple(part for part in ignored if part not in task.parts)
+
+
+def _without_content(task: ToolTask) -> tuple[str, ...]:
+    if task.rules == "own":
+        return ()
+    content = _content(task)
+    return tuple(part for part in task.parts if not content.get(part, True))
+
+
+# What the user was given, and what the records say.
+
+
+class _Given:
+    """Where the values of a task may come from: its instruction, its user's records, what belongs to nobody."""
+
+    def __init__(self, task: ToolTask, domain: ToolDomain, records: _Records) -> None:
+        self._instruction = task.instruction.lower() + "\n" + "\n".join(map(str, task.knows.values())).lower()
+        named = records.users if task.user is None else [each for each in records.users if each.id == task.user]
+        self._named = {user.id for user in named if self._names(user)}
+        self.identified = bool(self._named) if records.users else None
+        self._whose = {task.user} if task.user is not None else self._named | set(_owners(task, domain))
+        self._records = records
+
+    def _names(self, user: _User) -> bool:
+        """Whether the instruction has the user's id, email, or full name and zip."""
+        told = self._instruction
+        if user.id.lower() in told or (user.email and user.email in told):
+            return True
+        return bool(user.name and user.zip) and user.name in told and user.zip in told
+
+    def has(self, text: str, world: World) -> bool:
+        """Whether a text was told to the user, or stands in a record that is theirs or nobody's."""
+        if text.lower() in self._instruction or text in self._records.shared:
+            return True
+        return any(text in self._records.owned.get(user, ()) for user in self._whose) or text in self._new(world)
+
+    def _new(self, world: World) -> set[str]:
+        """The texts of the user's records that earlier calls made or changed."""
+        texts: set[str] = set()
+        for name, record in world.changes().items():
+            table, _, key = name.partition("/")
+            if _whose(table, key, record) in self._whose:
+                texts |= {key, *_all_texts(record)}
+        return texts
+
+
+class _User(NamedTuple):
+    """How a user can be named, in small letters but for the id."""
+
+    id: str
+    email: str
+    name: str
+    zip: str
+
+
+class _Records:
+    """The texts in a domain's records: by user, and those in tables that belong to nobody."""
+
+    def __init__(self, domain: ToolDomain) -> None:
+        self.users = [_user(name, user) for name, user in (domain.records.get("users") or {}).items()]
+        self.owned: dict[str, set[str]] = {}
+        self.shared: set[str] = set()
+        for name, table in domain.records.items():
+            rows = table if isinstance(table, Mapping) else {}
+            owners = {key: _whose(name, key, record) for key, record in rows.items()}
+            if not any(owners.values()):
+                self.shared |= {name, *_all_texts(table)}
+            for key, owner in owners.items():
+                if owner is not None:
+                    self.owned.setdefault(owner, set()).update((key, *_all_texts(rows[key])))
+
+
+def _user(name: str, record: Mapping[str, Any]) -> _User:
+    full, address = record.get("name"), record.get("address")
+    words = [str(full.get(key) or "") for key in ("first_name", "last_name")] if isinstance(full, Mapping) else []
+    code = str(address.get("zip") or "") if isinstance(address, Mapping) else ""
+    return _User(name, str(record.get("email") or "").lower(), " ".join(words).lower(), code.lower())
+
+
+def _whose(table: str, key: str, record: Any) -> str | None:
+    """The user to whom a record belongs; None where it is nobody's."""
+    if table == "users":
+        return key
+    owner = record.get("user_id") if isinstance(record, Mapping) else None
+    return owner if isinstance(owner, str) else None
+
+
+def _owners(task: ToolTask, domain: ToolDomain) -> Iterator[str]:
+    """The users that the expected calls are about, by their own ids and by those of their records."""
+    texts = {text for call in task.expected or () for _, text in _texts(call.arguments)}
+    for name, table in domain.records.items():
+        for text in texts if isinstance(table, Mapping) else ():
+            if text in table:
+                yield from filter(None, [_whose(name, text, table[text])])
+
+
+def _all_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield key
+            yield from _all_texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _all_texts(each)
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in arguments, each with its dotted path; places in lists are left out."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _texts(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, path)

@@ -1,0 +1,326 @@
+"""Does a conversation belong to the task it is filed under?
+
+Two kinds of evidence: the expected actions that the log stores with the verdict, against those of the task; and the
+identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions.
+Neither needs a world. A conversation is *foreign* if one contradicts, *belongs* if one supports and none contradicts,
+and is *unknown* otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log, recognise, resolve
+from dialgauge.worlds.tools.loading import OUR_DOMAINS, load_tool_domain
+from dialgauge.worlds.tools.tables import canonical
+from dialgauge.worlds.tools.task_files import GoldCall, ToolTask, gold_calls, json_tasks
+from dialgauge.worlds.tools.tool_domain import ToolDomain
+
+Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
+#: What decided: the stored actions, the identifiers, both of them silent, or a task that does not exist.
+Evidence: TypeAlias = Literal["actions", "identifiers", "silent", "no task"]
+
+TasksFrom: TypeAlias = Literal["log", "task file", "majority"]
+
+#: Beyond this share of foreign conversations nothing is said per task. In a sound file there is none, and identifiers
+#: overlook few: one in ten is far more than the occasional slip of an agent into somebody else's record.
+MOST_FOREIGN = 0.1
+#: Where identifiers fit this share of the *other* tasks, too, they say nothing (one customer for all tasks).
+SAME_FOR_ALL = 0.5
+#: So many of a log's calls must be known to a domain that is taken for its own.
+_MOSTLY = 0.8
+
+_ARGUMENTS = frozenset({"user_id", "email", "order_id", "reservation_id", "phone_number", "customer_id"})
+_USER_ID = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*_\d+")
+
+
+class Filing(Struct, frozen=True, kw_only=True):
+    """One conversation: whether it belongs where it is filed, why, and which task of the file fits instead."""
+
+    conversation: str
+    task: str
+    belonging: Belonging
+    evidence: Evidence
+    identifiers: tuple[str, ...] = ()
+    #: The one task that has its stored actions and its identifiers, where it is foreign and there is just one.
+    fits: str | None = None
+
+
+class Integrity(Struct, frozen=True, kw_only=True):
+    """What the check of a log says."""
+
+    filings: tuple[Filing, ...]
+    #: Share of the pairs of a conversation with identifiers and another task in which one of them fits.
+    others_hit: float | None
+    #: Conversations that are word for word the same.
+    identical: tuple[tuple[str, ...], ...] = ()
+    #: More trials of a task than were planned, by task.
+    beyond_plan: dict[str, int] = {}
+    #: Against which tasks it was checked: those that the log stores, those of a task file, or, for want of one, what
+    #: most conversations of an id say of their task.
+    tasks_from: TasksFrom = "log"
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(filing.belonging for filing in self.filings)
+
+    @property
+    def foreign(self) -> list[Filing]:
+        return [filing for filing in self.filings if filing.belonging == "foreign"]
+
+    @property
+    def foreign_share(self) -> float:
+        return len(self.foreign) / len(self.filings) if self.filings else 0.0
+
+    @property
+    def per_task_stands(self) -> bool:
+        """Whether results by task may be shown."""
+        return self.foreign_share <= MOST_FOREIGN
+
+    @property
+    def mapping(self) -> list[tuple[str, str]]:
+        """Foreign conversations, each with the task where it seems to belong: to be offered, never applied."""
+        return [(filing.conversation, filing.fits) for filing in self.foreign if filing.fits is not None]
+
+    @property
+    def permuted(self) -> bool:
+        """Whether most foreign conversations fit another task: then ids are mixed up, and totals may stand."""
+        return bool(self.foreign) and 2 * len(self.mapping) > len(self.foreign)
+
+
+def tasks_of_log(log: AgentLog, given: Sequence[ToolTask] | None = None) -> list[ToolTask]:
+    """The tasks that a log is checked against: those it stores (τ²), or those given.
+
+    A log of τ-bench without a task file has only what each conversation says of itself. Then the task of an id is what
+    most of its conversations say, so that a few misplaced ones still show.
+    """
+    if log.benchmark == "tau2" and log.tasks:
+        return json_tasks(list(log.tasks), Path(log.file))
+    if given is not None:
+        return list(given)
+    said: dict[str, Counter[str]] = {}
+    for one in log.conversations:
+        if one.stored_task is not None:
+            said.setdefault(one.task, Counter())[canonical(one.stored_task, "as-written")] += 1
+    entries = [{**msgspec.json.decode(tasks.most_common(1)[0][0]), "id": name} for name, tasks in said.items()]
+    return json_tasks(entries, Path(log.file))
+
+
+def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
+    """The domain of ours whose log it is: of the same benchmark, with the tools it calls, its records present."""
+    called = Counter(call.name for one in log.conversations for call in one.calls if call.speaker == "system")
+    for name in OUR_DOMAINS if root is not None else ():
+        try:
+            domain = load_tool_domain(name, root=root)
+        except DialgaugeError:
+            continue  # its records are not here
+        known = sum(number for tool, number in called.items() if tool in domain.tools)
+        fits = known >= _MOSTLY * called.total() if called else log.domain == domain.name
+        if domain.benchmark == log.benchmark and fits and log.domain in ("", domain.name):
+            return domain
+    return None
+
+
+def check_log(source: str | Path, root: Path | None = None) -> Integrity | None:
+    """Check a file of results; None where it is not one of a benchmark. ``root`` is where task files may lie."""
+    if not Path(source).is_file():
+        return None
+    parts = resolve(source)
+    if len(parts) != 1 or recognise(parts[0]).name not in ("tau", "tau2"):
+        return None
+    log = read_agent_log(source)
+    domain = log_domain(log, root) if log.benchmark == "tau" else None
+    return check_integrity(log, domain.tasks if domain is not None else None)
+
+
+def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> Integrity:
+    """Check every conversation of a log against its task: the log's own, those given, or what most of them say."""
+    from_log = log.benchmark == "tau2" and bool(log.tasks)
+    tasks_from: TasksFrom = "log" if from_log else "majority" if given is None else "task file"
+    cards = {task.id: _TaskCard(task) for task in tasks_of_log(log, given)}
+    identifiers = [identifiers_of(one) for one in log.conversations]
+    share = _others_hit(log.conversations, identifiers, cards)
+    use_identifiers = share is None or share < SAME_FOR_ALL
+    filings = [
+        _filing(one, named if use_identifiers else (), cards)
+        for one, named in zip(log.conversations, identifiers, strict=True)
+    ]
+    return Integrity(
+        filings=tuple(filings),
+        others_hit=share,
+        identical=tuple(_identical(log.conversations)),
+        beyond_plan=_beyond_plan(log),
+        tasks_from=tasks_from,
+    )
+
+
+def identifiers_of(one: LoggedConversation) -> tuple[str, ...]:
+    """The identifiers in its successful calls, and the ids of users in their results."""
+    seen: dict[str, None] = {}
+    for call in one.calls:
+        if call.failed or call.result is None:
+            continue
+        for name, value in (call.arguments or {}).items():
+            if name in _ARGUMENTS and isinstance(value, str) and value.strip():
+                seen[value.strip()] = None
+        seen.update(dict.fromkeys(_users_in(call.result)))
+    return tuple(seen)
+
+
+def _users_in(result: str) -> Iterator[str]:
+    if _USER_ID.fullmatch(result.strip().strip('"')):
+        yield result.strip().strip('"')
+    elif '"user_id"' in result:
+        try:
+            yield from _user_ids(msgspec.json.decode(result))
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return
+
+
+def _user_ids(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("user_id"), str):
+            yield value["user_id"]
+        for each in value.values():
+            yield from _user_ids(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _user_ids(each)
+
+
+class _TaskCard:
+    """What of a task can be recognised in a conversation."""
+
+    def __init__(self, task: ToolTask) -> None:
+        self.task = task
+        self._instruction = f" {task.instruction.lower()} "
+        texts = [text for gold in task.golds for call in gold for text in _texts(call.arguments)]
+        self._text = self._instruction + "\n" + "\n".join(texts).lower() + " "
+        self._names = {
+            (str(call.arguments["first_name"]).lower(), str(call.arguments["last_name"]).lower())
+            for gold in task.golds
+            for call in gold
+            if isinstance(call.arguments, dict) and {"first_name", "last_name"} <= call.arguments.keys()
+        }
+
+    @cached_property
+    def golds(self) -> set[str]:
+        return {_gold_text(gold) for gold in self.task.golds}
+
+    def hit(self, identifiers: Iterable[str]) -> bool:
+        """Whether one of the identifiers occurs in the task."""
+        return any(map(self._has, identifiers))
+
+    def _has(self, identifier: str) -> bool:
+        wanted = identifier.lower()
+        if _whole_word(wanted, self._text) or (wanted.startswith("#") and _whole_word(wanted[1:], self._text)):
+            return True
+        parts = wanted.split("_")
+        if not _USER_ID.fullmatch(identifier) or len(parts) < 3:
+            return False
+        first, last = parts[0], parts[1]
+        return (first, last) in self._names or _whole_word(f"{first} {last}", " ".join(self._instruction.split()))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif value is not None:
+        yield str(value)
+
+
+def _whole_word(word: str, text: str) -> bool:
+    """Whether a word occurs with no letter, digit or underscore beside it."""
+    start = text.find(word) if word else -1
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(word) : start + len(word) + 1]
+        if not any(each.isalnum() or each == "_" for each in (before, after) if each):
+            return True
+        start = text.find(word, start + 1)
+    return False
+
+
+def _gold_text(gold: Sequence[GoldCall]) -> str:
+    return canonical([[call.name, call.arguments] for call in gold], "by-value")
+
+
+def _stored_gold(one: LoggedConversation) -> str | None:
+    """The expected actions that were stored with the verdict; None where there are none, or of no known shape."""
+    calls = gold_calls(one.gold) if one.gold is not None else None
+    return None if calls is None else _gold_text(calls)
+
+
+_NO_ACTIONS = _gold_text(())
+
+
+def _filing(one: LoggedConversation, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> Filing:
+    card, stored = cards.get(one.task), _stored_gold(one)
+    belonging: Belonging = "unknown"
+    evidence: Evidence = "silent"
+    if card is None:
+        evidence = "no task"
+    elif stored not in (None, _NO_ACTIONS, *card.golds):
+        belonging, evidence = "foreign", "actions"
+    elif identifiers and not card.hit(identifiers):
+        belonging, evidence = "foreign", "identifiers"
+    elif stored not in (None, _NO_ACTIONS):
+        belonging, evidence = "belongs", "actions"
+    elif identifiers:
+        belonging, evidence = "belongs", "identifiers"
+    fits = _fitting(stored, identifiers, cards) if belonging == "foreign" else None
+    return Filing(
+        conversation=one.id, task=one.task, belonging=belonging, evidence=evidence, identifiers=identifiers, fits=fits
+    )
+
+
+def _fitting(stored: str | None, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> str | None:
+    """The one task with these stored actions and identifiers; None where none or several fit."""
+    fitting = [
+        name
+        for name, card in cards.items()
+        if (stored is None or stored in card.golds) and (not identifiers or card.hit(identifiers))
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _others_hit(
+    conversations: Sequence[LoggedConversation],
+    identifiers: Sequence[tuple[str, ...]],
+    cards: Mapping[str, _TaskCard],
+) -> float | None:
+    pairs = hits = 0
+    for one, named in zip(conversations, identifiers, strict=True):
+        for name, card in cards.items() if named else ():
+            if name != one.task:
+                pairs += 1
+                hits += card.hit(named)
+    return hits / pairs if pairs else None
+
+
+def _identical(conversations: Sequence[LoggedConversation]) -> Iterator[tuple[str, ...]]:
+    """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
+    same: dict[bytes, list[str]] = {}
+    for one in conversations:
+        if one.texts or one.calls:
+            same.setdefault(msgspec.json.encode((one.texts, one.calls)), []).append(one.id)
+    yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
+
+
+def _beyond_plan(log: AgentLog) -> dict[str, int]:
+    if log.planned_trials is None:
+        return {}
+    trials = Counter(one.task for one in log.conversations)
+    return {task: number for task, number in trials.items() if number > log.planned_trials}
