@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from dialgauge import plugins
 from support.shared import shared_folder
+from support.workbench import Workbench, build
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
 # it says the same of the same code, and few; `make soak` tries four times as many, `make properties` draws new ones.
@@ -44,6 +45,12 @@ def nothing_stays_frozen() -> Iterator[None]:
     """A command keeps what it read from the garbage collector to its end; here other tests follow."""
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """Files, runs of every kind and sound calls of every command: one folder for the session, which no test changes."""
+    return build(tmp_path_factory.mktemp("workbench"))
 
 
 @pytest.fixture(scope="session")
