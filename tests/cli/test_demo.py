@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,9 +43,9 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     explore, compare, check = (line.split()[1:] for line in lines[-3:])
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
     files = sorted(Path().glob(compare[2]))
-    compared = dialgauge(capsys, *compare[:2], *files, *compare[3:])
+    compared = dialgauge(capsys, *compare[:2], *files, *compare[3:], "--json", "compared.json")
     assert compared.code == 0 and "latest is better" in compared.out
-    assert_same_scores(capsys, Store(folder / "runs"), [*compare[:2], *files, *compare[3:]])
+    assert_same_scores(Store(folder / "runs"), json.loads(Path("compared.json").read_text())["systems"])
     report = (folder / "report.html").read_text("utf-8")
     assert "latest is better than stubborn by JGA" in report and "data:image/svg+xml" in report
     answers = re.findall(r'<p class="answer">(.*?)</p>', report)
@@ -68,9 +69,8 @@ def test_a_second_demo_gives_the_same_answers(tmp_path: Path, capsys: pytest.Cap
     assert answers[0] == answers[1]
 
 
-def assert_same_scores(capsys: pytest.CaptureFixture[str], store: Store, command: list[str | Path]) -> None:
+def assert_same_scores(store: Store, systems: list[dict[str, Any]]) -> None:
     """What is to be tried next gives the numbers of the tour and its report, by every measure."""
-    systems = json.loads(dialgauge(capsys, *command, "--json", "-").out)["systems"]
     again = {one["name"]: {name: score["value"] for name, score in one["scores"].items()} for one in systems}
     stored = [run for run in store.list() if run.kind == "tracking"]
     assert {run.name for run in stored} == set(again) == {"latest", "stubborn"}

@@ -56,12 +56,6 @@ def context(browser: Browser, watch: Watch, serve: Serve) -> Iterator[BrowserCon
 
 
 @pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To draw takes a second a report; test_kinds.py makes the charts of every kind, test_report_file.py draws some."""
-    monkeypatch.setattr("dialgauge.explorer.report_file._pictures", lambda *_: [])
-
-
-@pytest.fixture
 def page(context: BrowserContext) -> Page:
     """An empty page."""
     return context.new_page()
