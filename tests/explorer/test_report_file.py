@@ -133,6 +133,7 @@ def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, repor
     assert page.locator(f"#{anchor}turn-1").is_visible()
 
 
+@pytest.mark.soak
 def test_hostile_content_does_not_run(page: Page, watch: Watch, tmp_path: Path) -> None:
     watch.servers.add("file://")
 
