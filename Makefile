@@ -29,7 +29,7 @@ TARGET ?=
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
 	@echo "make test    environment, lint, types, layers, dependencies, documentation, all tests but the long ones"
-	@echo "make soak    all tests, also the long ones, four times the examples, and the slow blocks of the documentation"
+	@echo "make soak    all tests, also the long ones, six times the examples, and the slow blocks of the documentation"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
 	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
 	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"

@@ -15,10 +15,11 @@ from hypothesis import settings
 
 from dialgauge import plugins
 from support.shared import shared_folder
+from support.workbench import Workbench, build
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
-# it says the same of the same code, and few; `make soak` tries four times as many, `make properties` draws new ones.
-settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=25)
+# it says the same of the same code, and few; `make soak` tries six times as many, `make properties` draws new ones.
+settings.register_profile("same", deadline=None, derandomize=True, database=None, max_examples=15)
 settings.register_profile("more", deadline=None, derandomize=True, database=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile(os.environ.get("DIALGAUGE_EXAMPLES", "same"))
@@ -44,6 +45,18 @@ def nothing_stays_frozen() -> Iterator[None]:
     """A command keeps what it read from the garbage collector to its end; here other tests follow."""
     yield
     gc.unfreeze()
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To draw takes a second a report; tests/explorer makes the charts of every kind, and draws some."""
+    monkeypatch.setattr("dialgauge.explorer.report_file._pictures", lambda *_: [])
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """Files, runs of every kind and sound calls of every command: one folder for the session, which no test changes."""
+    return build(tmp_path_factory.mktemp("workbench"))
 
 
 @pytest.fixture(scope="session")

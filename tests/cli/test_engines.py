@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dialgauge.runs import Store
+from support.agent_results import tau_file
 from support.commands import dialgauge
 from support.five_commands import commands, prepare, stored_content
 from support.soak import soak
@@ -43,6 +44,7 @@ def here(files: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     return all_five(files, tmp_path_factory.mktemp("here") / "store", "--engine", "local", hash_seed=1)
 
 
+@pytest.mark.soak
 def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
     kinds = [name.split()[0] for name in here]
     assert {kind: kinds.count(kind) for kind in sorted(set(kinds))} == {
@@ -50,10 +52,24 @@ def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [soak(1), 2])
+@pytest.mark.soak
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_path: Path, workers: int) -> None:
     options = ("--engine", "pool", "--workers", str(workers))
     assert all_five(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
+
+
+def test_a_pool_scores_results_of_agents_alike(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other four commands with a pool: tests/tracking, users, lab and cli/test_babi_rank.py."""
+    monkeypatch.chdir(tmp_path)
+    for name, marks in (("one", "+-"), ("two", "--")):
+        tau_file(tmp_path / f"{name}.json", {"a": marks, "b": "++"})
+    for engine in (("local",), ("pool", "--workers", "2")):
+        words = ("tasks", "score", "one.json", "two.json", "--store", engine[0], "--engine", *engine)
+        assert dialgauge(capsys, *words).code == 0
+    assert stored_content(tmp_path / "pool") == stored_content(tmp_path / "local")
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ def test_score_and_compare_open_what_they_computed(tmp_path: Path) -> None:
 
 
 def test_a_report_is_written_as_html_and_markdown(
-    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str], without_pictures: None
 ) -> None:
     names = [run.id for run in stored[1]]
     target, summary = tmp_path / "r.html", tmp_path / "r.md"
@@ -139,7 +139,7 @@ def test_a_report_is_written_as_html_and_markdown(
     ],
 )
 def test_what_cannot_be_reported_is_a_sentence(
-    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str], without_pictures: None,
     arguments: tuple[str, ...], told: str,
 ) -> None:  # fmt: skip
     named = [argument.replace("{run}", stored[1][0].id) for argument in arguments]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import dialgauge
 from dialgauge.cli import COMMANDS, command_page
+from support.source_trees import syntax_tree
 
 SOURCE = Path(dialgauge.__file__).parent
 
@@ -63,7 +64,7 @@ STIFF = {
 
 def spoken(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a module that a user may read: its strings, and in the command line the docstrings too."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax_tree(path)
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     silent = set() if path.parent == SOURCE / "cli" else docstrings
     for node in ast.walk(tree):
@@ -73,7 +74,7 @@ def spoken(path: Path) -> Iterator[tuple[int, str]]:
 
 def said_twice(path: Path) -> Iterator[str]:
     """Sentences that list what is known and end in a hint that lists it again."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax_tree(path)):
         if isinstance(node, ast.JoinedStr):
             calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
             listed = [ast.unparse(one.args[0]) for one in calls if ast.unparse(one.func).endswith(".join") and one.args]

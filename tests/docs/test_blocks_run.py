@@ -29,8 +29,10 @@ from support.soak import soak
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent", "kind"))
 _STORE = re.compile(r"--store (\S+)")
-#: Pages whose blocks take more than five CPU seconds together.
-_LONG = frozenset({"compare-systems", "responses", "run-the-lab", "tasks", "users"})
+#: Pages whose blocks take more than three CPU seconds together; tests/cli/test_contract.py calls the same commands.
+_LONG = frozenset(
+    {"babi", "compare", "compare-systems", "explore", "lab", "responses", "run-the-lab", "score", "tasks", "users"}
+)
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]
 
 

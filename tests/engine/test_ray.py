@@ -198,6 +198,7 @@ def test_workers_of_another_source_are_refused(
     assert begun(tmp_path) == {}
 
 
+@pytest.mark.soak
 def test_a_lost_head_is_one_sentence_and_what_is_finished_is_kept(
     tmp_path: Path, place: WorkPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,9 @@ from dialgauge.users import faults
 from dialgauge.users.faults import UserFault
 from support.agent_results import tau_file, tau_result
 from support.explorer_store import tracking_store
-from support.family_pages import assert_harmless, dialogue_html, emptied, hostile
+from support.family_pages import dialogue_html
+
+pytestmark = pytest.mark.usefixtures("without_pictures")
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +78,6 @@ def test_faults_are_seen_in_their_own_run_and_in_the_results_of_the_same_convers
     for run in (trials, checked):
         for dialogue in run.dialogues():
             assert pages_of(run.kind).dialogue(library, run, dialogue).turns
-
-
-def test_hostile_and_poor_tables_have_pages(failing: Run, tmp_path: Path) -> None:
-    blamed = failing.table("blame")["dialogue"][0]
-    assert_harmless(dialogue_html(hostile(failing), blamed))
-    checked = faults.check_faults(tau_file(tmp_path / "r.json", {"a": "+-"}))
-    for run in (failing, checked):
-        assert dialogue_html(emptied(run), next(iter(run.dialogues())).id)
 
 
 def test_real_faults_are_marked_at_their_messages(shared_data: Path) -> None:

@@ -147,7 +147,9 @@ def test_charts_are_drawn_without_code_from_specifications(
     page.locator("figure.chart svg").first.wait_for()
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(390, "light")])
+@pytest.mark.parametrize(
+    ("width", "theme"), [soak(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(390, "light")]
+)
 def test_both_themes_and_a_phone(
     page: Page, site: str, stored: tuple[Store, list[Run]], theme: str, width: int
 ) -> None:

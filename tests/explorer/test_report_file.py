@@ -67,7 +67,7 @@ def test_dialogues_that_differ_most_come_first(runs: list[Run], report: str) -> 
     ]
 
 
-def test_of_one_run_the_worst_dialogues_are_shown(runs: list[Run]) -> None:
+def test_of_one_run_the_worst_dialogues_are_shown(runs: list[Run], without_pictures: None) -> None:
     shown = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', report_html(runs[:1], dialogues=9))
     values = {
         row["dialogue"]: row["num"] / row["den"]
@@ -77,7 +77,7 @@ def test_of_one_run_the_worst_dialogues_are_shown(runs: list[Run]) -> None:
     assert [values[name] for name in shown] == sorted(values.values())[:9]
 
 
-def test_dialogues_can_be_named_and_unknown_ones_are_refused(runs: list[Run]) -> None:
+def test_dialogues_can_be_named_and_unknown_ones_are_refused(runs: list[Run], without_pictures: None) -> None:
     shown = re.findall(r"<summary><strong>([^<]*)", report_html(runs[:1], only=["D0007", "d0003.json"]))
     assert shown == ["D0007", "D0003"]
     with pytest.raises(DialgaugeError, match="'nobody'"):
@@ -86,13 +86,13 @@ def test_dialogues_can_be_named_and_unknown_ones_are_refused(runs: list[Run]) ->
         report_html([])
 
 
-def test_runs_of_several_kinds_and_without_anything(runs: list[Run]) -> None:
+def test_runs_of_several_kinds_and_without_anything(runs: list[Run], without_pictures: None) -> None:
     text = report_html([*runs[:2], new_run(kind="study", name="bare")], dialogues=4)
     assert "bare" in text and text.count('<details class="dialogue"') == 2
     assert "### study" in report_markdown([*runs[:2], new_run(kind="study", name="bare")])
 
 
-def test_runs_that_cannot_be_compared_are_shown_one_by_one(runs: list[Run]) -> None:
+def test_runs_that_cannot_be_compared_are_shown_one_by_one(runs: list[Run], without_pictures: None) -> None:
     apart = score(tracked(6, 0, say=lambda text: f"{text}x"), {"apart": tracked(6, 1, say=lambda text: f"{text}x")},
                   profile="verbatim").runs[0]  # fmt: skip
     text = report_html([runs[0], apart], dialogues=3)
@@ -100,7 +100,7 @@ def test_runs_that_cannot_be_compared_are_shown_one_by_one(runs: list[Run]) -> N
     assert "Not compared" in report_markdown([runs[0], apart])
 
 
-def test_more_runs_than_fit_side_by_side_show_the_best(tmp_path: Path) -> None:
+def test_more_runs_than_fit_side_by_side_show_the_best(tmp_path: Path, without_pictures: None) -> None:
     _, many = tracking_store(tmp_path / "runs", count=10, systems=tuple("abcdef"))
     text = report_html(many, dialogues=3)
     assert "the best 4 of 6 runs" in text and 'class="turns sides sides-4' in text
@@ -135,6 +135,7 @@ def test_it_opens_without_a_server_and_keys_work(page: Page, watch: Watch, repor
     assert page.locator(f"#{anchor}turn-1").is_visible()
 
 
+@pytest.mark.soak
 def test_hostile_content_does_not_run(page: Page, watch: Watch, tmp_path: Path) -> None:
     watch.servers.add("file://")
 
@@ -174,7 +175,7 @@ def test_a_stored_run_and_its_report_are_untouched(tmp_path: Path) -> None:
     assert Store(store.folder).survey().problems == []
 
 
-def test_results_and_single_runs_are_taken_as_they_are(runs: list[Run], tmp_path: Path) -> None:
+def test_results_and_single_runs_are_taken_as_they_are(runs: list[Run], tmp_path: Path, without_pictures: None) -> None:
     one, all_of_them = tmp_path / "one.html", tmp_path / "all.html"
     assert "alpha" in write_report(one, runs[0], dialogues=1).read_text()
     assert "beta" in write_report(all_of_them, RunSet.of(runs[:2]), dialogues=1).read_text()

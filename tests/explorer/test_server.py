@@ -6,43 +6,23 @@ import html
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-import httpx
 import polars as pl
 import pytest
 from msgspec.structs import replace
 
 from dialgauge import Dialogue, Store, Turn, score, score_results
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Explorer, create_app, write_report
-from dialgauge.runs import Run, Survey, new_run
+from dialgauge.explorer import Explorer, write_report
+from dialgauge.runs import Run, Survey
 from support.agent_results import tau_file, tau_result
-from support.event_loop import completed
+from support.explorer_client import Client
 from support.explorer_store import tracked, tracking_store
 from support.forgery import forge_table
 
 HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
-
-
-class Client:
-    """Asks an application as a browser would."""
-
-    def __init__(self, store: Store) -> None:
-        self.app = create_app(store)
-
-    def get(self, address: str) -> httpx.Response:
-        return completed(self._asked("GET", address))
-
-    def post(self, address: str, **form: str) -> httpx.Response:
-        return completed(self._asked("POST", address, urlencode(form)))
-
-    async def _asked(self, method: str, address: str, content: str = "") -> httpx.Response:
-        transport = httpx.ASGITransport(self.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            return await client.request(method, address, content=content)
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +46,6 @@ def pages(runs: list[Run], dialogue: str) -> list[str]:
     ]  # fmt: skip
 
 
-def test_every_page_answers(client: Client, stored: tuple[Store, list[Run]]) -> None:
-    for address in pages(stored[1], "D0004"):
-        answer = client.get(address)
-        assert (answer.status_code, address) == (200, address)
-        assert answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert "<h1" in answer.text and "</html>" in answer.text
-
-
 def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list[Run]]) -> None:
     """Whatever a page links to is there: followed over all pages from the first one."""
     seen: set[str] = set()
@@ -89,14 +61,6 @@ def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list
             link.replace("&amp;", "&").partition("#")[0] for link in re.findall(r'href="(/[^"#]*)', answer.text)
         ]
     assert any("/side?" in address for address in seen) and any("dialogue?" in address for address in seen)
-
-
-def test_a_run_shows_what_its_manifest_says(client: Client, stored: tuple[Store, list[Run]]) -> None:
-    run = stored[1][0]
-    text = client.get(f"/runs/{run.id}").text
-    for name, one in run.scores.items():
-        assert name in text and f"{100 * (one.value or 0):.2f}%" in text and one.signature in text.replace("&#39;", "'")
-    assert run.id in text and "60 dialogues" in text
 
 
 def test_side_by_side_starts_where_the_runs_part(client: Client, stored: tuple[Store, list[Run]]) -> None:
@@ -226,14 +190,6 @@ def test_damage_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
     assert client.get(f"/runs/{run.id}/dialogues?error=missed").status_code == 400
 
 
-def test_runs_without_dialogues_or_scores_have_pages(tmp_path: Path) -> None:
-    store = Store(tmp_path / "runs")
-    run = store.add(new_run(kind="study", name="plain"))
-    client = Client(store)
-    assert "no scores" in client.get(f"/runs/{run.id}").text
-    assert "without its dialogues" in client.get(f"/runs/{run.id}/dialogues").text
-
-
 @pytest.mark.parametrize(
     "query", ["DROP TABLE runs", "SELECT * FROM read_text('/etc/passwd')", "ATTACH '/tmp/x.db'", "SELEC"]
 )
@@ -245,27 +201,6 @@ def test_sql_that_is_no_question_is_refused_with_a_sentence(client: Client, quer
 def test_sql_answers_link_to_runs(client: Client, stored: tuple[Store, list[Run]]) -> None:
     text = client.get("/sql?q=SELECT+id,+name,+NULL+AS+n+FROM+runs+ORDER+BY+name").text
     assert f'<a href="/runs/{stored[1][0].id}">' in text and "3 rows" in text and "null" in text
-
-
-@pytest.mark.parametrize("name", ["scores", "errors by slot", "first error"])
-def test_charts_are_specifications_that_load_nothing(
-    client: Client, stored: tuple[Store, list[Run]], name: str
-) -> None:
-    specification = client.get(f"/runs/{stored[1][0].id}/chart?name={quote(name)}").json()
-    assert "vega-lite" in specification["$schema"]
-    urls: list[object] = []
-    _visit(specification, lambda key, value: urls.append(value) if key in ("url", "href") else None)
-    assert urls == []
-
-
-def _visit(value: object, see: Callable[[str, object], object]) -> None:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            see(key, item)
-            _visit(item, see)
-    elif isinstance(value, list):
-        for item in value:
-            _visit(item, see)
 
 
 def test_a_form_sends_back_what_it_is_about(tmp_path: Path) -> None:

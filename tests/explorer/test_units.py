@@ -14,6 +14,7 @@ from dialgauge.tasks import score_results
 from dialgauge.users.faults import check_faults
 from support.agent_results import tau_file
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
 TASKS = {"one": {"a": "++", "b": "+-", "c": "--", "d": "++"}, "two": {"a": "--", "b": "++", "c": "-+", "d": "++"}}
 
 

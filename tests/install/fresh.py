@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,6 +23,44 @@ _UNREACHABLE = re.compile(
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DIALGAUGE_RUNS", "PYTHONDONTWRITEBYTECODE")
 
 
+#: Runs every call of calls.json in this process, with streams of its own, and writes what came of them.
+_DRIVER = """
+import io, json, os, shutil, sys
+from pathlib import Path
+from dialgauge.cli import main
+
+outcomes, here = [], Path.cwd()
+for number, words in enumerate(json.loads(Path("calls.json").read_text())):
+    folder = here / str(number)
+    shutil.copytree(sys.argv[1], folder, symlinks=True)
+    os.chdir(folder)
+    os.environ.update(HOME=str(folder), DIALGAUGE_DATA=str(folder / "data"))
+    sys.stdin = io.TextIOWrapper(io.BytesIO(b"hi\\n\\nexit\\n"), encoding="utf-8")
+    sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    try:
+        main(words)
+    except SystemExit as stop:
+        code = stop.code
+    except BaseException as error:
+        code = repr(error)
+    texts = []
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "replace"))
+    outcomes.append((code or 0, *texts))
+os.chdir(here)
+Path("outcomes.json").write_text(json.dumps(outcomes))
+"""
+
+
+class CallOutcome(NamedTuple):
+    """Exit code, or the error that escaped, and what was printed."""
+
+    code: int | str
+    out: str
+    err: str
+
+
 @dataclass(frozen=True)
 class BareInstall:
     """The environment, and a way to run its commands in a folder."""
@@ -30,6 +70,13 @@ class BareInstall:
     def run(self, words: list[str], place: Path) -> subprocess.CompletedProcess[str]:
         """``dialgauge WORDS`` in the folder, offline, with the datasets and the home of nobody."""
         return self._started([str(self.folder / "bin" / "dialgauge"), *words], place)
+
+    def run_all(self, calls: list[list[str]], files: Path, place: Path) -> list[CallOutcome]:
+        """The same for many calls, each in a copy of the files; one process, as most of each would be imports."""
+        (place / "calls.json").write_text(json.dumps(calls))
+        done = self._started([str(self.folder / "bin" / "python"), "-c", _DRIVER, str(files)], place)
+        assert done.returncode == 0, done.stderr
+        return [CallOutcome(*one) for one in json.loads((place / "outcomes.json").read_text())]
 
     def python(self, code: str, place: Path) -> subprocess.CompletedProcess[str]:
         """A line of Python."""

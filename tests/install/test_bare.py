@@ -13,7 +13,7 @@ import pytest
 
 from dialgauge.cli import COMMANDS
 from fuzz.commands import CALLS, sandbox
-from install.fresh import BareInstall
+from install.fresh import BareInstall, CallOutcome
 from support.town import responses, write_town
 
 
@@ -113,22 +113,25 @@ def test_every_command_is_tried() -> None:
     assert commands == {call.command for call in ALL_CALLS}
 
 
+@pytest.fixture(scope="module")
+def outcomes(bare: BareInstall, place: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[BareCall, CallOutcome]:
+    first, second = sorted(path.parent.name for path in (place / "two").glob("*/run.json"))
+    calls = [
+        [*call.command.split(), *(word.format(first=first, second=second) for word in call.words)] for call in ALL_CALLS
+    ]
+    return dict(zip(ALL_CALLS, bare.run_all(calls, place, tmp_path_factory.mktemp("calls")), strict=True))
+
+
 @pytest.mark.parametrize("call", ALL_CALLS, ids=lambda call: " ".join((call.command, *call.words)))
-def test_a_command_runs_or_names_the_extra_it_needs(
-    bare: BareInstall, place: Path, tmp_path: Path, call: BareCall
-) -> None:
-    folder = tmp_path / "files"
-    shutil.copytree(place, folder)
-    first, second = sorted(path.parent.name for path in (folder / "two").glob("*/run.json"))
-    words = [word.format(first=first, second=second) for word in call.words]
-    done = bare.run([*call.command.split(), *words], folder)
-    said = done.stdout + done.stderr
-    assert done.returncode == call.code, said
+def test_a_command_runs_or_names_the_extra_it_needs(outcomes: dict[BareCall, CallOutcome], call: BareCall) -> None:
+    done = outcomes[call]
+    said = done.out + done.err
+    assert done.code == call.code, said
     assert "Traceback" not in said and "ModuleNotFoundError" not in said and "nanobind" not in said, said
     named = set(re.findall(r"pip install 'dialgauge\[([a-z-]+)\]'", said))
     assert named == {*([call.extra] if call.extra else []), *call.others}
     if call.code == 2:
-        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+        assert len(done.err.strip().splitlines()) == 1, done.err
 
 
 def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> None:

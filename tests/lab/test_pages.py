@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -24,13 +23,11 @@ from support.pages import (
     assert_harmless,
     everything,
     hostile_dialogue,
-    hostile_frame,
     shown_dialogue,
     shown_run,
 )
 
 _DEAF = {"channel": "paper2021"}
-TABLES = ("outcomes", "reasons", "conversations", "calls", "heard")
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +62,6 @@ def held(*turns: Turn, goal: Goal | None = None) -> DialogueView:
     dialogue = Dialogue(id="a", turns=turns, goal=goal)
     run = new_run(kind="lab", name="bare", corpus=[dialogue])
     return PAGES.dialogue(Library(runs=[run]), run, dialogue)
-
-
-def test_the_module_is_found_by_the_kind_of_run() -> None:
-    assert pages_of("lab") is PAGES
 
 
 # One dialogue
@@ -254,15 +247,6 @@ def test_filters_find_what_the_tables_say(run: Run) -> None:
     assert unheard.height and found(run, why="no booking was heard of (compat)") == set(unheard["dialogue"])
 
 
-def test_every_filter_of_the_form_finds_what_it_counts(run: Run) -> None:
-    listed = DialogueList(Library(runs=[run]), run)
-    choices = listed.choices(DialogueQuery())
-    assert {choice.name for choice in choices} >= {"strict", "compat", "end", "why", "failed", "call", "loop"}
-    for choice in choices:
-        for value, count in choice.values:
-            assert len(listed.order(DialogueQuery(facets={choice.name: value}))) == count, (choice.name, value)
-
-
 # The page of a run
 
 
@@ -301,42 +285,6 @@ def test_a_study_has_a_page_without_dialogues() -> None:
 def bare(**tables: pl.DataFrame) -> Run:
     """A run that has a hostile dialogue and these tables, and no scores."""
     return new_run(kind="lab", name=HOSTILE, tables=tables, corpus=[hostile_dialogue()])
-
-
-def hostile_tables(run: Run) -> dict[str, Any]:
-    frames = {name: hostile_frame(run.table(name).schema, HOSTILE) for name in TABLES if name != "heard"}
-    said = dict.fromkeys(("listener", "said", "heard"), HOSTILE)
-    heard = pl.DataFrame(
-        [{**said, "same": False, "times": 3}, dict.fromkeys([*said, "same", "times"])], run.table("heard").schema
-    )
-    return {**frames, "heard": heard}
-
-
-def test_hostile_text_is_harmless(run: Run) -> None:
-    frames = hostile_tables(run)
-    frames["conversations"] = frames["conversations"].with_columns(usage=pl.lit('{"<script>": 1.0}'))
-    hostile = bare(**frames)
-    text = everything(hostile)
-    assert_harmless(text)
-    assert "{{ 7*7 }}" in text and text.count("&lt;script&gt;") > 20
-    assert found(hostile, end=HOSTILE) == {HOSTILE}
-
-
-@pytest.mark.parametrize("left_out", TABLES)
-def test_a_table_may_be_missing(run: Run, left_out: str) -> None:
-    frames = {name: run.table(name).clear() for name in TABLES if name != left_out}
-    assert_harmless(everything(bare(**frames)))
-
-
-def test_tables_may_be_empty_or_null(run: Run) -> None:
-    assert_harmless(everything(bare()))
-    nulls = {name: pl.DataFrame([dict.fromkeys(run.table(name).schema)], run.table(name).schema) for name in TABLES}
-    assert_harmless(everything(bare(**nulls)))
-    named = {
-        name: frame.with_columns(dialogue=pl.lit(HOSTILE)) if "dialogue" in frame.columns else frame
-        for name, frame in nulls.items()
-    }
-    assert_harmless(everything(bare(**named)))
 
 
 def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from dialgauge.rankers import (
     silent,
 )
 from support.packages import install, on_the_path
+from support.soak import soak
 from support.tiny_world import tiny_task
 
 ARRAYS = "arrays.npz"
@@ -146,7 +147,7 @@ def answers(model: ReplyModel, points: Sequence[Point]) -> Any:
     return model.scores(points) if isinstance(model, Ranker) else [model.reply(point) for point in points]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", [soak(name) if name == "templates-transductive" else name for name in BUILT_IN])
 def test_saved_and_loaded_gives_the_same_answers(tmp_path: Path, name: str) -> None:
     ranker = fitted(name)
     save_ranker(ranker, tmp_path, 1)

@@ -8,6 +8,7 @@ import pytest
 from dialgauge.reproduce import IMPOSSIBLE, Reproduction, as_json, summary, tables_by_part
 from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, nearness, reproduce, why_untrained
 from dialgauge.responses import published
+from support.soak import soak
 from support.tiny_world import tiny_release
 
 DIFFERS = "differs"
@@ -94,9 +95,18 @@ def test_which_rankers_stand_beside_the_same_row_is_said_below_table_2() -> None
     assert any(note.startswith("tfidf and tfidf-dev stand beside the same row") for note in table.notes)
 
 
-def test_what_differs_in_table_1_has_its_reason(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.reproduce.babi.tables.UNTRAINED", {})
-    items = [item for item in reproduce(shared_data).items if item.part == "Table 1"]
+@pytest.fixture(scope="module", params=[(1, 6), soak((1, 2, 3, 4, 5, 6))], ids=["two tasks", "all tasks"])
+def measured(request: pytest.FixtureRequest, shared_data: Path) -> Reproduction:
+    """Table 1, and two rankers, on the released dialogs of some tasks."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("dialgauge.reproduce.babi.tables.TASKS", request.param)
+        few = {name: UNTRAINED[name] for name in ("tfidf", "nearest")}
+        patched.setattr("dialgauge.reproduce.babi.tables.UNTRAINED", few)
+        return reproduce(shared_data)
+
+
+def test_what_differs_in_table_1_has_its_reason(measured: Reproduction) -> None:
+    items = [item for item in measured.items if item.part == "Table 1"]
     assert {item.what for item in items if item.note} == {item.what for item in items if item.verdict == DIFFERS}
     for item in items:
         if "rounded up" in item.note:
@@ -109,16 +119,11 @@ def test_reasons_are_about_columns_of_the_paper(model: str) -> None:
     assert {column for _, column in CELLS} <= set(published().columns)
 
 
-def test_the_deterministic_numbers_of_the_paper_come_out(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1, 6))
-    monkeypatch.setattr(
-        "dialgauge.reproduce.babi.tables.UNTRAINED", {name: UNTRAINED[name] for name in ("tfidf", "nearest")}
-    )
-    record = reproduce(shared_data)
-    verdicts = {item.what: (item.verdict, item.ours) for item in record.items}
+def test_the_deterministic_numbers_of_the_paper_come_out(measured: Reproduction) -> None:
+    verdicts = {item.what: (item.verdict, item.ours) for item in measured.items}
     assert verdicts["tfidf, T1: per-response"] == (EXACT, 331 / 5936)
     assert verdicts["tfidf, T1-OOV: per-response"] == (EXACT, 351 / 6020)
     assert verdicts["nearest, T6: per-response"] == (EXACT, 2461 / 11237)
-    of_rankers = [item for item in record.items if item.what.startswith(("tfidf", "nearest"))]
+    of_rankers = [item for item in measured.items if item.what.startswith(("tfidf", "nearest"))]
     assert {item.verdict for item in of_rankers} == {EXACT, DIFFERS}
     assert all(bool(item.note) == (item.verdict == DIFFERS) for item in of_rankers)

@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 
 from dialgauge.reproduce import Reproduction, published, reproduce
+from support.soak import soak
 
 
-@pytest.fixture(scope="module")
-def record(shared_data: Path) -> Reproduction:
-    return reproduce("gcdf1", shared_data)
+@pytest.fixture(scope="module", params=["as recorded", soak("held again too")])
+def record(request: pytest.FixtureRequest, shared_data: Path) -> Reproduction:
+    """The paper's conversations are also held again, 3,000 of them: tests/agents/town/test_baseline.py holds a few."""
+    with pytest.MonkeyPatch.context() as patched:
+        if request.param == "as recorded":
+            patched.setattr("dialgauge.reproduce.gcdf1.experiment_again", lambda *_: None)
+        return reproduce("gcdf1", shared_data)
 
 
 def test_our_file_says_what_the_paper_says(expected: Path) -> None:

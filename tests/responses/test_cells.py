@@ -279,6 +279,7 @@ def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: P
     assert classes[0]["api 1"] == 1.0
 
 
+@pytest.mark.soak
 def test_results_beside_the_papers(shared_data: Path, tmp_path: Path) -> None:
     released = table(shared_data / "babi", tmp_path / "runs", "nearest")
     other = table(tiny_release(tmp_path / "tiny"), tmp_path / "runs", "nearest")

@@ -14,7 +14,6 @@ import pytest
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.lab import interact
-from dialgauge.presentation import pages_of
 from dialgauge.rankers import RankingTask, TfIdf, fit_model, load_task
 from dialgauge.responses import CellKey, class_table, evaluation_run
 from dialgauge.responses.pages import PAGES, ReplyCell
@@ -22,19 +21,11 @@ from dialgauge.runs import Run, Store, new_run
 from dialgauge.worlds.restaurant import Parameters
 from support.drawn_charts import datasets, marks, scales
 from support.family_pages import (
-    HOSTILE,
-    assert_harmless,
     dialogue_html,
-    emptied,
-    hostile,
-    nulled,
     run_html,
     view_of_dialogue,
-    without,
 )
 from support.tiny_world import TINY, tiny_task
-
-TABLES = ("replies", "candidates", "attention")
 
 
 def fitted(task: RankingTask) -> TfIdf:
@@ -255,38 +246,6 @@ def test_conversations_with_simulated_users_show_words_and_ends() -> None:
     )
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_pages_do_without_any_table(table: str) -> None:
-    for poor in (without(by_hand(), table), nulled(by_hand(), table)):
-        assert "rome please" in dialogue_html(poor, "d1")
-        run_html(poor)
-
-
-def test_pages_of_a_run_with_empty_tables() -> None:
-    assert "rome please" in dialogue_html(emptied(by_hand()), "d1")
-    assert run_html(emptied(by_hand())) == ""
-    assert PAGES.charts(Library(), emptied(by_hand())) == {}
-
-
-def test_hostile_text_is_shown_and_does_nothing() -> None:
-    bad = hostile(by_hand())
-    for page in (dialogue_html(bad, "d1"), run_html(bad)):
-        assert "&lt;script&gt;" in page
-        assert_harmless(page)
-    right = pl.DataFrame(REPLIES | {"gold": [HOSTILE] * 3, "chosen": [HOSTILE] * 3, "correct": [True] * 3})
-    end = pl.DataFrame(
-        {"dialogue": ["d1"], "success": [False], "reason": [HOSTILE], "ended_by": [HOSTILE], "explanation": [HOSTILE]}
-    )
-    corpus = list(by_hand().dialogues())
-    same = new_run(kind="interaction", name="same", corpus=corpus, tables={"replies": right, "outcomes": end})
-    for page in (dialogue_html(same, "d1"), run_html(same)):
-        assert_harmless(page)
-    assert dialogue_html(same, "d1").count("&lt;script&gt;") == 4
-    turns = tuple(msgspec.structs.replace(turn, text=HOSTILE) for one in by_hand().dialogues() for turn in one.turns)
-    spoken = new_run(kind="responses", name="spoken", corpus=[Dialogue(id="d1", turns=turns)])
-    assert_harmless(dialogue_html(spoken, "d1"))
-
-
 @pytest.mark.soak
 def test_the_released_task(shared_data: Path) -> None:
     task = load_task(shared_data / "babi", 5, ("trn", "tst"))
@@ -295,8 +254,3 @@ def test_the_released_task(shared_data: Path) -> None:
     first = view.turns[1].cell
     assert isinstance(first, ReplyCell)
     assert (first.gold, first.rank) == ("hello what can i help you with today", "150 of 4,212")
-
-
-@pytest.mark.parametrize("kind", ["responses", "interaction", "attention", "training"])
-def test_every_kind_with_replies_has_these_pages(kind: str) -> None:
-    assert isinstance(pages_of(kind), type(PAGES))

@@ -14,7 +14,6 @@ from dialgauge.rankers import RankingTask, ReplyModel, fit_model, load_task, ran
 from dialgauge.responses import CellKey, RankingResult, candidates_frame, evaluation_run, ranked, shortlists
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
-from support.soak import soak
 from support.tiny_world import tiny_task
 
 KEPT = 5
@@ -128,6 +127,7 @@ def test_a_shortlist_is_the_beginning_of_the_whole_ranking(scores: np.ndarray, k
     assert np.array_equal(scores, before)
 
 
-@pytest.mark.parametrize("number", [soak(5), 6])
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [5, 6])
 def test_the_released_dialogs(shared_data: Path, number: int) -> None:
     assert_agrees_with_replies(evaluated("tfidf", load_task(shared_data / "babi", number, ("trn", "dev", "tst"))))

@@ -88,7 +88,7 @@ def corpora(store: Store) -> list[str]:
     return [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.exists() else []
 
 
-@pytest.mark.parametrize("stride", [4, soak(1)])
+@pytest.mark.parametrize("stride", [7, soak(1)])
 def test_death_before_any_step_leaves_whole_runs_only(store: Store, stride: int) -> None:
     program = Path(__file__).with_name("crash_points.py")
     # It forks on purpose, while polars' threads are idle; Python 3.12 and later warn of that.

@@ -49,6 +49,7 @@ def changed(run: Run, change: Callable[[str, polars.DataFrame], polars.DataFrame
         tables={name: frame for name, frame in tables.items() if frame is not None},
         corpus=list(run.dialogues()),
         signature=run.signature,
+        config=run.manifest.config,
         details=run.details,
     )
 
@@ -82,7 +83,8 @@ def hostile(run: Run) -> Run:
 
     def change(name: str, frame: polars.DataFrame) -> polars.DataFrame:
         texts = [one for one in frame.columns if frame[one].dtype == polars.String and one not in ("dialogue", "goal")]
-        return frame.with_columns(polars.lit(f"{HOSTILE}{one}").alias(one) for one in texts)
+        bad = {one: '{"<script>": 1.0}' if one == "usage" else f"{HOSTILE}{one}" for one in texts}  # usage is JSON
+        return frame.with_columns(polars.lit(text).alias(one) for one, text in bad.items())
 
     return changed(run, change)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
-
-import polars as pl
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
 from dialgauge.explorer import Library, PageLinks, table_html, templates
@@ -84,13 +82,6 @@ def assert_harmless(page: str) -> None:
         address = attributes.get("href") or "#"
         assert address.startswith(("#", "/")) and "<" not in address, address
     assert not [character for character in page if not character.isprintable() and character != "\n"]
-
-
-def hostile_frame(schema: Mapping[str, Any], dialogue: str) -> pl.DataFrame:
-    """One row with hostile text in every column that can hold it, one where everything else is null."""
-    values: dict[Any, Any] = {pl.Boolean: False, pl.Int64: 1, pl.Float64: 1.0, pl.List(pl.String): [HOSTILE]}
-    rows = {name: values.get(kind, HOSTILE if kind == pl.String else [1]) for name, kind in schema.items()}
-    return pl.DataFrame([rows | {"dialogue": dialogue}, dict.fromkeys(schema) | {"dialogue": dialogue}], schema=schema)
 
 
 def hostile_dialogue() -> Dialogue:

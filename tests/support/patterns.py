@@ -18,6 +18,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 import dialgauge
+from support.source_trees import syntax_tree
 
 ROOT = Path(dialgauge.__file__).parent
 #: What looks for an expression all over a text, tries it at the beginning, or on the whole.
@@ -82,9 +83,7 @@ def _inside(value: object, depth: int = 4) -> Iterator[re.Pattern[Any]]:
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))
-    }
+    return {path.relative_to(ROOT).as_posix(): syntax_tree(path) for path in sorted(ROOT.rglob("*.py"))}
 
 
 def _used(tree: ast.Module) -> dict[str, set[str]]:

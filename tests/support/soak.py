@@ -9,8 +9,8 @@ import pytest
 
 
 def examples(many: int) -> int:
-    """All of them in ``make soak`` and ``make properties``, a quarter in ``make test``."""
-    return many if os.environ.get("DIALGAUGE_EXAMPLES") else max(10, many // 4)
+    """All of them in ``make soak`` and ``make properties``, a sixth in ``make test``."""
+    return many if os.environ.get("DIALGAUGE_EXAMPLES") else max(10, many // 6)
 
 
 def soak(*values: Any) -> Any:

@@ -29,6 +29,7 @@ from dialgauge.tasks import (
     read_predictions,
     words,
 )
+from support.soak import soak
 from tasks.conftest import SYSTEMS
 
 RICHNESS = {
@@ -36,6 +37,12 @@ RICHNESS = {
     "entropy": "entropy", "conditional entropy": "cond_entropy", "MSTTR-50": "msttr",
 }  # fmt: skip
 GROUNDED = "(rules=grounded)"
+#: One with states and one that is a policy; `make soak` takes all.
+SOME_SYSTEMS = pytest.mark.parametrize(
+    "system",
+    [name if name in ("augpt", "galaxy-policy") else soak(name) for name in SYSTEMS],
+    indirect=True,
+)
 
 
 def flags(scores: Run, rules: str) -> dict[str, str]:
@@ -124,6 +131,7 @@ def test_texts_richness_bleu_and_combined(system: str, e2e: Any, predictions: Ta
     assert scores["Combined"] == pytest.approx(expected["combined_mwz21_span"], abs=1e-6)
 
 
+@SOME_SYSTEMS
 def test_every_mode_of_active_domains(
     system: str, e2e: Any, predictions: TaskPredictions, evaluation: TaskEvaluation
 ) -> None:
@@ -142,6 +150,7 @@ def test_every_mode_of_active_domains(
         assert scores.details["domains"] == mode
 
 
+@SOME_SYSTEMS
 def test_loopholes_are_as_wide_as_measured(
     system: str, e2e: Any, predictions: TaskPredictions, evaluation: TaskEvaluation
 ) -> None:

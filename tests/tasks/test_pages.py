@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.dialogue import State, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
-from dialgauge.presentation import StateRowReader, pages_of
-from dialgauge.runs import Run, Store, new_run
+from dialgauge.presentation import StateRowReader
+from dialgauge.runs import Run, Store
 from dialgauge.stats import share_interval
 from dialgauge.tasks import (
     REASON_GROUPS,
@@ -24,7 +24,7 @@ from dialgauge.tasks import (
 )
 from dialgauge.tasks.pages import PAGES, RULES
 from support.drawn_charts import datasets, scales
-from support.pages import HOSTILE, assert_harmless, everything, hostile_dialogue, hostile_frame, shown_dialogue
+from support.pages import assert_harmless, shown_dialogue
 from support.town import responses, small_gold, town
 
 
@@ -51,10 +51,6 @@ def page(run: Run, name: str) -> str:
 def found(run: Run, **facets: str) -> list[str]:
     chosen = DialogueList(Library(runs=[run]), run)
     return [row.dialogue for row in chosen.page(DialogueQuery(facets=facets)).rows]
-
-
-def test_the_module_is_found_by_the_kind_of_run() -> None:
-    assert pages_of("tasks") is PAGES
 
 
 def test_a_dialogue_shows_each_domain_under_both_rule_sets(run: Run) -> None:
@@ -219,29 +215,6 @@ def test_human_responses_stand_beside(run: Run) -> None:
         ("Inform (grounded)", human["Inform(rules=grounded)"]),
         ("Success (grounded)", human["Success(rules=grounded)"]),
     ]
-
-
-def bare(run: Run, **tables: pl.DataFrame) -> Run:
-    """A run that has a hostile dialogue and these tables, and no scores."""
-    return new_run(kind="tasks", name=HOSTILE, tables=tables, corpus=[hostile_dialogue()])
-
-
-def test_hostile_text_is_harmless(run: Run) -> None:
-    frames = {name: hostile_frame(run.table(name).schema, HOSTILE) for name in ("task_verdicts", "reasons")}
-    hostile = bare(run, **frames)
-    text = everything(hostile)
-    assert_harmless(text)
-    assert "{{ 7*7 }}" in text and text.count("&lt;script&gt;") > 10
-    choices = DialogueList(Library(runs=[hostile]), hostile).choices(DialogueQuery(facets={"failed": "x"}))
-    chosen = next(choice for choice in choices if choice.name == "failed")
-    assert found(hostile, failed=chosen.values[0][0]) == [HOSTILE]
-
-
-def test_tables_may_be_missing_or_empty(run: Run) -> None:
-    assert "no verdicts" in everything(bare(run))
-    assert "no verdicts" in everything(bare(run, task_verdicts=run.table("task_verdicts").clear()))
-    silent = new_run(kind="tasks", name="a", corpus=[Dialogue(id="a", turns=())])
-    assert_harmless(everything(silent))
 
 
 def test_links_and_elements_are_plain(run: Run) -> None:

@@ -13,14 +13,7 @@ from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from support.explorer_store import tracked
 from support.family_pages import (
-    assert_harmless,
-    dialogue_html,
-    emptied,
-    hostile,
-    nulled,
-    run_html,
     view_of_dialogue,
-    without,
 )
 
 
@@ -67,12 +60,3 @@ def test_counts_agree_on_real_predictions(shared_data: Path) -> None:
     files = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots")]
     for run in score(shared_data / "multiwoz21" / "test.json.gz", files, resamples=10).runs:
         assert_counts_agree(run, most=150)
-
-
-def test_hostile_and_poor_tables_have_pages() -> None:
-    [run] = score(tracked(4, 0), {"one": tracked(4, 1)}, resamples=10).runs
-    assert_harmless(dialogue_html(hostile(run), next(iter(hostile(run).dialogues())).id))
-    for poor in (emptied(run), *(without(run, table) for table in ("turn_scores", "slot_errors", "predictions"))):
-        assert dialogue_html(poor, "D0001")
-        run_html(poor)
-    assert dialogue_html(nulled(run, "predictions"), "D0001")

@@ -17,16 +17,10 @@ from dialgauge.users import UserOptions, explanation_record, users_scored
 from dialgauge.users.pages import PAGES, ActRow, Overview, TalkCell
 from support.drawn_charts import datasets, heading
 from support.family_pages import (
-    HOSTILE,
-    assert_harmless,
     changed,
     dialogue_html,
-    emptied,
-    hostile,
-    nulled,
     run_html,
     view_of_dialogue,
-    without,
 )
 from support.talks import mishear, talk
 
@@ -35,10 +29,6 @@ GOAL = {
     "train": Task(info={"day": "monday"}, requests=("price",)),
 }
 SAME = ("hotel inform area=north", "hotel inform stars=4")
-TABLES = (
-    "domain_scores", "verdicts", "behaviours", "conversation_facts", "loops", "confusions", "patterns",
-    "normalisation", "failures",
-)  # fmt: skip
 
 
 def looping() -> Dialogue:
@@ -209,33 +199,6 @@ def test_signs_and_words_tell_what_colours_tell() -> None:
     for sign, word in (("≠", "another act"), ("✓", "understood")):
         assert f'<span aria-hidden="true">{sign}</span><span class="unseen">{word}</span>' in html
     assert "style=" not in html
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_pages_do_without_any_table(table: str) -> None:
-    assert set(TABLES) <= set(run().tables)
-    for poor in (without(run(), table), nulled(run(), table)):
-        assert "Hotel-Inform" in dialogue_html(poor, "loops")
-        assert run_html(poor)
-
-
-def test_pages_of_a_run_with_empty_tables() -> None:
-    assert "Hotel-Inform" in dialogue_html(emptied(run()), "loops")
-    assert PAGES.charts(Library(), emptied(run())) == {}
-
-
-def test_hostile_text_is_shown_and_does_nothing() -> None:
-    bad = msgspec.structs.replace(
-        looping(), turns=tuple(msgspec.structs.replace(turn, text=HOSTILE) for turn in looping().turns)
-    )
-    acts = tuple(
-        msgspec.structs.replace(act, name=HOSTILE, slot=HOSTILE, values=(HOSTILE,)) for act in bad.turns[0].acts or ()
-    )
-    turns = (msgspec.structs.replace(bad.turns[0], acts=acts, heard=acts[:1]), *bad.turns[1:])
-    scored = users_scored([msgspec.structs.replace(bad, turns=turns)], UserOptions(), resamples=0, workers=1)
-    for page in (dialogue_html(scored, "loops"), dialogue_html(hostile(run()), "loops"), run_html(hostile(run()))):
-        assert "&lt;script&gt;" in page
-        assert_harmless(page)
 
 
 def test_a_dialogue_that_failed_says_why() -> None:

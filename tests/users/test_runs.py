@@ -82,6 +82,7 @@ def everything(run: Run) -> Iterator[tuple[str, Any]]:
         yield str(query), find(run, query).write_json()
 
 
+@pytest.mark.soak
 def test_fresh_and_stored_runs_show_the_same(convlab_run: Run, stored_real: Run) -> None:
     for (name, fresh), (_, stored) in zip(everything(convlab_run), everything(stored_real), strict=True):
         assert fresh == stored, name

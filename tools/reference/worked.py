@@ -95,8 +95,13 @@ def forms(measure: str) -> Iterator[Form]:
     """The forms of a measure, by card name, in all examples."""
     for example in worked_examples():
         for name, score in example.run.scores.items():
-            if parse_measure(name).card.name == measure:
+            if _card_name(name) == measure:
                 yield Form(example, name, score)
+
+
+@cache
+def _card_name(name: str) -> str:
+    return parse_measure(name).card.name
 
 
 def _stored(folder: Path) -> list[str]:

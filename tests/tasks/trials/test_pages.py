@@ -14,14 +14,8 @@ from dialgauge.tasks import score_results
 from support.agent_results import tau_file
 from support.examples import EXAMPLES
 from support.family_pages import (
-    assert_harmless,
     dialogue_html,
-    emptied,
-    hostile,
-    nulled,
-    run_html,
     view_of_dialogue,
-    without,
 )
 
 TASKS = {"a": "++", "b": "+-", "c": "--"}
@@ -88,19 +82,6 @@ def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Ru
     text = dialogue_html(marked, "b#1")
     assert "it made up a date" in text and "withheld" not in text
     assert found(marked, fault="invented") == ["b#1"]
-
-
-def test_hostile_and_poor_tables_have_pages(run: Run, with_tools: Run) -> None:
-    for one in (run, with_tools):
-        name = next(iter(one.dialogues())).id
-        odd = hostile(one)
-        assert_harmless(dialogue_html(odd, next(iter(odd.dialogues())).id))
-        assert_harmless(run_html(odd))
-        for poor in (emptied(one), *(without(one, table) for table in ("trials", "calls", "reward_parts"))):
-            assert dialogue_html(poor, name)
-            run_html(poor)
-        for table in ("trials", "calls", "reward_parts"):
-            assert dialogue_html(nulled(one, table), name)
 
 
 def test_the_run_lists_tasks_that_pass_sometimes_first(run: Run) -> None:

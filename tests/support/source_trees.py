@@ -1,0 +1,13 @@
+"""The source as syntax trees, parsed once for all tests that look at it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    """The tree of a module; whoever asks must leave it as it is."""
+    return ast.parse(path.read_text(encoding="utf-8"))
