@@ -10,6 +10,7 @@ import importlib
 import io
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
@@ -21,7 +22,10 @@ import dialgauge as package
 from dialgauge.cli import COMMANDS, CommandParameter, command_parameters, main
 from dialgauge.dialogue import Task
 from dialgauge.runs import Run, Store
-from support.agent_results import tau_file
+from dialgauge.tasks import write_scripted_log
+from dialgauge.worlds.tools import load_tool_domain
+from support.agent_results import desk_tasks, tau_file
+from support.domains import domain_folder
 from support.talks import mishear, talk
 from support.tiny_world import tiny_release
 from support.town import responses, write_town
@@ -50,10 +54,12 @@ CALLS: dict[str, tuple[str, ...]] = {
         "town/gold.json worse.json --resamples 20",
         "town/gold.json mine.json --resamples 0 --by domain -m all",
         "tau.json other.json --resamples 20",
+        "scripted.json --tasks desk.json --domain depot",
     ),
+    "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
     "tasks explain": ("town/gold.json mine.json MUL0001",),
     "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --per-dialogue --verdicts"),
-    "users figures": ("talks.json --by-slot",),
+    "users figures": ("talks.json --by-slot --by-sentence",),
     "users explain": ("talks.json loop --talk", "spoken/gcdf1 TOWN0001"),
     "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
     "users faults": ("tau.json --resamples 20",),
@@ -61,7 +67,9 @@ CALLS: dict[str, tuple[str, ...]] = {
         "-n 4 --resamples 0 --level text --channel mild --detail",
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
     ),
+    "lab call": ("calls.json --domain depot",),
     "lab goals": ("-n 4", "--goal TOWN0003"),
+    "lab new": ("{}/kennel",),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "lab blame": ("LAB", "LAB --limit 0"),
     "lab train": ("heard.jsonl --out {}/nlu.npz --database town/db --test later.jsonl --practice 50 --epochs 1",),
@@ -74,7 +82,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),
     "babi attention": ("--data babi --load model --turn 1",),
     "babi interact": ("--model rules --task 1 --dialogues 2",),
-    "data check": ("gold.jsonl", "gold.jsonl broken.json", "good.jsonl --gold gold.jsonl", "augpt.json"),
+    "data check": (
+        "gold.jsonl",
+        "gold.jsonl broken.json",
+        "good.jsonl --gold gold.jsonl",
+        "augpt.json",
+        "tau.json domain",
+        "pets",
+    ),  # fmt: skip
     "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
     "data formats": ("",),
     "data list": ("",),
@@ -236,4 +251,10 @@ def _write_agents(folder: Path) -> None:
     worse["sng0002"][0]["response"] = "sorry ."
     (folder / "worse.json").write_text(json.dumps(worse))
     tau_file(folder / "tau.json", {"a": "++", "b": "+-", "c": "--"})
+    desk_tasks(folder / "desk.json")
+    depot = load_tool_domain("depot")
+    write_scripted_log(depot, folder / "desk.json", "wrong", folder / "scripted.json", trials=2)
+    (folder / "calls.json").write_text('[{"name": "pay_duty", "arguments": {"parcel_id": "P-1004"}}, {"name": "x"}]')
+    shutil.copytree(depot.folder, folder / "domain")
+    domain_folder(folder / "pets")
     tau_file(folder / "other.json", {"a": "+-", "b": "--", "c": "-+"})

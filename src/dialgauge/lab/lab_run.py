@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,25 +21,38 @@ from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
-from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, checksum_of, hold_conversations, make_lab_config
+from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
+from dialgauge.lab.lab_config import (
+    LAB_LIMITS,
+    AgentSpec,
+    LabConfig,
+    check_channels,
+    checksum_of,
+    hold_conversations,
+    make_lab_config,
+)
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
-from dialgauge.lab.town_source import LoadedTown, open_town
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes, uneven_trials
+from dialgauge.tasks import (
+    JudgedConversations,
+    judge_outcomes,
+    outcome_frames,
+    outcome_tables,
+    score_outcomes,
+    uneven_trials,
+)
 from dialgauge.text import Note, counted
 from dialgauge.tracking import score
-from dialgauge.users import score_users
-from dialgauge.worlds.town import TownDatabase, ontology_of
+from dialgauge.users import domain_profile, score_users
+from dialgauge.worlds.domain import Domain
 
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-#: Slots with a few values each.
-_CATEGORICAL = ("area", "pricerange", "type", "stars", "parking", "internet", "day")
 _TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 
 
@@ -128,7 +140,8 @@ def converse(
     system: str | AgentSpec | LabConfig = "rule-system",
     user: str | AgentSpec = "agenda",
     *,
-    goals: str | LoadedTown = "town",
+    domain: str = SYNTHETIC,
+    goals: str | LoadedDomain = SYNTHETIC,
     database: str | Path | None = None,
     count: int | None = None,
     failures: str = "live",
@@ -157,8 +170,8 @@ def converse(
     """
     loaded = (
         goals
-        if isinstance(goals, LoadedTown)
-        else open_town(goals, database=database, count=count, seed=town_seed, failures=failures)
+        if isinstance(goals, LoadedDomain)
+        else open_domain(domain, goals, database=database, count=count, seed=town_seed, failures=failures)
     )
     if isinstance(system, LabConfig):
         sitting = system
@@ -175,12 +188,12 @@ def converse(
             loop=loop,
         )
     with progress.bar("talking", len(loaded.goals) * sitting.trials) as advance:
-        run = town_run(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
+        run = run_lab(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
     return LabRuns([run], loaded.refused)
 
 
-def town_run(
-    loaded: LoadedTown,
+def run_lab(
+    loaded: LoadedDomain,
     sitting: LabConfig,
     *,
     store: Store | None = None,
@@ -190,6 +203,7 @@ def town_run(
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
+    check_channels(sitting, loaded.search.domain)
     if store is None:
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
         return scored_run(list(held), loaded, sitting, resamples=resamples)
@@ -200,7 +214,7 @@ def town_run(
 
 
 def lab_workbench(
-    store: Store, kind: str, loaded: LoadedTown, sitting: LabConfig, **more: Any
+    store: Store, kind: str, loaded: LoadedDomain, sitting: LabConfig, **more: Any
 ) -> AbstractContextManager[Path | None]:
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
     config = {
@@ -212,11 +226,11 @@ def lab_workbench(
     return store.workbench(kind=kind, name=_name(sitting), config=config)
 
 
-def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig, *, resamples: int = 1000) -> Run:
+def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfig, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = lab_signature(loaded, sitting)
-    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
-    blamed = blame_conversations(judged, loaded.search)
+    judged = judged_conversations(held, loaded)
+    blamed = blame_conversations(judged)
     scores = _joined(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
@@ -224,7 +238,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig,
                 _over_goals(one, resamples, sitting)
                 for one in (
                     *_tracking(held, loaded, sitting.seed, resamples),
-                    *_users(held, sitting.seed, resamples),
+                    *_users(held, loaded, sitting.seed, resamples),
                 )
             ),
             score_blame(blamed, resamples=resamples, seed=sitting.seed),
@@ -243,6 +257,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig,
             "level": sitting.level,
             "goals": loaded.name,
             "failures": loaded.failures,
+            **_of_domain(loaded.search.domain),
             "trials": sitting.trials,
             "limits": msgspec.to_builtins(sitting.limits),
             **_labelled(sitting),
@@ -252,6 +267,11 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig,
         signature=signature,
         notes=[*_notes(held), *_uneven_goals([one.goal for one in judged])],
     )
+
+
+def _of_domain(domain: Domain) -> dict[str, Any]:
+    """What pages must know of a domain other than the town: its name, and the slots that name what is offered."""
+    return {} if domain.multiwoz else {"domain": domain.name, "names": sorted(domain.names)}
 
 
 def _uneven_goals(goals: Sequence[str]) -> list[str]:
@@ -274,7 +294,7 @@ def _name(sitting: LabConfig) -> str:
     return f"{sitting.system}-{sitting.user}"
 
 
-def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
+def lab_signature(loaded: LoadedDomain, sitting: LabConfig) -> Signature:
     """Everything that decides what was said."""
     limits = sitting.limits
     return Signature(
@@ -282,7 +302,7 @@ def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
         system=str(sitting.system),
         level=sitting.level,
         goals=checksum_of(loaded.goals),
-        database=database_checksum(loaded.town),
+        database=loaded.search.told_checksum,
         failures=loaded.failures,
         trials=str(sitting.trials),
         exchanges=str(limits.exchanges),
@@ -293,11 +313,6 @@ def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
         user_files=_files(sitting.user),
         system_files=_files(sitting.system),
     )
-
-
-def database_checksum(town: TownDatabase) -> str:
-    """A checksum of all that a system can be told, the lists of taxis included."""
-    return hashlib.sha256(msgspec.json.encode([town.raw, town.taxi])).hexdigest()[:8]
 
 
 def _code(spec: AgentSpec) -> str:
@@ -312,7 +327,7 @@ def _files(spec: AgentSpec) -> str:
     )
 
 
-def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
+def _tracking(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
     """The system's tracker against what the user said; nothing where the system shows no states."""
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         return []
@@ -321,7 +336,7 @@ def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples
 
 def tracking_scores(
     held: Sequence[Dialogue],
-    loaded: LoadedTown,
+    loaded: LoadedDomain,
     *,
     measures: Sequence[str] = _TRACKING,
     resamples: int = 0,
@@ -334,7 +349,7 @@ def tracking_scores(
         measures=measures,
         profile=_PROFILE,
         coverage="empty",  # a turn after which the system shows no state is no turn that it got right
-        ontology=ontology_of(loaded.town),
+        ontology=loaded.search.tracked,
         intervals=bool(resamples),
         resamples=resamples or 1,
         seed=seed,
@@ -342,18 +357,26 @@ def tracking_scores(
     return _scores_of(results[0])
 
 
-def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:
+def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
+    """What became of conversations that the lab held."""
+    goals = {goal.id: goal for goal in loaded.goals}
+    return judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals)
+
+
+def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:
     """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
-    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    judged = judged_conversations(held, loaded)
     done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
-def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
+def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
     """How the user expressed its goals; nothing where it has no acts."""
     if not any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
         return []
-    return [_scores_of(score_users(held, resamples=resamples, seed=seed)[0])]
+    domain = loaded.search.domain
+    profile = None if domain.multiwoz else domain_profile(domain)
+    return [_scores_of(score_users(held, profile=profile, resamples=resamples, seed=seed)[0])]
 
 
 def _scores_of(run: Run) -> Scores:
@@ -425,34 +448,34 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def write_conversations(held: Sequence[Dialogue], folder: Path, ontology: Ontology) -> list[Path]:
-    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the town."""
+def write_conversations(held: Sequence[Dialogue], folder: Path, domain: Domain, ontology: Ontology) -> list[Path]:
+    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the domain."""
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
     with together():
         write(held, files[0], format="native")
         write(held, files[1], format="gcdf1")
         with atomic(files[2]) as scratch:
-            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(ontology)), indent=1) + b"\n")
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(domain, ontology)), indent=1) + b"\n")
     return files
 
 
-def _schema(ontology: Ontology) -> list[dict[str, Any]]:
+def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:
     """Services with their slots and values, as the schema beside the GCDF1 paper's conversations has them."""
     return [
         {
-            "service_name": domain,
+            "service_name": name,
             "slots": [
                 {
-                    "name": f"{domain}-{slot}",
-                    "description": spec.description or f"{slot} of the {domain}",
+                    "name": f"{name}-{slot}",
+                    "description": spec.description or f"{slot} of the {name}",
                     "possible_values": list(spec.values),
-                    "is_categorical": slot in _CATEGORICAL,
+                    "is_categorical": domain.is_choice(name, slot),
                 }
                 for slot, spec in slots.items()
             ],
-            "intents": [{"name": f"find_{domain}", "required_slots": [], "optional_slots": {}}],
+            "intents": [{"name": f"find_{name}", "required_slots": [], "optional_slots": {}}],
         }
-        for domain, slots in ontology.domains.items()
+        for name, slots in ontology.domains.items()
     ]
 
 

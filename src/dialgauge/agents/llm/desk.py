@@ -13,12 +13,12 @@ from dialgauge.agents.llm.chat import clean_text
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import same_value
+from dialgauge.worlds.domain import Entity
 from dialgauge.worlds.town import (
     BOOK_SLOTS,
     DATABASE_DOMAINS,
     SEARCH_SLOTS,
     Backend,
-    TownRow,
 )
 
 #: Characters of an argument; no value of the town is longer.
@@ -35,7 +35,7 @@ class Desk:
         self._backend, self._most = backend, rows
         #: By domain: the constraints of the last search, and what was last given to book.
         self.state: State = {}
-        self._found: dict[str, tuple[TownRow, ...]] = {}
+        self._found: dict[str, tuple[Entity, ...]] = {}
         self._tools = {"search": self._search, "details": self._details, "book": self._book, "taxi": self._taxi}
 
     def use(self, name: str, arguments: object) -> Result:
@@ -71,22 +71,22 @@ class Desk:
     def _book(self, arguments: dict[str, Any]) -> Result:
         domain = _domain(arguments, tuple(BOOK_SLOTS))
         slots = {slot: value for slot, value in _texts(arguments).items() if slot in BOOK_SLOTS[domain]}
-        booking = self._backend.book(self._row(domain, arguments), slots)
+        booking = self._backend.book(domain, slots, self._row(domain, arguments))
         self._believe(domain, slots, BOOK_SLOTS[domain], SEARCH_SLOTS[domain])
         told: Result = {"outcome": booking.outcome}
-        if booking.reference:
-            told["reference"] = booking.reference
+        if booking.gives:
+            told["reference"] = next(iter(booking.gives.values()))
         if booking.slots:
             told["refused" if booking.outcome == "refused" else "missing"] = list(booking.slots)
         return told | ({"total": booking.total} if booking.total else {})
 
     def _taxi(self, arguments: dict[str, Any]) -> Result:
         wanted = {slot: text for slot, text in _texts(arguments).items() if slot in _RIDE}
-        taxi = self._backend.taxi(wanted)
+        taxi = self._backend.book("taxi", wanted)
         self._believe("taxi", wanted, _RIDE, ())
-        if taxi.missing:
-            return {"outcome": "incomplete", "missing": list(taxi.missing)}
-        return {"outcome": "booked", "car type": taxi.car, "phone": taxi.phone}
+        if taxi.slots:
+            return {"outcome": "incomplete", "missing": list(taxi.slots)}
+        return {"outcome": "booked", **taxi.gives}
 
     def _believe(self, domain: str, given: dict[str, str], slots: tuple[str, ...], kept: tuple[str, ...]) -> None:
         """Take values of some slots for those given, and keep those of others."""
@@ -95,7 +95,7 @@ class Desk:
         known |= {slot: (given[slot].lower(),) for slot in slots if slot in given}
         self.state = {**self.state, domain: known}
 
-    def _row(self, domain: str, arguments: dict[str, Any]) -> TownRow:
+    def _row(self, domain: str, arguments: dict[str, Any]) -> Entity:
         name = _texts(arguments).get("name", "")
         if not name:
             raise DialgaugeError("the argument name is missing: the name of a venue, or the id of a train")
