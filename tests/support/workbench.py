@@ -89,7 +89,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "augpt.json",
         "tau.json domain",
         "pets",
-    ),  # fmt: skip
+    ),
     "data convert": ("gold.jsonl {}/converted.jsonl --to native",),
     "data formats": ("",),
     "data list": ("",),
