@@ -36,11 +36,12 @@ PROFILES = "dialgauge.profiles"
 RANKERS = "dialgauge.rankers"
 AGENTS = "dialgauge.agents"
 KINDS = "dialgauge.kinds"
+DOMAINS = "dialgauge.domains"
 
 #: What users call a thing of each group.
 _NOUNS = {
     FORMATS: "format", MEASURES: "measure", PROFILES: "profile", RANKERS: "model", AGENTS: "agent",
-    KINDS: "kind of run",
+    KINDS: "kind of run", DOMAINS: "domain",
 }  # fmt: skip
 _OURS = "dialgauge"
 #: Which extra of dialgauge brings a package that some of our own need.

@@ -41,8 +41,8 @@ _MEANT_AS_TEXT = re.compile(r"Expected .*\bstr\b.*, got `bool`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
 
 
-def read_yaml(path: str | Path, *, limit: int = MOST_BYTES) -> YamlDocument:
-    """A YAML file of at most ``limit`` bytes."""
+def read_yaml(path: str | Path, *, limit: int = MOST_BYTES, as_text: bool = False) -> YamlDocument:
+    """A YAML file of at most ``limit`` bytes; ``as_text`` leaves every scalar the text that was written."""
     name = str(path)
     try:
         with Path(path).open("rb") as file:
@@ -54,13 +54,13 @@ def read_yaml(path: str | Path, *, limit: int = MOST_BYTES) -> YamlDocument:
         raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
     if len(raw) > limit:
         raise DialgaugeError(f"it is larger than {limit:,} bytes, too large for a file of this kind", file=name)
-    return parse_yaml(raw, name)
+    return parse_yaml(raw, name, as_text=as_text)
 
 
-def shipped_yaml(room: str, *path: str) -> YamlDocument:
+def shipped_yaml(room: str, *path: str, as_text: bool = False) -> YamlDocument:
     """A YAML file that comes with dialgauge, in a room such as ``dialgauge.users``."""
     folder = Path(__file__).parents[1].joinpath(*room.split("."))  # importlib.resources takes 10 ms to import
-    return parse_yaml(folder.joinpath(*path).read_bytes(), path[-1])
+    return parse_yaml(folder.joinpath(*path).read_bytes(), path[-1], as_text=as_text)
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return both
 
 
-def parse_yaml(content: str | bytes, file: str | None = None) -> YamlDocument:
+def parse_yaml(content: str | bytes, file: str | None = None, *, as_text: bool = False) -> YamlDocument:
     """The YAML in a text, or in the bytes of one; ``file`` is what errors name."""
     import yaml
 
@@ -80,7 +80,7 @@ def parse_yaml(content: str | bytes, file: str | None = None) -> YamlDocument:
     try:
         _refuse_control_characters(text)
         _refuse_deep_nesting(text)
-        loader = _loader(text)
+        loader = _loader(text, as_text=as_text)
         root = loader.get_single_node()
         if root is not None:
             _Sizes().check(root)
@@ -288,15 +288,16 @@ def _refuse_node(node: _Node, message: str, cause: Exception | None = None) -> N
     raise DialgaugeError(message, line=node.start_mark.line + 1) from cause
 
 
-def _base() -> Any:
+def _base(*, as_text: bool = False) -> Any:
     """libyaml's loader, ten to twenty times as fast as Python's, where it is installed."""
     import yaml
 
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    name = "BaseLoader" if as_text else "SafeLoader"
+    return getattr(yaml, f"C{name}", getattr(yaml, name))
 
 
-def _loader(text: str) -> Any:
-    class Loader(_base()):  # type: ignore[misc]
+def _loader(text: str, *, as_text: bool = False) -> Any:
+    class Loader(_base(as_text=as_text)):  # type: ignore[misc]
         """The safe loader, with a line in every error."""
 
         def construct_object(self, node: _Node, deep: bool = False) -> Any:

@@ -34,7 +34,7 @@ Name = Annotated[str, Argument(known=DATASETS, help="Dataset name (see 'dialgaug
 def check(
     source: Annotated[
         list[str],
-        Argument(help="Files, folders, patterns, archives, or - for stdin."),
+        Argument(help="Files, folders, patterns, archives, the folder of a domain, or - for stdin."),
     ],
     gold: Annotated[
         str | None, Option(metavar="FILE", help="Gold file: also report how much of it the sources cover.")
@@ -48,8 +48,14 @@ def check(
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
+    Of the folder of a domain (with a domain.yaml) it reads everything and runs nothing: a tools.py of the folder runs,
+    with your own rights, only when the domain is named with --domain.
+
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
+    if len(source) == 1 and (Path(source[0]) / "domain.yaml").is_file():
+        _check_domain(source[0], output)
+        return
     from dialgauge.data import check as look
     from dialgauge.data import show
     from dialgauge.errors import DialgaugeError
@@ -70,6 +76,16 @@ def check(
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
     raise SystemExit(report.exit_code)
+
+
+def _check_domain(folder: str, output: TableOutput) -> None:
+    from dialgauge.worlds.domain import check_domain
+
+    checked = check_domain(folder)
+    output.document("data-check-domain", checked.document())
+    output.show(checked.tables())
+    if output.on_screen:
+        out.print(f"{checked.domain.name} is sound.")
 
 
 @app.command()

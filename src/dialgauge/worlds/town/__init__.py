@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ontology_of,
         spoken_ontology,
     )
+    from dialgauge.worlds.town.town import town_domain
     from dialgauge.worlds.town.vocabulary import (
         ASKED,
         BOOK_SLOTS,
@@ -83,6 +84,7 @@ __all__ = [
     "ontology_of",
     "spoken_ontology",
     "town_beside",
+    "town_domain",
     "town_goal",
     "write_town",
 ]

@@ -1,0 +1,106 @@
+"""Domains as data: the folder of a domain read into records, its rows searched and booked, its goals read or drawn."""
+
+from __future__ import annotations
+
+from dialgauge._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dialgauge.worlds.domain.backend import Booking, DomainBackend
+    from dialgauge.worlds.domain.checking import DomainCheck, check_domain, shares_table
+    from dialgauge.worlds.domain.drawing import DrawnGoals, DrawnShares, draw_goals, shares_of
+    from dialgauge.worlds.domain.goals import DomainGoal, GoalFindings, ServiceTask, declared_goal, read_goals
+    from dialgauge.worlds.domain.loader import (
+        DOMAIN_FILE,
+        domain_names,
+        domain_of,
+        is_folder,
+        load_domain,
+        read_domain,
+        slot_id,
+    )
+    from dialgauge.worlds.domain.matching import (
+        DAYS,
+        MATCHES,
+        ORDERED,
+        Match,
+        comparable,
+        fits,
+        members,
+        minutes,
+        number,
+        plain,
+        truth,
+    )
+    from dialgauge.worlds.domain.rows_file import RowsFile, read_rows
+    from dialgauge.worlds.domain.schema import (
+        ASKED,
+        CHOICE,
+        FEW,
+        GENERAL,
+        UNKNOWN,
+        BookSpec,
+        Domain,
+        GoalDraw,
+        SearchSlot,
+        Service,
+        SlotType,
+        SlotWords,
+    )
+    from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable
+
+__all__ = [
+    "ASKED",
+    "CHOICE",
+    "DAYS",
+    "DOMAIN_FILE",
+    "FEW",
+    "GENERAL",
+    "MATCHES",
+    "ORDERED",
+    "UNKNOWN",
+    "BookSpec",
+    "Booking",
+    "Domain",
+    "DomainBackend",
+    "DomainCheck",
+    "DomainGoal",
+    "DomainSearch",
+    "DrawnGoals",
+    "DrawnShares",
+    "Entity",
+    "Found",
+    "GoalDraw",
+    "GoalFindings",
+    "Match",
+    "RowsFile",
+    "SearchSlot",
+    "Service",
+    "ServiceTable",
+    "ServiceTask",
+    "SlotType",
+    "SlotWords",
+    "check_domain",
+    "comparable",
+    "declared_goal",
+    "domain_names",
+    "domain_of",
+    "draw_goals",
+    "fits",
+    "is_folder",
+    "load_domain",
+    "members",
+    "minutes",
+    "number",
+    "plain",
+    "read_domain",
+    "read_goals",
+    "read_rows",
+    "shares_of",
+    "shares_table",
+    "slot_id",
+    "truth",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(__name__)

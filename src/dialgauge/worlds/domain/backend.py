@@ -1,0 +1,141 @@
+"""What a system may consult during one conversation, and the only thing it may consult: search and booking.
+
+Every call is on the record. A booking is refused when it is incomplete or ill-typed, names no row, or agrees with what
+the goal has refused first: by the values asked for, not by counting, so that it is the same however a system asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Call
+from dialgauge.draws import Draws
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.worlds.domain.goals import DomainGoal
+from dialgauge.worlds.domain.matching import comparable
+from dialgauge.worlds.domain.schema import Domain, Service
+from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SIGNS = f"{_LETTERS}0123456789"
+_LENGTH = 8
+#: Rows of a search that the record names.
+_NAMED = 5
+
+BookingOutcome: TypeAlias = Literal["booked", "refused", "incomplete", "ill-typed", "no such entity"]
+
+
+class Booking(Struct, frozen=True):
+    """What came of an attempt to book."""
+
+    outcome: BookingOutcome
+    #: What the booking gives, by slot.
+    gives: dict[str, str] = {}
+    #: Slots that were refused, are missing, or have a value that cannot be.
+    slots: tuple[str, ...] = ()
+    #: What was wrong with a value, by slot, as the end of a sentence.
+    faults: dict[str, str] = {}
+
+    def sentence(self, service: Service) -> str:
+        """The outcome for a person or a model."""
+        listed = ", ".join(map(service.declared, self.slots))
+        if self.outcome == "booked":
+            given = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.gives.items())
+            return f"Booked. {given[:1].upper()}{given[1:]}" if given else "Booked."
+        if self.outcome == "incomplete":
+            return f"Not booked: {listed} is missing." if len(self.slots) == 1 else f"Not booked: {listed} are missing."
+        if self.outcome == "ill-typed":
+            return f"Not booked: {'; '.join(f'{service.declared(slot)} {why}' for slot, why in self.faults.items())}."
+        if self.outcome == "refused":
+            return f"Not booked: it is not available with this {' and '.join(map(service.declared, self.slots))}."
+        known = f" by {service.declared(service.name_slot)}" if service.name_slot else ""
+        return f"Not booked: say which one{known}."
+
+
+class DomainBackend:
+    """Search and booking during one conversation."""
+
+    def __init__(self, search: DomainSearch, draws: Draws, goal: DomainGoal | None = None) -> None:
+        self.domain: Domain = search.domain
+        self._search, self._draws = search, draws
+        self._calls: list[Call] = []
+        self._refused: dict[str, dict[str, str]] = {}
+        for task in goal.tasks if goal else ():
+            if task.book_first is not None and task.book is not None:
+                self._refused[task.domain] = {
+                    slot: value for slot, value in task.book_first.items() if task.book.get(slot) != value
+                }
+
+    def take_calls(self) -> tuple[Call, ...]:
+        """The calls since this was last asked."""
+        calls = tuple(self._calls)
+        self._calls.clear()
+        return calls
+
+    def search(self, service: str, wishes: Mapping[str, str]) -> Found:
+        """The rows that fit."""
+        found = self._search.find(service, wishes)
+        rows = found.rows
+        self._calls.append(
+            Call(
+                name="search",
+                domain=service,
+                arguments=dict(wishes),
+                outcome=f"{len(rows)} found",
+                rows=tuple([row.number for row in rows[:_NAMED]]),
+            )
+        )
+        return found
+
+    def named(self, service: str, text: str) -> tuple[Entity, ...]:
+        """The rows that a text names, by id or by name."""
+        return self._search.named(service, text)
+
+    def book(self, service: str, slots: Mapping[str, str], row: Entity | None = None) -> Booking:
+        """Book a row of a service, or the service itself where it has none; booking again replaces what was booked."""
+        known = self.domain.services.get(service)
+        if known is None:
+            raise DialgaugeError(f"there is no service '{service}'.{nearest(service, self.domain.services)}")
+        answer = self._booked(known, slots, row)
+        self._calls.append(
+            Call(
+                name="book",
+                domain=service,
+                arguments=dict(slots),
+                outcome=answer.outcome,
+                rows=() if row is None else (row.number,),
+                result=answer.gives,
+            )
+        )
+        return answer
+
+    def _booked(self, service: Service, slots: Mapping[str, str], row: Entity | None) -> Booking:
+        spec = service.book
+        if spec is None or (service.rows is not None and row is None):
+            return Booking("no such entity")
+        if missing := spec.missing(slots):
+            return Booking("incomplete", slots=tuple(missing))
+        faults = {
+            slot: fault
+            for slot, value in slots.items()
+            if (fault := spec.takes[slot].fault(value) if slot in spec.takes else "is not a slot of the booking")
+        }
+        if faults:
+            return Booking("ill-typed", slots=tuple(faults), faults=faults)
+        script = self._refused.get(service.name)
+        if script and all(slot in slots and comparable(slots[slot]) == comparable(script[slot]) for slot in script):
+            return Booking("refused", slots=tuple(script))
+        return Booking("booked", {slot: self._made() for slot in spec.gives})
+
+    def _made(self) -> str:
+        """A text unlike any value of the rows: of so many letters and digits there are more than anybody keeps."""
+        while True:
+            signs = [self._draws.pick(_SIGNS) for _ in range(_LENGTH)]
+            if not any(sign in _LETTERS for sign in signs):
+                signs[0] = self._draws.pick(_LETTERS)
+            text = "".join(signs)
+            if text.casefold() not in self._search.told:
+                return text

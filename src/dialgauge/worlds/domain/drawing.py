@@ -1,0 +1,254 @@
+"""Goals drawn from the rows of a domain: seeded, satisfiable, and different from each other while that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.draws import Draws
+from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
+from dialgauge.worlds.domain.matching import DAYS, ORDERED, comparable, members, minutes, number, truth
+from dialgauge.worlds.domain.schema import BookSpec, Domain, SearchSlot, Service, SlotType
+from dialgauge.worlds.domain.search import DomainSearch, Entity
+
+_PURPOSE = "domain-goals"
+#: Draws of a goal before distinct ones are held to have run out, and of each goal after that.
+_TRIES, _FEW_TRIES = 2000, 20
+_QUARTER, _FIRST, _LAST, _LATEST = 15, 8 * 4, 20 * 4, 24 * 60 + 59
+_MOST = 10
+#: What is written where a booking takes any text.
+_TEXTS = (
+    *("Alder Court", "Morgan Reed", "Harbour Lane 4", "Robin Hale", "Station Square", "Jamie Frost", "Mill Road 27"),
+    *("Casey Lund", "Castle Hill 9", "Taylor Brook", "North Gate", "Sasha Quinn", "Linden Avenue 12", "Avery Stone"),
+    *("Bridge Street 3", "Noor Haddad", "Old Market", "Kim Sato", "Garden Row 18", "Lee Marsh", "West Quay"),
+)
+
+
+class DrawnShares(Struct, frozen=True, kw_only=True):
+    """What was drawn: how many tasks could have something, and how many have it."""
+
+    goals: int = 0
+    repeated: int = 0
+    tasks: int = 0
+    bookable: int = 0
+    booked: int = 0
+    wished: int = 0
+    fails_first: int = 0
+    #: Bookings, those of services without rows included.
+    bookings: int = 0
+    refused_first: int = 0
+
+
+class DrawnGoals(Struct, frozen=True):
+    """Goals, and the shares achieved."""
+
+    goals: list[DomainGoal]
+    shares: DrawnShares
+
+
+def draw_goals(domain: Domain, search: DomainSearch, count: int, seed: int = 0) -> DrawnGoals:
+    """``count`` goals ``G0001``, ``G0002``, …; the first ones are the same however many are drawn."""
+    if count < 1:
+        raise DialgaugeError("the number of goals must be at least 1")
+    if not domain.services:
+        raise DialgaugeError(f"the domain {domain.name} has no services to draw goals from")
+    source = _Source(domain, search)
+    goals: list[DomainGoal] = []
+    known: set[object] = set()
+    repeated = 0
+    for place in range(1, count + 1):
+        for attempt in range(_FEW_TRIES if repeated else _TRIES):
+            goal = source.goal(f"G{place:04}", Draws(seed, _PURPOSE, place, attempt))
+            key = _content(goal)
+            if key not in known:
+                break
+        else:
+            repeated += 1
+        known.add(key)
+        goals.append(goal)
+    return DrawnGoals(goals, replace(shares_of(domain, goals), repeated=repeated))
+
+
+def shares_of(domain: Domain, goals: Sequence[DomainGoal]) -> DrawnShares:
+    """How many tasks of goals are booked, fail first and are refused first."""
+    tasks = [(domain.services[task.domain], task) for goal in goals for task in goal.tasks]
+    bookable = [task for service, task in tasks if service.book is not None and service.rows is not None]
+    return DrawnShares(
+        goals=len(goals),
+        tasks=len(tasks),
+        bookable=len(bookable),
+        booked=sum(task.book is not None for task in bookable),
+        wished=sum(bool(task.info) for _, task in tasks),
+        fails_first=sum(task.first is not None for _, task in tasks),
+        bookings=sum(task.book is not None for _, task in tasks),
+        refused_first=sum(task.book_first is not None for _, task in tasks),
+    )
+
+
+def _content(goal: DomainGoal) -> object:
+    """What a goal asks for, without its id and the order of slots."""
+
+    def slots(given: Mapping[str, str] | None) -> object:
+        return None if given is None else frozenset((slot, comparable(value)) for slot, value in given.items())
+
+    return tuple(
+        (
+            task.domain,
+            slots(task.info),
+            slots(task.first),
+            slots(task.book),
+            slots(task.book_first),
+            frozenset(task.requests),
+            slots(task.links),
+        )
+        for task in goal.tasks
+    )
+
+
+class _Source:
+    """Draws goals that the rows of a domain can satisfy."""
+
+    def __init__(self, domain: Domain, search: DomainSearch) -> None:
+        self._domain, self._search, self._plan = domain, search, domain.draw
+
+    def goal(self, identifier: str, draws: Draws) -> DomainGoal:
+        count = _drawn(draws, (max(1, self._plan.services[0]), self._plan.services[1]), len(self._domain.services))
+        services = draws.sample(list(self._domain.services.values()), count)
+        tasks: dict[str, ServiceTask] = {}
+        for service in services:
+            tasks[service.name] = self._task(draws, service, tasks)
+        return DomainGoal(id=identifier, tasks=tuple(tasks.values()))
+
+    def _task(self, draws: Draws, service: Service, earlier: Mapping[str, ServiceTask]) -> ServiceTask:
+        wishes = {} if service.rows is None else self._wishes(draws, service)
+        first = self._first(draws, service, wishes) if wishes and draws.unit() < self._plan.fails_first else None
+        asked = draws.sample(service.answer, _drawn(draws, self._plan.asked, len(service.answer)))
+        task = ServiceTask(domain=service.name, info=wishes, first=first, requests=tuple(asked))
+        if service.book is None or (service.rows is not None and draws.unit() >= self._plan.booked):
+            return task
+        book, links = self._booking(draws, service, service.book, earlier)
+        refused = _refused(draws, service.book, book) if draws.unit() < self._plan.refused_first else None
+        return replace(task, book=book, links=links, book_first=refused)
+
+    def _wishes(self, draws: Draws, service: Service) -> dict[str, str]:
+        """Wishes that one row fits; by its name only where nothing else can be searched by."""
+        rows = self._search.rows(service.name)
+        slots = list(service.search) or [service.name_slot]
+        row = draws.pick([row for row in rows if any(slot in row.values for slot in slots)] or rows)
+        known = [slot for slot in slots if slot in row.values]
+        chosen = draws.sample(known, _drawn(draws, self._plan.wishes, len(known)))
+        return {slot: _wish(draws, service.wishes[slot], row, slot) for slot in slots if slot in chosen}
+
+    def _first(self, draws: Draws, service: Service, wishes: Mapping[str, str]) -> dict[str, str] | None:
+        """The wishes with one of them changed so that nothing fits; None where that cannot be."""
+        for slot in draws.shuffled(list(wishes)):
+            known = service.wishes[slot]
+            for value in (*draws.shuffled(known.values), *_beyond(known)):
+                first = {**wishes, slot: value}
+                if _other(known, value, wishes[slot]) and not self._search.find(service.name, first).rows:
+                    return first
+        return None
+
+    def _booking(
+        self, draws: Draws, service: Service, spec: BookSpec, earlier: Mapping[str, ServiceTask]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        chosen = {*spec.needs, *(draws.pick(group) for group in spec.one_of)}
+        chosen |= {slot for slot in spec.takes if slot not in chosen and draws.unit() < 0.5}
+        book, links = {}, {}
+        for slot, kind in spec.takes.items():
+            if slot not in chosen:
+                continue
+            targets = service.refers.get(slot, ())
+            known = [target for target in targets if target in earlier]
+            if known:
+                links[slot] = draws.pick(known)
+            elif targets:
+                book[slot] = draws.pick(self._search.rows(draws.pick(targets))).name
+            elif slot in service.wishes and service.rows is not None:
+                book[slot] = self._shared(draws, kind, service, slot)
+            else:
+                book[slot] = _value(draws, kind)
+        return book, links
+
+    def _shared(self, draws: Draws, kind: SlotType, service: Service, slot: str) -> str:
+        """A value of a slot that is both searched and booked by."""
+        values = [value for value in service.wishes[slot].values if not kind.fault(value)]
+        return draws.pick(values) if values else _value(draws, kind)
+
+
+def _refused(draws: Draws, spec: BookSpec, book: Mapping[str, str]) -> dict[str, str] | None:
+    """The booking with another value in one slot; None where there is none."""
+    for slot in draws.shuffled(list(book)):
+        for value in draws.shuffled(_values(draws, spec.takes[slot])):
+            if comparable(value) != comparable(book[slot]):
+                return {**book, slot: value}
+    return None
+
+
+def _drawn(draws: Draws, bounds: tuple[int, int], most: int) -> int:
+    low, high = min(bounds[0], most), min(bounds[1], most)
+    return draws.integer(low, high)
+
+
+def _wish(draws: Draws, known: SearchSlot, row: Entity, slot: str) -> str:
+    value = row.values[slot]
+    listed = members(value) if known.match == "contains" else []
+    return draws.pick(listed) if listed else value
+
+
+def _other(known: SearchSlot, value: str, wanted: str) -> bool:
+    if known.match == "yes-no":
+        return truth(value) != truth(wanted)
+    return comparable(value) != comparable(wanted)
+
+
+def _beyond(known: SearchSlot) -> Iterator[str]:
+    """Values past either end of a column of numbers or times."""
+    times = [minute for value in known.values if (minute := minutes(value)) is not None]
+    if times and len(times) == len(known.values):
+        if known.match != "at-most" and max(times) < _LATEST:
+            yield _clock(min(max(times) + _QUARTER, _LATEST))
+        if known.match == "at-most" and min(times) > 0:
+            yield _clock(max(min(times) - _QUARTER, 0))
+        return
+    numbers = [value for text in known.values if (value := number(text)) is not None]
+    if numbers and len(numbers) == len(known.values) and known.match in (*ORDERED, "same"):
+        limit = min(numbers) - 1 if known.match == "at-most" else max(numbers) + 1
+        yield _written(limit)
+
+
+def _written(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _value(draws: Draws, kind: SlotType) -> str:
+    if kind.kind == "number":
+        low, high = _bounds(kind)
+        return str(draws.integer(low, high))
+    return draws.pick(_values(draws, kind))
+
+
+def _values(draws: Draws, kind: SlotType) -> Sequence[str]:
+    """Values that a booking can have, some of many."""
+    if kind.kind == "number":
+        low, high = _bounds(kind)
+        if high - low > _MOST:
+            return [str(draws.integer(low, high)) for _ in range(_MOST)]
+        return [str(value) for value in range(low, high + 1)]
+    if kind.kind == "time":
+        return [_clock(_QUARTER * quarter) for quarter in range(_FIRST, _LAST + 1)]
+    if kind.kind == "day":
+        return DAYS
+    return kind.words if kind.kind == "words" else _TEXTS
+
+
+def _bounds(kind: SlotType) -> tuple[int, int]:
+    return (1, _MOST) if kind.low is None or kind.high is None else (kind.low, kind.high)
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // 60:02}:{minute % 60:02}"

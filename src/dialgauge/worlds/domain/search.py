@@ -1,0 +1,164 @@
+"""What a search finds in the rows of a domain.
+
+The rows that fit a wish are bits of an integer, found once for each wish and kept: an answer is the AND of a few of
+them, and simulated users ask the same again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from msgspec import Struct
+
+from dialgauge.dialogue import DONTCARE
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.worlds.domain.matching import comparable, fits
+from dialgauge.worlds.domain.schema import UNKNOWN, Domain, SearchSlot, Service
+
+
+class Entity(Struct, frozen=True, gc=False):
+    """One row: its number in the table, its service, what can be told of it, and what people call it."""
+
+    number: int
+    domain: str
+    values: dict[str, str]
+    name: str
+
+    def get(self, slot: str) -> str:
+        """A value, or ``unknown`` where the row has none."""
+        return self.values.get(slot, UNKNOWN)
+
+
+class Found(Struct, frozen=True, gc=False):
+    """What a search found; ``mismatched`` are wishes that a row fails which was found by its name all the same."""
+
+    rows: tuple[Entity, ...] = ()
+    mismatched: tuple[str, ...] = ()
+
+
+class DomainSearch:
+    """Queries over a domain's rows; one serves all conversations of a process."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.tables = {
+            name: ServiceTable(service) for name, service in domain.services.items() if service.rows is not None
+        }
+        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
+
+    def find(self, service: str, wishes: Mapping[str, str]) -> Found:
+        """The rows that fit all wishes, in the table's order."""
+        key = (service, tuple(wishes.items()))
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = self.table(service).find(wishes)
+        return found
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """Every value of the rows, in small letters."""
+        return frozenset(
+            value.casefold() for table in self.tables.values() for row in table.rows for value in row.values.values()
+        )
+
+    def table(self, service: str) -> ServiceTable:
+        """The rows of a service."""
+        table = self.tables.get(service)
+        if table is None:
+            raise DialgaugeError(f"there is no service '{service}' with rows.{nearest(service, self.tables)}")
+        return table
+
+    def row(self, service: str, number: int) -> Entity:
+        """A row by its number."""
+        return self.table(service).rows[number]
+
+    def rows(self, service: str) -> tuple[Entity, ...]:
+        """All rows of a service."""
+        return self.table(service).rows
+
+    def named(self, service: str, text: str) -> tuple[Entity, ...]:
+        """The rows that a text names, by id or by name."""
+        return self.table(service).named(text)
+
+    def fits(self, row: Entity, wishes: Mapping[str, str]) -> list[str]:
+        """The wishes that a row fails; none where it fits."""
+        table, bit = self.tables[row.domain], 1 << row.number
+        return [slot for slot, value in wishes.items() if not table.having(slot, value) & bit]
+
+
+class ServiceTable:
+    """The rows of one service."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.rows = tuple(
+            Entity(number, service.name, values, values.get(service.name_slot, ""))
+            for number, values in enumerate(service.rows or ())
+        )
+        self.everything = (1 << len(self.rows)) - 1
+        self._kept: dict[tuple[str, str], int] = {}
+        self._columns: dict[str, dict[str, int]] = {}
+
+    def find(self, wishes: Mapping[str, str]) -> Found:
+        """The rows that fit all wishes."""
+        rows = self.everything
+        for slot, value in wishes.items():
+            rows &= self.having(slot, value)
+        return Found(self.at(rows))
+
+    def having(self, slot: str, value: str) -> int:
+        """The rows that fit one wish, as bits."""
+        if value == DONTCARE:
+            return self.everything
+        kept = self._kept.get((slot, value))
+        if kept is None:
+            known = self.service.wishes.get(slot)
+            if known is None:
+                raise DialgaugeError(
+                    f"{self.service.name} cannot be searched by '{slot}'.{nearest(slot, self.service.wishes)}"
+                )
+            if fault := known.fault(value):
+                raise DialgaugeError(f"{slot} {fault} (got '{value}')")
+            kept = self._kept[slot, value] = self._fitting(slot, known, value)
+        return kept
+
+    def named(self, text: str) -> tuple[Entity, ...]:
+        """The rows of that id; else of that name."""
+        wanted = comparable(text)
+        for slot in (self.service.id_slot, self.service.name_slot):
+            named = tuple(row for row in self.rows if slot in row.values and comparable(row.values[slot]) == wanted)
+            if named:
+                return named
+        return ()
+
+    def at(self, rows: int) -> tuple[Entity, ...]:
+        """The rows of bits, in the table's order."""
+        found = []
+        while rows:
+            low = rows & -rows
+            found.append(self.rows[low.bit_length() - 1])
+            rows ^= low
+        return tuple(found)
+
+    def _fitting(self, slot: str, known: SearchSlot, value: str) -> int:
+        return either(bits for cell, bits in self._cells(slot).items() if fits(known.match, cell, value))
+
+    def _cells(self, slot: str) -> dict[str, int]:
+        """The distinct cells of a column, each with the rows that have it."""
+        cells = self._columns.get(slot)
+        if cells is None:
+            cells = self._columns[slot] = {}
+            for row in self.rows:
+                if slot in row.values:
+                    cell = row.values[slot]
+                    cells[cell] = cells.get(cell, 0) | 1 << row.number
+        return cells
+
+
+def either(rows: Iterable[int]) -> int:
+    """Rows that are among any of these."""
+    result = 0
+    for bits in rows:
+        result |= bits
+    return result
