@@ -52,8 +52,11 @@ class BoundReply:
         labels: dict[str, tuple[str, ...]],
         names: dict[str, tuple[str, ...]],
         money: frozenset[str],
+        *,
+        questions: bool = False,
     ) -> None:
-        self.reply, self._money = reply, money
+        """With ``questions``, what stands in a question is told too: "Can you find me a van for 12 euros?"."""
+        self.reply, self._money, self._questions = reply, money, questions
         named = reply.phrases(names) if names else ()
         self._in_names = {place for name in named for place in range(name.first, name.last)}
         #: Places of labels by segment.
@@ -77,7 +80,7 @@ class BoundReply:
     def _asks(self, place: Place[str]) -> bool:
         """Does it stand in a question? "It is 12, shall I book?" asks only from the last comma on."""
         segment = self.reply.tokens[place.first].segment
-        if segment not in self.reply.questions:
+        if self._questions or segment not in self.reply.questions:
             return False
         words = self.reply.tokens
         at = place.first
@@ -183,7 +186,8 @@ class BoundReply:
         first, last = self.scope(label)
         segment = self.reply.tokens[label.first].segment
         words = list(self.reply.lower[first:last])
-        if segment in self.reply.questions and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
+        asks = segment in self.reply.questions and not self._questions
+        if asks and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
             return ""
         if not set(words) & (NEGATION | _ASSERTING | _YES | _NO):  # "parking and wifi are both included"
             until = max(place for place, token in enumerate(self.reply.tokens) if token.segment == segment) + 1

@@ -1,0 +1,1 @@
+"""What a user understands of an assistant that speaks as it likes."""
