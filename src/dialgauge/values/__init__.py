@@ -16,10 +16,11 @@ if TYPE_CHECKING:
         profile_named,
         profile_names,
     )
+    from dialgauge.values.reply_bindings import BoundReply
     from dialgauge.values.reply_text import ReplyText, phrase_of
     from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
     from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
-    from dialgauge.values.spoken_slots import SpokenSlot, kind_of, same_told
+    from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
     from dialgauge.values.told import AnswerReader, Reading
 
@@ -31,9 +32,11 @@ __all__ = [
     "SENSITIVITY_PROFILES",
     "SPECIAL",
     "AnswerReader",
+    "BoundReply",
     "Candidates",
     "CanonicalMap",
     "Drop",
+    "Kind",
     "Matcher",
     "Pair",
     "Profile",
@@ -43,6 +46,7 @@ __all__ = [
     "Side",
     "SpokenSlot",
     "Substitute",
+    "ToldValue",
     "ValueTable",
     "canonical",
     "clock",

@@ -14,9 +14,7 @@ from dialgauge.agents.speech.nlu import Parse, ParseContext
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.intents import REQUEST, service_of
-from dialgauge.values import ReplyText
-from dialgauge.values.reply_bindings import BoundReply
-from dialgauge.values.spoken_slots import ToldValue
+from dialgauge.values import BoundReply, ReplyText, ToldValue, phrase_of
 from dialgauge.worlds.domain import ASKED, GENERAL
 
 _GENERAL = {
@@ -319,8 +317,6 @@ class _ServiceTalk:
 
 
 def _is_name(words: ServiceVocabulary, name: str, place: object, reply: ReplyText) -> bool:
-    from dialgauge.values import phrase_of
-
     said = " ".join(reply.lower[place.first : place.last])  # type: ignore[attr-defined]
     return phrase_of(said) == phrase_of(words.label(name))
 

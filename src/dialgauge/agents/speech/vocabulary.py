@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dialgauge.agents.speech.spoken_words import ALSO_SAID
-from dialgauge.values import AnswerReader, SpokenSlot, phrase_of
-from dialgauge.values.spoken_slots import Kind
+from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
 from dialgauge.worlds.domain import Domain, Service
 
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
