@@ -56,6 +56,9 @@ class Usage(Struct, frozen=True):
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
+    #: Replies without a word, and replies that a limit cut off.
+    empty: int = 0
+    cut: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -63,6 +66,8 @@ class Usage(Struct, frozen=True):
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
             self.seconds + other.seconds,
+            self.empty + other.empty,
+            self.cut + other.cut,
         )
 
 

@@ -21,6 +21,12 @@ _UNIT_WORDS = word_set(
     "minute minutes min mins hour hours hr hrs h km kilometres kilometers miles mile night nights day days people "
     "persons seats seat star stars page pages m kg per person each years year metres meters percent %"
 )
+_NAMED_KINDS: dict[Kind, frozenset[str]] = {
+    "code": word_set("phone telephone mobile fax reference ref postcode zip code"),
+    "number": word_set("price cost fee fare duration length stars rating seats people number size weight"),
+    "time": word_set("time opens closes leave arrive departs starts"),
+    "day": word_set("day date"),
+}
 _MONEY_LABELS = word_set("price cost costs fee fare rate charge deposit")
 #: Other words for what slots are often called, by a word of the slot's name.
 _ALSO = {
@@ -73,7 +79,7 @@ class SpokenSlot:
     ) -> None:
         self.name, self.values = name, tuple(dict.fromkeys(values))
         self.separator = separator
-        self.kind: Kind = kind or kind_of(self.values, separator)
+        self.kind: Kind = kind or (kind_of(self.values, separator) if self.values else _kind_by_name(name))
         self.also = dict(also or {})
         self._given = tuple(labels)
         #: Is it an amount of money?
@@ -117,6 +123,12 @@ class SpokenSlot:
     def wordy(self) -> frozenset[str]:
         """Phrases of values that are also a label of the slot."""
         return frozenset(self.phrases.keys() & self.labels.keys())
+
+
+def _kind_by_name(name: str) -> Kind:
+    """What a slot without known values is likely to have."""
+    words = set(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower().split())
+    return next((kind for kind, names in _NAMED_KINDS.items() if words & names), "text")
 
 
 def list_items(value: str, separator: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dialgauge.agents.speech.spoken_words import ALSO_SAID
+from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
 from dialgauge.worlds.domain import Domain, Service
 
@@ -18,8 +19,8 @@ _TYPE_KINDS: dict[str, Kind] = {"day": "day", "time": "time", "number": "number"
 class ServiceVocabulary:
     """How people speak of one service."""
 
-    def __init__(self, domain: Domain, service: Service) -> None:
-        self.service, self._domain = service, domain
+    def __init__(self, domain: Domain, service: Service, known: Mapping[str, SlotSpec]) -> None:
+        self.service, self._domain, self._known = service, domain, known
         #: Without its article: "rental car".
         self.noun = _ARTICLE.sub("", service.title).strip() or service.name
 
@@ -36,8 +37,12 @@ class ServiceVocabulary:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What rows are called."""
-        name = self.service.name_slot
-        return tuple(dict.fromkeys(row[name] for row in self.service.rows or () if name in row))
+        return tuple(self._values(self.service.name_slot)) if self.service.name_slot else ()
+
+    def _values(self, slot: str) -> dict[str, None]:
+        """The values that a slot is known to have."""
+        told = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)
+        return told | dict.fromkeys(self._known[slot].values if slot in self._known else ())
 
     @cached_property
     def name_phrases(self) -> dict[str, tuple[str, ...]]:
@@ -64,7 +69,7 @@ class ServiceVocabulary:
     def _spoken(self, slot: str) -> SpokenSlot:
         service, words = self.service, self._domain.words_for(slot)
         wish, takes = service.wishes.get(slot), (service.book.takes if service.book else {}).get(slot)
-        values: Iterable[str] = dict.fromkeys(row[slot] for row in service.rows or () if slot in row)
+        values: Iterable[str] = self._values(slot)
         kind: Kind | None = _MATCH_KINDS.get(wish.match) if wish is not None else None
         if wish is not None:
             values = dict.fromkeys((*values, *wish.values))
@@ -86,9 +91,13 @@ class ServiceVocabulary:
 class Vocabulary:
     """How people speak in a domain; one serves all conversations of a process."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, ontology: Ontology | None = None) -> None:
+        """``ontology`` are the values that everybody may know, for a domain whose rows are not to be seen."""
         self.domain = domain
-        self.services = {name: ServiceVocabulary(domain, service) for name, service in domain.services.items()}
+        known = (ontology or domain.ontology).domains
+        self.services = {
+            name: ServiceVocabulary(domain, service, known.get(name, {})) for name, service in domain.services.items()
+        }
 
     def __getitem__(self, service: str) -> ServiceVocabulary:
         return self.services[service]
