@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dialgauge.agents import Level
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab import AgentSpec, LabConfig, LoadedTown, hold_conversations, open_town, scored_run
+from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, hold_conversations, open_town, scored_run
 
 REPEATS = 5
 CONVLAB = {"act": 59.0, "text": 3.1}
@@ -24,7 +24,7 @@ CONVLAB = {"act": 59.0, "text": 3.1}
 LEVELS: dict[Level, int] = {"act": 1000, "text": 200}
 
 
-def seconds(town: LoadedTown, sitting: LabConfig) -> tuple[float, list[Dialogue]]:
+def seconds(town: LoadedDomain, sitting: LabConfig) -> tuple[float, list[Dialogue]]:
     """CPU seconds, the fastest of several times, and the conversations."""
     best, held = float("inf"), []
     for _ in range(REPEATS):
@@ -34,7 +34,7 @@ def seconds(town: LoadedTown, sitting: LabConfig) -> tuple[float, list[Dialogue]
     return best, held
 
 
-def measure(name: str, town: LoadedTown) -> None:
+def measure(name: str, town: LoadedDomain) -> None:
     """Print the rates of both levels in one town."""
     for level, limit in LEVELS.items():
         sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"), level=level)

@@ -65,6 +65,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     environment: Environment | None = None
     goal: Goal | None = None
     plan: Any = None
+    #: What users know of the domain.
+    domain: Any = None
     user_draws: Draws | None = None
     system_draws: Draws | None = None
     streams: RandomStreams | None = None
@@ -81,6 +83,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             dialogue_id=self.dialogue_id,
             goal=self.goal,
             plan=self.plan,
+            domain=self.domain,
             draws=self.user_draws,
             streams=self.streams,
             level=self.level,

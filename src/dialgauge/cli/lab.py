@@ -99,7 +99,6 @@ def run(
     """
     from dialgauge.lab import converse, write_conversations
     from dialgauge.runs import Store
-    from dialgauge.worlds.town import ontology_of
 
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)
@@ -119,7 +118,7 @@ def run(
     results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())
     [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail))
     if export is not None:
-        for path in write_conversations(list(stored.dialogues()), export, ontology_of(loaded.town)):
+        for path in write_conversations(list(stored.dialogues()), export, loaded.search.tracked):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in results.notes:
@@ -153,9 +152,10 @@ def show_goals(
     if output.json is not None:
         output.document("lab-goals", {"goals": {one.id: msgspec.to_builtins(one) for one in loaded.goals}})
     if folder is not None:
-        from dialgauge.worlds.town import generate_goals, write_town
+        from dialgauge.worlds.town import TownSearch, generate_goals, write_town
 
-        if town.goals != "town":
-            raise DialgaugeError("--out writes the synthetic town; drop --goals")
-        write_town(folder, loaded.town, generate_goals(loaded.town, len(loaded.goals), town.town_seed))
+        if town.goals != "town" or not isinstance(loaded.search, TownSearch):
+            raise DialgaugeError("--out writes the synthetic town; drop --goals and --domain")
+        database = loaded.search.town
+        write_town(folder, database, generate_goals(database, len(loaded.goals), town.town_seed))
         err.print(f"wrote {folder}")

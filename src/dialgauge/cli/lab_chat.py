@@ -43,8 +43,7 @@ def chat(
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
     from dialgauge.errors import DialgaugeError
-    from dialgauge.lab import LabConfig, goal_named, one_goal_table, town_scenario
-    from dialgauge.worlds.town import ontology_of
+    from dialgauge.lab import LabConfig, goal_named, lab_scenario, one_goal_table
 
     loaded = town.open()
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
@@ -55,7 +54,7 @@ def chat(
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),
     )
-    scenario = town_scenario(loaded.search, ontology_of(loaded.town), chosen, sitting)
+    scenario = lab_scenario(loaded.search, chosen, sitting, ontology=loaded.search.tracked)
     ask = line_reader("you> ")
     if me == "user":
         out.print(one_goal_table(loaded, chosen.id).render("terminal"))

@@ -13,7 +13,7 @@ from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.lab import AgentSpec, LabConfig, LoadedTown
+    from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
@@ -41,10 +41,15 @@ UserSetting = Annotated[
 SystemSetting = Annotated[
     list[str] | None, Option("--system-set", metavar="NAME=VALUE", help="System agent setting; repeatable.")
 ]
+DomainOption = Annotated[
+    str,
+    Option("--domain", metavar="NAME|FOLDER", help="An installed domain, or the folder of one: ./mine."),
+]
 GoalsOption = Annotated[
     str,
-    Option("--goals", metavar="town|FILE", help="The synthetic town, or a file of dialogues with goals (MultiWOZ)."),
-]
+    Option("--goals", metavar="FILE", help="Goals of a domain (JSON Lines); for the town dialogues with goals "
+           "(MultiWOZ). Default: the domain's, or drawn."),
+]  # fmt: skip
 DatabaseOption = Annotated[
     Path | None,
     Option("--database", metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."),
@@ -57,7 +62,7 @@ CountOption = Annotated[
         of="goals",
         metavar="N",
         min=1,
-        help="Number of goals. Default: all, or 200 for the synthetic town.",
+        help="Number of goals. Default: all, or 200 drawn ones.",
     ),
 ]
 LevelOption = Annotated[
@@ -86,7 +91,9 @@ ModelOption = Annotated[str, Option("--model", metavar="NAME", help="Model name 
 KeyOption = Annotated[str, Option("--key-env", metavar="NAME", help="Environment variable that holds the API key.")]
 ExchangesOption = Annotated[int, WholeNumber(of="exchanges", min=1, help="Maximum exchanges per conversation.")]
 LabSeedOption = Annotated[int, Option(min=0, help="Random seed for conversations and resampling.")]
-TownSeedOption = Annotated[int, Option("--town-seed", min=0, help="Random seed for the synthetic town and its goals.")]
+TownSeedOption = Annotated[
+    int, Option("--town-seed", min=0, help="Random seed for the synthetic town and for drawn goals.")
+]
 
 _CLEAN = "clean"
 #: Language models, and agents of ours that have a use for a channel.
@@ -96,17 +103,25 @@ _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 @dataclass(frozen=True)
 class Town:
-    """The town and its goals."""
+    """The domain and its goals."""
 
+    domain: DomainOption = "town"
     goals: GoalsOption = "town"
     database: DatabaseOption = None
     town_seed: TownSeedOption = 0
 
-    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedTown:
+    def open(self, count: int | None = None, failures: Failures = "live") -> LoadedDomain:
         """Read it, or make it."""
-        from dialgauge.lab import open_town
+        from dialgauge.lab import open_domain
 
-        return open_town(self.goals, database=self.database, count=count, seed=self.town_seed, failures=failures)
+        return open_domain(
+            self.domain,
+            self.goals,
+            database=self.database,
+            count=count,
+            seed=self.town_seed,
+            failures=failures,
+        )
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def study(
             of="goals",
             metavar="N",
             min=2,
-            help="Number of goals. Default: all, or 200 for the synthetic town.",
+            help="Number of goals. Default: all, or 200 drawn ones.",
         ),
     ] = None,
     errors: Annotated[

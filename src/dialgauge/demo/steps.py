@@ -20,7 +20,7 @@ from dialgauge.lab import (
     interact,
     move_to,
     open_town,
-    town_run,
+    run_lab,
     write_release,
 )
 from dialgauge.rankers import load_task, ranker_class
@@ -158,7 +158,7 @@ def live_in_town(demo: Demo) -> Answer:
         level="text",
         seed=demo.seed,
     )
-    run = town_run(loaded, sitting, store=demo.store)
+    run = run_lab(loaded, sitting, store=demo.store)
     return Answer(
         question="What does a whole system get done?",
         runs=(run,),

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
+    from dialgauge.lab.domain_source import (
+        LoadedDomain,
+        goal_named,
+        goal_tables,
+        one_goal_table,
+        open_domain,
+        open_town,
+    )
     from dialgauge.lab.fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
     from dialgauge.lab.interaction import failed, failures, interact, interaction_table, move_to, world_task
     from dialgauge.lab.lab_config import (
@@ -25,8 +33,8 @@ if TYPE_CHECKING:
         AgentSpec,
         LabConfig,
         hold_conversations,
+        lab_scenario,
         make_lab_config,
-        town_scenario,
     )
     from dialgauge.lab.lab_run import (
         LAB_KIND,
@@ -34,8 +42,8 @@ if TYPE_CHECKING:
         converse,
         lab_signature,
         lab_tables,
+        run_lab,
         scored_run,
-        town_run,
         write_conversations,
     )
     from dialgauge.lab.measures import score_conversations
@@ -51,7 +59,6 @@ if TYPE_CHECKING:
         study_run,
         study_tables,
     )
-    from dialgauge.lab.town_source import LoadedTown, goal_named, goal_tables, one_goal_table, open_town
 
 __all__ = [
     "CAUSE_WORDS",
@@ -69,7 +76,7 @@ __all__ = [
     "InjectedFault",
     "LabConfig",
     "LabRuns",
-    "LoadedTown",
+    "LoadedDomain",
     "Tracked",
     "Written",
     "auc",
@@ -92,17 +99,20 @@ __all__ = [
     "injected_conversations",
     "interact",
     "interaction_table",
+    "lab_scenario",
     "lab_signature",
     "lab_tables",
     "line_error",
     "make_lab_config",
     "move_to",
     "one_goal_table",
+    "open_domain",
     "open_town",
     "predictors",
     "rank_agreement",
     "require_blame",
     "restaurant_scenario",
+    "run_lab",
     "score_conversations",
     "scored_run",
     "simulate",
@@ -110,8 +120,6 @@ __all__ = [
     "study_figure",
     "study_run",
     "study_tables",
-    "town_run",
-    "town_scenario",
     "track_corpus",
     "world_facts",
     "world_task",

@@ -18,25 +18,18 @@ from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, T
 from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.intents import REFUSING, REQUEST, SELECT
+from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.faulty_systems import (
-    OTHER_VALUES,
     IgnoringPolicy,
     InjectedFaults,
     MisinformingPolicy,
     RefusingBackend,
     WrongBackend,
     faulty_core,
+    other_values,
 )
-from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, town_scenario, with_states
-from dialgauge.lab.town_source import LoadedTown
-from dialgauge.worlds.town import (
-    BOOK_SLOTS,
-    Backend,
-    TownGoal,
-    TownTask,
-    act,
-    spoken_ontology,
-)
+from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, lab_scenario, with_states
+from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal, ServiceTask, act
 
 #: Who forgets, mishears, ignores, errs, refuses or breaks down.
 InjectedFault: TypeAlias = Literal[
@@ -101,10 +94,10 @@ class _TextReceiver(_WatchedChannel):
 
 
 def injected_conversations(
-    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
+    town: LoadedDomain, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
 ) -> tuple[list[Dialogue], InjectedFaults]:
     """One conversation for each goal of a town, with a fault in it, and what the fault did."""
-    ledger, ontology = InjectedFaults(), spoken_ontology(town.town)
+    ledger = InjectedFaults()
     limits = replace(LAB_LIMITS, seconds=_HANGING[level]) if fault == "breakdown" else LAB_LIMITS
     sitting = LabConfig(
         user=AgentSpec("agenda"), system=AgentSpec("rule-system"), seed=seed, limits=limits, level=level
@@ -116,9 +109,9 @@ def injected_conversations(
         watched = _TextReceiver(clear) if level == "text" else _WatchedChannel(clear.rates)
         watched.ledger = ledger
         draws = Draws(seed, "injected fault", fault, goal.id)
-        scenario = town_scenario(town.search, ontology, goal, sitting)
+        scenario = lab_scenario(town.search, goal, sitting)
         user, system, scenario = _agents(fault, draws, ledger, watched, scenario)
-        dialogue = with_states(converse(user, system, scenario))
+        dialogue = with_states(converse(user, system, scenario), town.search.domain)
         if isinstance(watched, _TextReceiver):
             watched.note_misreadings(dialogue)
         held.append(dialogue)
@@ -128,7 +121,7 @@ def injected_conversations(
 def _agents(
     fault: InjectedFault, draws: Draws, ledger: InjectedFaults, channel: Channel, scenario: Scenario
 ) -> tuple[Agent, Agent, Scenario]:
-    core: Callable[[Backend, Draws], RuleSystem] = RuleSystem
+    core: Callable[[DomainBackend, Draws], RuleSystem] = RuleSystem
     user: Agent = TownUser("user", AgendaUser, channel=channel)
     if fault == "ignoring policy":
         core = faulty_core(IgnoringPolicy, draws, ledger)
@@ -136,7 +129,8 @@ def _agents(
         core = faulty_core(MisinformingPolicy, draws, ledger)
     elif fault in ("erring policy", "refusing world"):
         kind = WrongBackend if fault == "erring policy" else RefusingBackend
-        scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
+        if isinstance(scenario.office, DomainBackend):
+            scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
     system: Agent = TownSystem("system", core, channel=channel)
     if fault == "forgetful user":
         return _Forgetful(user, draws, ledger), system, scenario
@@ -161,9 +155,11 @@ class _Wrapper:
     def __init__(self, agent: Agent, draws: Draws, ledger: InjectedFaults) -> None:
         self.name, self._agent, self._draws, self._ledger = agent.name, agent, draws, ledger
         self._ontology: Ontology | None = None
+        self._domain: Domain | None = None
 
     def start(self, context: UserContext | SystemContext) -> None:
         self._ontology = context.ontology
+        self._domain = context.domain if isinstance(context, UserContext) else getattr(context.office, "domain", None)
         self._agent.start(context)
 
     def respond(self, turn: Turn | None) -> Reply:
@@ -172,7 +168,9 @@ class _Wrapper:
     def _another(self, one: Act) -> str:
         """Another value of an act's slot."""
         spec = self._ontology.domains.get(one.domain, {}).get(one.slot) if self._ontology else None
-        known = OTHER_VALUES.get(one.slot) or (spec.values if spec else ())
+        service = self._domain.services.get(one.domain) if self._domain else None
+        kind = service.book.takes.get(one.slot) if service and service.book else None
+        known = other_values(kind) or (spec.values if spec else ())
         return self._draws.pick([value for value in known if value not in one.values] or ["elsewhere"])
 
 
@@ -180,7 +178,7 @@ class _Forgetful(_Wrapper):
     """A user that does not know of one thing its goal has."""
 
     def start(self, context: UserContext | SystemContext) -> None:
-        goal: TownGoal = context.plan  # type: ignore[union-attr]
+        goal: DomainGoal = context.plan  # type: ignore[union-attr]
         choices = [
             (what, task.domain, slot)
             for task in goal.tasks
@@ -196,7 +194,7 @@ class _Forgetful(_Wrapper):
         super().start(replace(context, plan=replace(goal, tasks=tasks)))
 
 
-def _without(task: TownTask, what: str, slot: str) -> TownTask:
+def _without(task: ServiceTask, what: str, slot: str) -> ServiceTask:
     def less(values: Mapping[str, str] | None) -> dict[str, str] | None:
         return {name: value for name, value in (values or {}).items() if name != slot} or None
 
@@ -251,23 +249,39 @@ class _DeafUser(_Wrapper):
         if turn is not None and turn.acts is not None:
             turn = replace(turn, acts=tuple(self.hearing(turn.acts)))
         reply = super().respond(turn)
-        spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if one.domain in BOOK_SLOTS]
+        spoken = [one.domain for one in (reply.turn.acts if reply.turn else None) or () if self._books(one.domain)]
         self._booking = spoken[-1] if spoken else self._booking
         return reply
+
+    def _books(self, service: str) -> bool:
+        return (
+            self._domain is not None and service in self._domain.services and bool(self._domain.services[service].takes)
+        )
+
+    @property
+    def _names(self) -> frozenset[str]:
+        return self._domain.names if self._domain else frozenset()
+
+    @property
+    def _venues(self) -> frozenset[str]:
+        """Names that can be misheard: those of rows that are not in an order."""
+        services = self._domain.services.values() if self._domain else ()
+        return frozenset(service.offer_slot for service in services if service.offer_slot and not service.order)
 
     def hearing(self, acts: Sequence[Act]) -> Iterator[Act]:
         """What is left of what was said."""
         for one in acts:
-            domain = self._booking if one.domain == "booking" else one.domain
+            pseudo = self._domain is not None and one.domain in self._domain.booking_acts
+            domain = self._booking if pseudo else one.domain
             if self._how == "refusals" and one.intent in REFUSING:
                 self._ledger.note("refusal missed", domain, one.slot)
-            elif self._how == "names" and one.slot == "name" and one.intent != SELECT:
+            elif self._how == "names" and one.slot in self._venues and one.intent != SELECT:
                 self._ledger.note("name misheard", domain, one.slot)
                 yield act(one.name, one.slot, self._instead.setdefault(one, self._another(one)))
-            elif self._how == "offers" and one.slot in ("name", "trainID") and self._deaf_to in ("", domain):
+            elif self._how == "offers" and one.slot in self._names and self._deaf_to in ("", domain):
                 self._deaf_to = domain
                 self._ledger.note("refusal invented", domain, one.slot)
-                yield act(f"{one.service.capitalize()}-{'NoBook' if one.domain == 'booking' else 'NoOffer'}")
+                yield act(f"{one.service.capitalize()}-{'NoBook' if pseudo else 'NoOffer'}")
             else:
                 yield one
 

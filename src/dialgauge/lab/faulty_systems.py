@@ -1,25 +1,25 @@
-"""Systems of the town with a fault in their policy or in the office that they consult, and the ledger of faults."""
+"""Systems with a fault in their policy or in the office that they consult, and the ledger of faults."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from msgspec import Struct
 
 from dialgauge.agents.town import RuleSystem
 from dialgauge.dialogue import Act, Call, Speaker
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import BOOK_SLOTS, Backend, Booking, Found, TownRow, act
+from dialgauge.worlds.domain import Booking, DomainBackend, Entity, Found, Service, SlotType, act
 
-OTHER_VALUES = {
-    "day": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    "people": ("1", "2", "3", "4", "5", "6", "7", "8"),
-    "stay": ("1", "2", "3", "4", "5", "6", "7"),
-    "time": tuple(f"{hour:02d}:15" for hour in range(9, 21)),
-    "leaveAt": tuple(f"{hour:02d}:15" for hour in range(6, 22)),
-    "arriveBy": tuple(f"{hour:02d}:45" for hour in range(7, 23)),
-}
+#: Times that are booked instead.
+_HOURS = tuple(f"{hour:02d}:15" for hour in range(9, 21))
+
+
+def other_values(kind: SlotType | None) -> tuple[str, ...]:
+    """Values that a booking can have; none where it takes any text."""
+    if kind is None:
+        return ()
+    return _HOURS if kind.kind == "time" else kind.some()
 
 
 class InjectedEvent(Struct, frozen=True):
@@ -68,10 +68,10 @@ class _FaultyCore(RuleSystem):
 
 def faulty_core(
     kind: type[_FaultyCore], draws: Draws, ledger: InjectedFaults
-) -> Callable[[Backend, Draws], RuleSystem]:
+) -> Callable[[DomainBackend, Draws], RuleSystem]:
     """What makes systems with a fault of a kind; the draws decide which slot it befalls."""
 
-    def make(backend: Backend, own: Draws) -> RuleSystem:
+    def make(backend: DomainBackend, own: Draws) -> RuleSystem:
         core = kind(backend, own)
         core.ledger, core.kinds, core.place = ledger, [], draws.integer(0, 3)
         core.how = draws.pick(("search", "request", "booking"))
@@ -124,20 +124,20 @@ class MisinformingPolicy(_FaultyCore):
 # The office
 
 
-class _FaultyBackend(Backend):
+class _FaultyBackend(DomainBackend):
     """An office with a fault. It shares the list of calls with the one that it takes the place of."""
 
-    _faults: Draws
-    _ledger: InjectedFaults
-
     @classmethod
-    def around(cls, office: Any, draws: Draws, ledger: InjectedFaults) -> _FaultyBackend:
-        other = cls.__new__(cls)
+    def around(cls, office: DomainBackend, draws: Draws, ledger: InjectedFaults) -> _FaultyBackend:
+        """An office like another one, which it stands in for."""
+        kind = type(cls.__name__, (cls, type(office)), {})
+        other: _FaultyBackend = object.__new__(kind)
         other.__dict__.update(office.__dict__)
-        other._faults, other._ledger = draws, ledger
+        other._ledger = ledger
         other._how, other._place = draws.unit() < 0.5, draws.integer(0, 3)
         return other
 
+    _ledger: InjectedFaults
     _how: bool
     _place: int
 
@@ -147,7 +147,7 @@ class WrongBackend(_FaultyBackend):
 
     def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
         found = super().search(domain, constraints)
-        slots = [slot for slot in constraints if slot not in ("name", "department")]
+        slots = [slot for slot in constraints if slot != self.domain.services[domain].name_slot]
         if not self._how or not slots or not found.rows:
             return found
         slot = slots[self._place % len(slots)]
@@ -160,13 +160,23 @@ class WrongBackend(_FaultyBackend):
         self._ledger.note("misfit offered", domain, slot)
         return Found(tuple(wrong), ())
 
-    def book(self, row: TownRow, slots: Mapping[str, str]) -> Booking:
-        if self._how or any(not slots.get(slot) for slot in BOOK_SLOTS.get(row.domain, ())):
-            return super().book(row, slots)
-        slot = list(slots)[self._place % len(slots)]
-        others = [value for value in OTHER_VALUES[slot] if value != slots[slot]]
-        self._ledger.note("booked wrongly", row.domain, slot)
-        return super().book(row, {**slots, slot: others[self._place % len(others)]})
+    def book(self, service: str, slots: Mapping[str, str], row: Entity | None = None) -> Booking:
+        book = self.domain.services[service].book
+        choices = (
+            {
+                slot: others
+                for slot, value in slots.items()
+                if (others := [other for other in other_values(book.takes.get(slot)) if other != value])
+            }
+            if book is not None and row is not None and not book.missing(slots)
+            else {}
+        )
+        if self._how or not choices:
+            return super().book(service, slots, row)
+        slot = list(choices)[self._place % len(choices)]
+        others = choices[slot]
+        self._ledger.note("booked wrongly", service, slot)
+        return super().book(service, {**slots, slot: others[self._place % len(others)]}, row)
 
 
 class RefusingBackend(_FaultyBackend):
@@ -174,12 +184,12 @@ class RefusingBackend(_FaultyBackend):
 
     _closed = ""
 
-    def _refuses(self, domain: str, slots: Mapping[str, str]) -> tuple[str, ...]:
-        scripted = super()._refuses(domain, slots)
-        if scripted or not self._how:
+    def _refuses(self, service: Service, slots: Mapping[str, str]) -> tuple[str, ...]:
+        scripted = super()._refuses(service, slots)
+        if scripted or not self._how or not service.books:
             return scripted
-        self._ledger.note("booking refused", domain)
-        return tuple(BOOK_SLOTS[domain])
+        self._ledger.note("booking refused", service.name)
+        return tuple(slots)
 
     def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
         if self._how:

@@ -1,4 +1,4 @@
-"""Conversations in the town: many goals, several trials each, a user and a system in front of each other.
+"""Conversations in a domain: many goals, several trials each, a user and a system in front of each other.
 
 What a conversation is depends on the seed, its goal and its trial alone: not on the others, their order, the number of
 processes, or how often the work was broken off and taken up again. Nothing is scored here; the record holds all that
@@ -33,7 +33,7 @@ from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.text import counted
-from dialgauge.worlds.town import Backend, TownDatabase, TownGoal, TownSearch, spoken_ontology
+from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch
 
 #: Longer conversations are cut off; so are turns with more acts or characters.
 LAB_LIMITS = Limits(exchanges=20, characters=2_000, acts=12, seconds=300.0)
@@ -73,7 +73,7 @@ class AgentSpec(Struct, frozen=True):
 
 
 class LabConfig(Struct, frozen=True, kw_only=True):
-    """Everything that decides what is said, beside the goals and the town."""
+    """Everything that decides what is said, beside the goals and the domain."""
 
     user: AgentSpec
     system: AgentSpec
@@ -115,16 +115,15 @@ def make_lab_config(
 class _Planned(NamedTuple):
     """One conversation to be held."""
 
-    goal: TownGoal
+    goal: DomainGoal
     trial: int
 
 
 class _WorkerState:
-    """What a worker needs: the town, and the two agents."""
+    """What a worker needs: the domain, and the two agents."""
 
-    def __init__(self, town: TownDatabase, sitting: LabConfig) -> None:
-        self.search = TownSearch(town)
-        self.ontology: Ontology = spoken_ontology(town)
+    def __init__(self, search: DomainSearch, sitting: LabConfig) -> None:
+        self.search = search
         self.user, self.system = sitting.user.make(), sitting.system.make()
 
 
@@ -132,16 +131,16 @@ class _WorkerState:
 ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
 
 
-class TownWork(engine.Work[_WorkerState, list[_Planned]]):
+class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     """Holding conversations."""
 
-    def __init__(self, town: Callable[[], TownDatabase], sitting: LabConfig) -> None:
-        """``town`` is called once in each process."""
-        self._town, self._sitting = town, sitting
+    def __init__(self, search: Callable[[], DomainSearch], sitting: LabConfig) -> None:
+        """``search`` is called once in each process."""
+        self._search, self._sitting = search, sitting
         self.idempotent = not {sitting.user.name, sitting.system.name} & ASKS_OTHERS
 
     def open(self) -> _WorkerState:
-        return _WorkerState(self._town(), self._sitting)
+        return _WorkerState(self._search(), self._sitting)
 
     def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
         held = [self._hold(state, *planned) for planned in unit.payload]
@@ -150,23 +149,24 @@ class TownWork(engine.Work[_WorkerState, list[_Planned]]):
         except (UnicodeError, TypeError, ValueError):
             return b"".join(_encoded(dialogue) for dialogue in held)
 
-    def _hold(self, room: _WorkerState, goal: TownGoal, trial: int) -> Dialogue:
-        scenario = town_scenario(room.search, room.ontology, goal, self._sitting, trial)
-        return with_states(converse(room.user, room.system, scenario))
+    def _hold(self, room: _WorkerState, goal: DomainGoal, trial: int) -> Dialogue:
+        scenario = lab_scenario(room.search, goal, self._sitting, trial)
+        return with_states(converse(room.user, room.system, scenario), room.search.domain)
 
 
-def town_scenario(
-    search: TownSearch, ontology: Ontology, goal: TownGoal, sitting: LabConfig, trial: int = 0
+def lab_scenario(
+    search: DomainSearch, goal: DomainGoal, sitting: LabConfig, trial: int = 0, ontology: Ontology | None = None
 ) -> Scenario:
-    """One conversation to be held."""
+    """One conversation to be held; the ontology is what both sides know, all that is told unless given."""
     streams = RandomStreams(sitting.seed, goal.id, trial)
     return Scenario(
         dialogue_id=goal.id if sitting.trials == 1 else f"{goal.id}#{trial + 1}",
-        office=Backend(search, streams("backend"), goal, mask=sitting.mask),
+        office=search.backend(streams("backend"), goal, mask=sitting.mask),
         goal=goal.recorded(),
         plan=goal,
+        domain=search.domain.public,
         streams=streams,
-        ontology=ontology,
+        ontology=ontology or search.spoken,
         domains=goal.domains,
         level=sitting.level,
         limits=sitting.limits,
@@ -174,8 +174,8 @@ def town_scenario(
 
 
 def hold_conversations(
-    town: Callable[[], TownDatabase],
-    goals: Sequence[TownGoal],
+    search: Callable[[], DomainSearch],
+    goals: Sequence[DomainGoal],
     sitting: LabConfig,
     *,
     workers: Workers = None,
@@ -189,7 +189,7 @@ def hold_conversations(
             f"{len(goals) * sitting.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
             "fewer goals (-n) or trials (--trials)"
         )
-    for result in engine.run(TownWork(town, sitting), _units(goals, sitting), workers=workers, done=done):
+    for result in engine.run(LabWork(search, sitting), _units(goals, sitting), workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
         held = [_recorded(line) for line in result.content.splitlines()]
@@ -232,7 +232,7 @@ def _unwritable(why: str) -> Outcome:
     return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
 
 
-def _units(goals: Sequence[TownGoal], sitting: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
+def _units(goals: Sequence[DomainGoal], sitting: LabConfig) -> Iterator[engine.Unit[list[_Planned]]]:
     planned = [_Planned(goal, trial) for trial in range(sitting.trials) for goal in goals]
     remote = any(getattr(spec.make(), "remote", False) for spec in (sitting.user, sitting.system))
     together = _ALONE if remote else _TOGETHER
@@ -240,9 +240,9 @@ def _units(goals: Sequence[TownGoal], sitting: LabConfig) -> Iterator[engine.Uni
         yield engine.Unit(f"{start:08d}", planned[start : start + together])
 
 
-def with_states(dialogue: Dialogue) -> Dialogue:
+def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     """The dialogue with the belief state after each user turn that follows from what the user said."""
-    belief, turns, named = Belief(), list(dialogue.turns), dict[str, str]()
+    belief, turns, named = Belief(domain), list(dialogue.turns), dict[str, str]()
     for place, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
             belief.hear(turn.acts, named)
@@ -250,11 +250,13 @@ def with_states(dialogue: Dialogue) -> Dialogue:
         elif turn.speaker == "system":
             # "The hotel" is the one that was spoken of last.
             named |= {
-                f"the {act.domain}": act.values[0] for act in turn.acts or () if act.slot == "name" and act.values
+                f"the {act.domain}": act.values[0]
+                for act in turn.acts or ()
+                if act.domain in domain.referred and act.slot == domain.services[act.domain].name_slot and act.values
             }
     return replace(dialogue, turns=tuple(turns))
 
 
-def checksum_of(goals: Iterable[TownGoal]) -> str:
+def checksum_of(goals: Iterable[DomainGoal]) -> str:
     """Of goals, for signatures."""
     return hashlib.sha256(_ENCODER.encode(list(goals))).hexdigest()[:12]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,19 +21,25 @@ from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
+from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import LAB_LIMITS, AgentSpec, LabConfig, checksum_of, hold_conversations, make_lab_config
 from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
-from dialgauge.lab.town_source import LoadedTown, open_town
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.tasks import judge_outcomes, outcome_frames, outcome_tables, score_outcomes, uneven_trials
+from dialgauge.tasks import (
+    JudgedConversations,
+    judge_outcomes,
+    outcome_frames,
+    outcome_tables,
+    score_outcomes,
+    uneven_trials,
+)
 from dialgauge.text import Note, counted
 from dialgauge.tracking import score
 from dialgauge.users import score_users
-from dialgauge.worlds.town import TownDatabase, ontology_of
 
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
@@ -128,7 +133,8 @@ def converse(
     system: str | AgentSpec | LabConfig = "rule-system",
     user: str | AgentSpec = "agenda",
     *,
-    goals: str | LoadedTown = "town",
+    domain: str = SYNTHETIC,
+    goals: str | LoadedDomain = SYNTHETIC,
     database: str | Path | None = None,
     count: int | None = None,
     failures: str = "live",
@@ -157,8 +163,8 @@ def converse(
     """
     loaded = (
         goals
-        if isinstance(goals, LoadedTown)
-        else open_town(goals, database=database, count=count, seed=town_seed, failures=failures)
+        if isinstance(goals, LoadedDomain)
+        else open_domain(domain, goals, database=database, count=count, seed=town_seed, failures=failures)
     )
     if isinstance(system, LabConfig):
         sitting = system
@@ -175,12 +181,12 @@ def converse(
             loop=loop,
         )
     with progress.bar("talking", len(loaded.goals) * sitting.trials) as advance:
-        run = town_run(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
+        run = run_lab(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
     return LabRuns([run], loaded.refused)
 
 
-def town_run(
-    loaded: LoadedTown,
+def run_lab(
+    loaded: LoadedDomain,
     sitting: LabConfig,
     *,
     store: Store | None = None,
@@ -200,7 +206,7 @@ def town_run(
 
 
 def lab_workbench(
-    store: Store, kind: str, loaded: LoadedTown, sitting: LabConfig, **more: Any
+    store: Store, kind: str, loaded: LoadedDomain, sitting: LabConfig, **more: Any
 ) -> AbstractContextManager[Path | None]:
     """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
     config = {
@@ -212,11 +218,11 @@ def lab_workbench(
     return store.workbench(kind=kind, name=_name(sitting), config=config)
 
 
-def scored_run(held: Sequence[Dialogue], loaded: LoadedTown, sitting: LabConfig, *, resamples: int = 1000) -> Run:
+def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfig, *, resamples: int = 1000) -> Run:
     """Recorded conversations as a run with the scores of all families."""
     signature = lab_signature(loaded, sitting)
-    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
-    blamed = blame_conversations(judged, loaded.search)
+    judged = judged_conversations(held, loaded)
+    blamed = blame_conversations(judged)
     scores = _joined(
         [
             score_outcomes(judged, resamples=resamples, seed=sitting.seed),
@@ -274,7 +280,7 @@ def _name(sitting: LabConfig) -> str:
     return f"{sitting.system}-{sitting.user}"
 
 
-def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
+def lab_signature(loaded: LoadedDomain, sitting: LabConfig) -> Signature:
     """Everything that decides what was said."""
     limits = sitting.limits
     return Signature(
@@ -282,7 +288,7 @@ def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
         system=str(sitting.system),
         level=sitting.level,
         goals=checksum_of(loaded.goals),
-        database=database_checksum(loaded.town),
+        database=loaded.search.told_checksum,
         failures=loaded.failures,
         trials=str(sitting.trials),
         exchanges=str(limits.exchanges),
@@ -293,11 +299,6 @@ def lab_signature(loaded: LoadedTown, sitting: LabConfig) -> Signature:
         user_files=_files(sitting.user),
         system_files=_files(sitting.system),
     )
-
-
-def database_checksum(town: TownDatabase) -> str:
-    """A checksum of all that a system can be told, the lists of taxis included."""
-    return hashlib.sha256(msgspec.json.encode([town.raw, town.taxi])).hexdigest()[:8]
 
 
 def _code(spec: AgentSpec) -> str:
@@ -312,7 +313,7 @@ def _files(spec: AgentSpec) -> str:
     )
 
 
-def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples: int) -> list[Scores]:
+def _tracking(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
     """The system's tracker against what the user said; nothing where the system shows no states."""
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         return []
@@ -321,7 +322,7 @@ def _tracking(held: Sequence[Dialogue], loaded: LoadedTown, seed: int, resamples
 
 def tracking_scores(
     held: Sequence[Dialogue],
-    loaded: LoadedTown,
+    loaded: LoadedDomain,
     *,
     measures: Sequence[str] = _TRACKING,
     resamples: int = 0,
@@ -334,7 +335,7 @@ def tracking_scores(
         measures=measures,
         profile=_PROFILE,
         coverage="empty",  # a turn after which the system shows no state is no turn that it got right
-        ontology=ontology_of(loaded.town),
+        ontology=loaded.search.tracked,
         intervals=bool(resamples),
         resamples=resamples or 1,
         seed=seed,
@@ -342,9 +343,15 @@ def tracking_scores(
     return _scores_of(results[0])
 
 
-def outcome_of(held: Sequence[Dialogue], loaded: LoadedTown) -> NDArray[np.float64]:
+def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
+    """What became of conversations that the lab held."""
+    goals = {goal.id: goal for goal in loaded.goals}
+    return judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals)
+
+
+def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:
     """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
-    judged = judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True)
+    judged = judged_conversations(held, loaded)
     done = {one.dialogue.id: one.strict.success for one in judged if one.strict is not None}
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_config import AgentSpec, LabConfig, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
-from dialgauge.lab.town_source import LoadedTown
 from dialgauge.report import LINES, Cell, Column, Table, data, styled
 from dialgauge.report import altair as chart_library
 from dialgauge.runs import Parts, Run, Store, new_run
@@ -64,7 +64,7 @@ def channel_conditions(
 
 
 def study_run(
-    loaded: LoadedTown,
+    loaded: LoadedDomain,
     sitting: LabConfig,
     conditions: Sequence[Condition],
     *,
@@ -83,7 +83,7 @@ def study_run(
 
 
 def _studied(
-    loaded: LoadedTown,
+    loaded: LoadedDomain,
     sitting: LabConfig,
     conditions: Sequence[Condition],
     folder: Path | None,
@@ -127,7 +127,7 @@ def _studied(
     )
 
 
-def _rows(held: Sequence[Dialogue], loaded: LoadedTown) -> dict[str, Floats]:
+def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
     """Success and each measure, conversation by conversation; NaN where there is no score."""
     if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
@@ -305,7 +305,7 @@ def _means(rows: Floats) -> Floats:
 
 
 def _conversation_frame(
-    loaded: LoadedTown, conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]
+    loaded: LoadedDomain, conditions: Sequence[Condition], success: Floats, arrays: dict[str, Floats]
 ) -> polars.DataFrame:
     import polars as pl
 

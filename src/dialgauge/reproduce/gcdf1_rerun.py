@@ -23,7 +23,7 @@ from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
 from dialgauge.tasks import judge_outcomes
 from dialgauge.users import paper_figures, score_users
-from dialgauge.worlds.town import TownSearch
+from dialgauge.worlds.domain import DomainSearch
 
 PART = "The experiment again, in the lab"
 _CHANNEL = {"channel": "paper2021"}
@@ -88,14 +88,14 @@ def _held(town: Any, user: str, system: str) -> list[Dialogue]:
     return list(hold_conversations(town.again, town.goals, sitting))
 
 
-def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: TownSearch) -> _Experiment:
+def _experiment(name: str, held: Sequence[Dialogue], values: Path, search: DomainSearch) -> _Experiment:
     judged = list(judge_outcomes(held, search, failures="paper"))
     strict = [one.strict.success for one in judged if one.strict is not None]
     return _Experiment(
         name,
         held,
         score_users(held, canonical_map=values, resamples=0)[0],
-        sum(bool(one.compat.success) for one in judged) / len(judged),
+        sum(one.compat is not None and one.compat.success for one in judged) / len(judged),
         sum(strict) / len(strict) if strict else None,
     )
 

@@ -1,4 +1,4 @@
-"""The simulated user of the town: it pursues its goal task by task and reacts to what the system says.
+"""The simulated user of a domain: it pursues its goal task by task and reacts to what the system says.
 
 What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions/town.md``): it credits a
 confirmation to the booking that waits for one, it takes "unknown" for an answer, it takes back what it never said,
@@ -16,14 +16,13 @@ from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
 from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOK, OFFERING, REQUEST, SELECT
-from dialgauge.worlds.town import BOOK_SLOTS, CHOICE, REFERENCE, SEARCH_SLOTS, UNKNOWN, TownGoal, act
+from dialgauge.worlds.domain import CHOICE, GENERAL, UNKNOWN, Domain, DomainGoal, act
 
 _BYE, _THANK, _GREET = act("general-bye"), act("general-thank"), act("general-greet")
 _AFFIRM, _NEGATE = act("general-affirm"), act("general-negate")
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
-_ENTITY = ("name", "trainID")
 
 
 class AgendaOptions(Struct, frozen=True, kw_only=True):
@@ -48,10 +47,11 @@ class AgendaOptions(Struct, frozen=True, kw_only=True):
 class AgendaUser:
     """One instance serves one conversation."""
 
-    def __init__(self, goal: TownGoal, draws: Draws, options: AgendaOptions | None = None) -> None:
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: AgendaOptions | None = None) -> None:
         self._draws = draws
         self._options = options or AgendaOptions()
-        self.errands = {task.domain: TaskProgress(task) for task in goal.tasks}
+        self._booking_acts = domain.booking_acts
+        self.errands = {task.domain: TaskProgress(task, domain.services[task.domain]) for task in goal.tasks}
         self._active: TaskProgress | None = None
         self._now: list[Act] = []
         self._said: list[tuple[Act, ...]] = []
@@ -118,14 +118,14 @@ class AgendaUser:
     def _meant(self, one: Act) -> TaskProgress | None:
         """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
         waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
-        if one.domain == "booking":
+        if one.domain in self._booking_acts:
             if waiting:
                 return waiting[0]
-            if self._active is not None and self._active.domain in BOOK_SLOTS:
+            if self._active is not None and self._active.service.takes:
                 return self._active
             return next((errand for errand in self.errands.values() if errand.booking and not errand.finished), None)
         errand = self.errands.get(one.domain)
-        if one.slot == REFERENCE and len(waiting) == 1 and (errand is None or not errand.pending):
+        if len(waiting) == 1 and one.slot in waiting[0].gives and (errand is None or not errand.pending):
             return waiting[0]
         return errand
 
@@ -133,7 +133,7 @@ class AgendaUser:
         intents = {one.intent for one in acts}
         told = [one for one in acts if one.intent in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
-        instead = any(one.slot in _ENTITY and one.values for one in told)
+        instead = any(one.slot == errand.service.offer_slot and one.values for one in told)
         if NO_OFFER in intents and not instead:
             self._no_offer(errand, [one.slot for one in acts if one.intent == NO_OFFER and one.slot])
         elif NO_BOOK in intents:
@@ -146,9 +146,10 @@ class AgendaUser:
 
     def _no_offer(self, errand: TaskProgress, echoed: list[str]) -> None:
         errand.lose_entity()
-        if "name" in errand.said and "name" not in errand.wanted:  # picked from a choice before all was said
-            del errand.said["name"]
-            self._now.append(act(errand.inform, "name", DONTCARE))
+        name = errand.service.offer_slot
+        if name in errand.said and name not in errand.wanted:  # picked from a choice before all was said
+            del errand.said[name]
+            self._now.append(act(errand.inform, name, DONTCARE))
             return
         if errand.first:
             self._now += [errand.tell(slot) for slot in errand.second_choice()]
@@ -173,7 +174,7 @@ class AgendaUser:
             self._now += errand.tell_booking()
 
     def _offers(self, errand: TaskProgress, told: list[Act]) -> None:
-        offered = [one.values[0] for one in told if one.slot in _ENTITY and one.values]
+        offered = [one.values[0] for one in told if one.slot == errand.service.offer_slot and one.values]
         named = list(dict.fromkeys(offered))
         contradicted = self._contradictions(errand, told)
         if any(one.intent == SELECT for one in told):
@@ -188,7 +189,9 @@ class AgendaUser:
             self._now += [errand.tell(slot) for slot in contradicted]
         elif confirmed:
             self._confirmed(errand)
-        elif any(one.intent == OFFER_BOOK or (one.intent == INFORM and one.domain == "booking") for one in told):
+        elif any(
+            one.intent == OFFER_BOOK or (one.intent == INFORM and one.domain in self._booking_acts) for one in told
+        ):
             self._offered_booking(errand)
 
     def _contradictions(self, errand: TaskProgress, told: list[Act]) -> list[str]:
@@ -197,7 +200,7 @@ class AgendaUser:
         for one in told:
             slot, value = one.slot, one.values[0] if one.values else ""
             if slot in errand.said and value.lower() not in _NO_ANSWER and errand.contradicts(slot, value):
-                generic = slot == "type" and value == "hotel" and len(told) > 1
+                generic = errand.service.generic.get(slot) == value and len(told) > 1
                 if not generic and errand.corrections[slot] < self._options.correction_tries:
                     errand.corrections[slot] += 1
                     slots.append(slot)
@@ -205,27 +208,27 @@ class AgendaUser:
 
     def _note(self, errand: TaskProgress, one: Act) -> None:
         """Keep an answer: to a question, asked or not yet asked, or the reference of a booking."""
-        if one.slot == REFERENCE:
+        if one.slot in errand.gives:
             if errand.pending and one.values and errand.booking is not None:
-                errand.reference = one.values[0]
-                errand.pending = False
+                errand.give(one.slot, one.values[0])
         elif one.slot in errand.open and one.slot != CHOICE:
             value = one.values[0] if one.values else ""
             errand.answered(one.slot, UNKNOWN if value.lower() in _NO_ANSWER else value)
 
     def _confirmed(self, errand: TaskProgress) -> None:
         if errand.pending and not errand.reference:
-            self._now.append(act(errand.request, REFERENCE, "?"))
+            self._now += errand.confirm()
 
     def _choose(self, errand: TaskProgress, named: list[str]) -> None:
         """Pick one of several, once all is said that could rule it out."""
         if errand.unsaid:
             return
-        if not named or errand.domain == "train":
+        if not named or errand.service.order:
             self._now.append(_AFFIRM)
             return
-        errand.said["name"] = self._draws.pick(named)
-        self._now.append(act(errand.inform, "name", errand.said["name"]))
+        name = errand.service.offer_slot
+        errand.said[name] = self._draws.pick(named)
+        self._now.append(act(errand.inform, name, errand.said[name]))
 
     def _offered_booking(self, errand: TaskProgress) -> None:
         if errand.unsaid or errand.open or errand.reference:
@@ -246,11 +249,9 @@ class AgendaUser:
                 self._now += errand.tell_booking([slot])
         elif slot in errand.task.links:
             self._now.append(act(errand.inform, slot, self._place(errand.task.links[slot])))
-        elif errand.indifferent[slot] < 2 and slot in SEARCH_SLOTS[errand.domain]:
-            if slot in ("leaveAt", "arriveBy") and {"leaveAt", "arriveBy"} & errand.wanted.keys():
-                other = "arriveBy" if slot == "leaveAt" else "leaveAt"
-                self._now.append(errand.tell(other))
-                return
+        elif other := errand.instead_of(slot):
+            self._now += other
+        elif errand.indifferent[slot] < 2 and errand.may_be_any(slot):
             errand.indifferent[slot] += 1
             self._now.append(act(errand.inform, slot, DONTCARE))
 
@@ -287,10 +288,10 @@ class AgendaUser:
         if errand.opened:
             return
         errand.opened = True
-        linked = {slot: self._place(domain) for slot, domain in errand.task.links.items()}
-        errand.wanted = {**errand.wanted, **linked}
+        errand.link({slot: self._place(domain) for slot, domain in errand.task.links.items()})
         errand.unsaid = self._draws.shuffled(list(errand.wanted))
-        if errand.domain not in ("taxi", "train") or not errand.unsaid:
+        said_by_wishes = errand.service.rows is None or errand.service.requires
+        if not (said_by_wishes and errand.unsaid):
             self._now.append(act(errand.inform))
 
     def _initiative(self) -> int:
@@ -348,6 +349,6 @@ def _ordered(acts: list[Act]) -> tuple[Act, ...]:
 
 
 def _rank(one: Act) -> int:
-    if one.domain == "general":
+    if one.domain == GENERAL:
         return 4 if one is _BYE else 3 if one is _THANK else 0
     return 2 if one.intent == REQUEST else 1

@@ -19,13 +19,12 @@ from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
 from dialgauge.intents import CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, SELECT, TELLING
 from dialgauge.values import canonical
-from dialgauge.worlds.town import ASKED, BOOK_SLOTS, CHOICE, SEARCH_SLOTS, UNKNOWN, TownGoal, TownTask, act
+from dialgauge.worlds.domain import ASKED, CHOICE, ORDERED, UNKNOWN, Domain, DomainGoal, Service, ServiceTask, act
 
 _BYE = act("general-bye")
 _ANY = "any"
 _NO_VALUE = ("", "none")
 _NOT_KNOWN = (ASKED, UNKNOWN)
-_TIMES = ("leaveAt", "arriveBy")
 #: The slots with which the recorded users pointed back.
 _ANAPHORIC = ("area",)
 
@@ -46,9 +45,11 @@ class BaselineOptions(Struct, frozen=True, kw_only=True):
 class _Matter:
     """One task as the user pursues it."""
 
-    def __init__(self, task: TownTask) -> None:
-        self.task, self.domain = task, task.domain
-        self.inform, self.request = f"{task.domain.capitalize()}-Inform", f"{task.domain.capitalize()}-Request"
+    def __init__(self, task: ServiceTask, service: Service) -> None:
+        self.task, self.domain, self.service = task, task.domain, service
+        self.inform, self.request = service.act_name("inform"), service.act_name("request")
+        #: What it takes for a name; rows in an order have none for it.
+        self.name_slot = "" if service.order else service.offer_slot
         self.first, self.book_first = task.first is not None, task.book_first is not None
         self.answers: dict[str, str] = dict.fromkeys(task.requests, "")
         self.booked = task.book is None
@@ -87,19 +88,25 @@ class _Matter:
     def contradicted(self, slot: str, value: str) -> bool:
         """Is that not what the user wants? A value is the wanted one where either contains the other."""
         wanted = {**self.info, **self.book}.get(slot)
-        if wanted is None or value in (*_NO_VALUE, *_NOT_KNOWN) or slot in _TIMES:
+        if wanted is None or value in (*_NO_VALUE, *_NOT_KNOWN) or self._has_order(slot):
             return False
         one, other = canonical(wanted), canonical(value)
         return one not in other and other not in one
+
+    def _has_order(self, slot: str) -> bool:
+        """Is the slot a limit, so that other values than the wanted one will do?"""
+        rule = self.service.wishes.get(slot)
+        return any(slot in group for group in self.service.alternatives) or (rule is not None and rule.match in ORDERED)
 
 
 class BaselineUser:
     """One instance serves one conversation."""
 
-    def __init__(self, goal: TownGoal, draws: Draws, options: BaselineOptions | None = None) -> None:
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: BaselineOptions | None = None) -> None:
+        self._booking_acts = domain.booking_acts
         self._draws, self._options = draws, options or BaselineOptions()
         self._no_answer = (*_NO_VALUE, *_NOT_KNOWN) if self._options.insist else _NO_VALUE
-        self._matters = {task.domain: _Matter(task) for task in goal.tasks}
+        self._matters = {task.domain: _Matter(task, domain.services[task.domain]) for task in goal.tasks}
         self._stack: list[Act] = [_BYE]
         for matter in reversed(self._matters.values()):
             informs = [act(matter.inform, slot, value) for slot, value in matter.info.items()]
@@ -161,7 +168,7 @@ class BaselineUser:
     def _remember(self) -> None:
         """What the first unfinished task lacks, once all its constraints are said: answers, else its booking."""
         matter = next(matter for matter in self._matters.values() if not matter.finished)
-        search = {*SEARCH_SLOTS[matter.domain], ""}
+        search = {*matter.service.informable, ""}
         if any(item.name == matter.inform and item.slot in search for item in self._stack):
             return
         if matter.unanswered:
@@ -203,7 +210,7 @@ class BaselineUser:
         for one in heard:
             groups.setdefault((one.domain, one.intent), []).append(one)
         for (domain, intent), acts in groups.items():
-            matter = self._current if domain == "booking" else self._matters.get(domain)
+            matter = self._current if domain in self._booking_acts else self._matters.get(domain)
             if matter is None:
                 continue
             if intent in REFUSING:
@@ -235,7 +242,7 @@ class BaselineUser:
         right = True
         for one in acts:
             value = one.values[0] if one.values else ""
-            if one.slot == "name" and value not in _NO_VALUE:
+            if one.slot == matter.name_slot and value not in _NO_VALUE:
                 matter.name = value
                 self._stack = [item for item in self._stack if item.values != (_ANY,)]
             if one.slot in matter.answers:
@@ -245,9 +252,14 @@ class BaselineUser:
                 right = False
                 wanted = {**matter.book, **matter.info}[one.slot]
                 self._react([act(matter.inform, one.slot, wanted)])
-            elif one.slot == CHOICE and value.isdigit() and int(value) > 1 and not _named(acts):
+            elif (
+                one.slot == CHOICE
+                and value.isdigit()
+                and int(value) > 1
+                and not any(other.slot == matter.name_slot for other in acts)
+            ):
                 self._push(act(matter.inform, CHOICE, _ANY))
-        if right and intent in CONFIRMING and matter.domain in BOOK_SLOTS:
+        if right and intent in CONFIRMING and matter.service.takes:
             matter.booked = True
 
     def _requested(self, matter: _Matter, slot: str) -> None:
@@ -265,7 +277,3 @@ class BaselineUser:
             told = [one.values[0] for one in acts if one.slot == slot and one.values]
             wanted = {**matter.book, **matter.info}.get(slot) or (self._draws.pick(told) if told else DONTCARE)
             self._react([act(matter.inform, slot, wanted)])
-
-
-def _named(acts: Sequence[Act]) -> bool:
-    return any(one.slot == "name" for one in acts)

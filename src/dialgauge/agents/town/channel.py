@@ -8,13 +8,14 @@ and a YAML file says it all for a channel of your own; ``docs/decisions/town.md`
 
 from __future__ import annotations
 
+import copy
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -22,7 +23,7 @@ from dialgauge.dialogue import Act, Ontology, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.intents import REQUEST, intent_of, service_of
-from dialgauge.worlds.town import ASKED, SYSTEM_ACTS, UNKNOWN, USER_ACTS, act
+from dialgauge.worlds.domain import ASKED, UNKNOWN, Domain, act
 from dialgauge.yaml_file import YamlDocument, as_record, read_yaml, shipped_yaml
 
 #: The channels that come with the package, beside ``clean``.
@@ -41,21 +42,8 @@ _KIND = re.compile(r"(\w+-\w+)\(([^()]*)\)(?:=(.+))?")
 _RATES = ("drop", "relabel", "value", "insert")
 _RATE = r"\w+=(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _ALIKE = re.compile(rf"{_RATE}(?:,{_RATE})*")
-_INVENTORY: dict[Speaker, Mapping[str, tuple[str, ...]]] = {"user": USER_ACTS, "system": SYSTEM_ACTS}
-_NAMES = tuple({**USER_ACTS, **SYSTEM_ACTS})
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS = ("1", "2", "3", "4", "5", "6", "7", "8")
-_TIMES = tuple(f"{hour:02d}:{minute:02d}" for hour in range(5, 24) for minute in (0, 15, 30, 45))
-#: Values of slots that no ontology lists, because anything can be asked for.
-_ANYTHING = {
-    "day": _DAYS,
-    "people": _NUMBERS,
-    "stay": _NUMBERS,
-    "time": _TIMES,
-    "leaveAt": _TIMES,
-    "arriveBy": _TIMES,
-    "choice": tuple(str(number) for number in range(1, 30)),
-}
+#: Where nothing can be heard instead.
+_NOWHERE = Domain(name="nowhere", title="nowhere")
 #: Rates are written with four digits, so that a sum may be a little more than 1.
 _SURE = 1.001
 
@@ -91,6 +79,7 @@ class Channel:
             "user": {kind: _Fault(damage) for kind, damage in rates.user.items()},
             "system": {kind: _Fault(damage) for kind, damage in rates.system.items()},
         }
+        self._domain = _NOWHERE
         #: Nothing is ever damaged.
         self.clean = not any(fault.ever for faults in self._faults.values() for fault in faults.values())
 
@@ -107,6 +96,24 @@ class Channel:
             f"there is no channel '{name}'.{nearest(name, (CLEAN, *SHIPPED))} "
             "A channel of your own is a file that ends in .yaml"
         )
+
+    def within(self, domain: Domain) -> Channel:
+        """The channel in a domain, whose acts and values are those that can be heard instead."""
+        if self.clean or self._domain is domain:
+            return self
+        names = {*domain.acts("user"), *domain.acts("system")}
+        for kind in self._named_kinds:
+            if (name := _parsed(kind)[0]) not in names:
+                raise DialgaugeError(f"there is no act '{name}' in the domain {domain.name}.{nearest(name, names)}")
+        placed = copy.copy(self)
+        placed._domain = domain
+        return placed
+
+    @property
+    def _named_kinds(self) -> Iterator[str]:
+        for damages in (self.rates.user, self.rates.system):
+            for kind, damage in damages.items():
+                yield from (one for one in (kind, *damage.relabel, *damage.insert) if one not in (EVERY, WITHIN_DOMAIN))
 
     def damage(
         self,
@@ -130,9 +137,9 @@ class Channel:
             if fault is None:
                 heard.append(said)
             elif before is not None and said in before:
-                heard += fault.again.happen(said, speaker, draws, ontology)
+                heard += fault.again.happen(said, speaker, draws, _Hearing(self._domain, ontology))
             else:
-                heard += fault.happen(said, speaker, draws, ontology)
+                heard += fault.happen(said, speaker, draws, _Hearing(self._domain, ontology))
         if before is not None:
             before.update(acts)
         return tuple(heard)
@@ -159,6 +166,29 @@ def is_unknown(name: str, values: Sequence[str]) -> bool:
     return values[:1] in ((ASKED,), (UNKNOWN,)) and intent_of(name) != REQUEST
 
 
+class _Hearing(NamedTuple):
+    """What could be heard instead: the acts of a domain, and the values that its ontology has."""
+
+    domain: Domain
+    ontology: Ontology | None
+
+    def others(self, speaker: Speaker, said: Act) -> tuple[str, ...]:
+        """The kinds of act of one side and service, but for one; that one where there are no others."""
+        kind = kind_of(said.name, said.slot)
+        kinds = [
+            kind_of(name, slot)
+            for name, slots in self.domain.acts(speaker).items()
+            if service_of(name) == said.domain
+            for slot in slots
+        ]
+        return tuple(other for other in kinds if other != kind) or (kind,)
+
+    def values(self, service: str, slot: str) -> Sequence[str]:
+        """The values of a slot; where no list has them, such as could be said."""
+        spec = self.ontology.domains.get(service, {}).get(slot) if self.ontology is not None else None
+        return (spec.values if spec else ()) or self.domain.sayable.get(slot, ())
+
+
 class _Fault:
     """What can happen to one kind of act, ready to be drawn."""
 
@@ -172,43 +202,36 @@ class _Fault:
         self.again: _Fault = self if damage.again is None else _Fault(damage.again)
         self.ever: bool = bool(self._changes or self._inserted or (self.again is not self and self.again.ever))
 
-    def happen(self, said: Act, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Iterator[Act]:
+    def happen(self, said: Act, speaker: Speaker, draws: Draws, hearing: _Hearing) -> Iterator[Act]:
         place = bisect_right(self._limits, draws.unit()) if self._changes else 0
         if place >= len(self._changes):
             yield said
         else:
             what, which = self._changes[place]
             if what == "relabel":
-                yield _relabelled(said, which, speaker, draws, ontology)
+                yield _relabelled(said, which, speaker, draws, hearing)
             elif what == "value":
-                yield _misheard(said, which, draws, ontology)
+                yield _misheard(said, which, draws, hearing)
         for target, rate in self._inserted:
             if draws.unit() < rate:
-                yield _inserted(said, target, speaker, draws, ontology)
+                yield _inserted(said, target, speaker, draws, hearing)
 
 
-def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Act:
+def _relabelled(said: Act, target: str, speaker: Speaker, draws: Draws, hearing: _Hearing) -> Act:
     """The act under another name; it takes its value along where the other name has use for it."""
     kept = said.values[0] if said.values and said.intent != REQUEST else ""
     if target == WITHIN_DOMAIN:
-        target = draws.pick(_others(speaker, said.domain, kind_of(said.name, said.slot)))
+        target = draws.pick(hearing.others(speaker, said))
         kept = kept if _parsed(target)[1] == said.slot else ""
     name, slot, _ = _parsed(target)
     if not slot:
         return act(name)
     if intent_of(name) == REQUEST:
         return act(name, slot, ASKED)
-    return act(name, slot, kept or _another(name, slot, "", draws, ontology))
+    return act(name, slot, kept or _another(name, slot, "", draws, hearing))
 
 
-@lru_cache(1 << 10)
-def _others(speaker: Speaker, domain: str, kind: str) -> tuple[str, ...]:
-    """The kinds of act of one side and domain, but for one; that one where there are no others."""
-    kinds = [kind_of(name, slot) for name, slots in _INVENTORY[speaker].items() for slot in slots]
-    return tuple(name for name in kinds if service_of(name) == domain and name != kind) or (kind,)
-
-
-def _misheard(said: Act, how: str, draws: Draws, ontology: Ontology | None) -> Act:
+def _misheard(said: Act, how: str, draws: Draws, hearing: _Hearing) -> Act:
     """The act with another value; a question and an act without a slot have none to mishear."""
     if not said.values or said.intent == REQUEST:
         return said
@@ -217,28 +240,24 @@ def _misheard(said: Act, how: str, draws: Draws, ontology: Ontology | None) -> A
     elif how == "part":
         value = _part(said.values[0], draws)
     else:
-        value = _another(said.name, said.slot, said.values[0], draws, ontology)
+        value = _another(said.name, said.slot, said.values[0], draws, hearing)
     return act(said.name, said.slot, value)
 
 
-def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, ontology: Ontology | None) -> Act:
+def _inserted(beside: Act, target: str, speaker: Speaker, draws: Draws, hearing: _Hearing) -> Act:
     if target == WITHIN_DOMAIN:
-        target = draws.pick(_others(speaker, beside.domain, kind_of(beside.name, beside.slot)))
+        target = draws.pick(hearing.others(speaker, beside))
     name, slot, value = _parsed(target)
     if not slot or intent_of(name) == REQUEST:
         return act(name, slot, ASKED if slot else "")
     if not value and slot == beside.slot and beside.values:
         return act(name, slot, _part(beside.values[0], draws))
-    return act(name, slot, value or _another(name, slot, "", draws, ontology))
+    return act(name, slot, value or _another(name, slot, "", draws, hearing))
 
 
-def _another(name: str, slot: str, value: str, draws: Draws, ontology: Ontology | None) -> str:
+def _another(name: str, slot: str, value: str, draws: Draws, hearing: _Hearing) -> str:
     """Another value of a slot; where nobody knows one, a part of the value."""
-    known: Sequence[str] = ()
-    if ontology is not None:
-        spec = ontology.domains.get(service_of(name), {}).get(slot)
-        known = spec.values if spec else ()
-    known = [one for one in known or _ANYTHING.get(slot, ()) if one != value]
+    known = [one for one in hearing.values(service_of(name), slot) if one != value]
     if known:
         return draws.pick(known)
     return _part(value, draws) if value else "none"
@@ -324,8 +343,6 @@ def _wrong(kind: str, damage: Damage) -> str:
         name = _parsed(one)[0]
         if not name:
             return f"'{one}' is not a kind of act; write it as Restaurant-Inform(food), or general-bye() without a slot"
-        if name not in _NAMES:
-            return f"there is no act '{name}'.{nearest(name, _NAMES)}"
     changes = [damage.drop, *damage.relabel.values(), *damage.value.values()]
     if any(not 0 <= rate <= 1 for rate in (*changes, *damage.insert.values())):
         return "a rate must be between 0 and 1"

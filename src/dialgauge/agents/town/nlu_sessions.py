@@ -29,7 +29,7 @@ def _session(goal: TownGoal, search: TownSearch, words: Nlg, seed: int) -> Itera
     def draws(role: str) -> Draws:
         return Draws(seed, "nlu session", goal.id, role)
 
-    user = AgendaUser(goal, draws("user-core"))
+    user = AgendaUser(goal, search.domain.public, draws("user-core"))
     system = RuleSystem(Backend(search, draws("backend"), goal), draws("system-core"))
     user_words, system_words = draws("user-nlg"), draws("system-nlg")
     asked: tuple[Act, ...] = ()

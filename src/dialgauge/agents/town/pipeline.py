@@ -1,4 +1,4 @@
-"""The town's own agents: what was heard, a core that decides, and words for what it says.
+"""Agents of any domain with services: what was heard, a core that decides, and words for what it says.
 
 At the level of acts they exchange acts, and words are added only on request. At the level of text they read what was
 written and write it. Whatever was understood may then pass through a channel that damages it.
@@ -18,7 +18,7 @@ from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import REQUEST
-from dialgauge.worlds.town import Backend, TownGoal
+from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal
 
 #: No search finds so many rows.
 _NEVER = 1_000_000
@@ -123,8 +123,9 @@ class _Pipeline:
         self._channel, self._style, self._render = channel, style, render
         self._nlu = _model_file(nlu)
 
-    def _begin(self, context: UserContext | SystemContext, streams: RandomStreams) -> None:
-        self._ears = Receiver(self._partner, context.level, context.ontology, streams, self._channel, self._nlu)
+    def _begin(self, context: UserContext | SystemContext, domain: Domain, streams: RandomStreams) -> None:
+        channel = self._channel.within(domain)
+        self._ears = Receiver(self._partner, context.level, context.ontology, streams, channel, self._nlu)
         words = context.level == "text" or self._render
         self._mouth = Renderer(self.side, streams, self._style) if words else None
         self._own: tuple[Act, ...] = ()
@@ -135,11 +136,11 @@ class _Pipeline:
 
 
 class TownUser(_Pipeline):
-    """A simulated user of the town."""
+    """A simulated user."""
 
     side, _partner = "user", "system"
 
-    def __init__(self, name: str, core: Callable[[TownGoal, Draws], UserCore], **speech: Any) -> None:
+    def __init__(self, name: str, core: Callable[[DomainGoal, Domain, Draws], UserCore], **speech: Any) -> None:
         super().__init__(name, **speech)
         self._make = core
 
@@ -147,11 +148,11 @@ class TownUser(_Pipeline):
         """A new goal."""
         if not isinstance(context, UserContext):
             raise DialgaugeError(f"{self.name} is a user; it cannot take the system's place")
-        goal, streams = context.plan, context.streams
-        if not isinstance(goal, TownGoal) or streams is None:
-            raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
-        self._core = self._make(goal, streams("user-core"))
-        self._begin(context, streams)
+        goal, domain, streams = context.plan, context.domain, context.streams
+        if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain) or streams is None:
+            raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
+        self._core = self._make(goal, domain, streams("user-core"))
+        self._begin(context, domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
         """The next turn."""
@@ -168,11 +169,11 @@ class TownUser(_Pipeline):
 
 
 class TownSystem(_Pipeline):
-    """A system of the town."""
+    """A system with tracker and policy."""
 
     side, _partner = "system", "user"
 
-    def __init__(self, name: str, core: Callable[[Backend, Draws], RuleSystem], **speech: Any) -> None:
+    def __init__(self, name: str, core: Callable[[DomainBackend, Draws], RuleSystem], **speech: Any) -> None:
         super().__init__(name, **speech)
         self._make = core
 
@@ -181,15 +182,15 @@ class TownSystem(_Pipeline):
         if not isinstance(context, SystemContext):
             raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
         office, streams = context.office, context.streams
-        if not isinstance(office, Backend) or streams is None:
-            raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
+        if not isinstance(office, DomainBackend) or streams is None:
+            raise DialgaugeError(f"{self.name} is a system of domains with services: it needs their search and booking")
         self._core = self._make(office, streams("system-core"))
-        self._begin(context, streams)
+        self._begin(context, office.domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
         """The answer to a turn."""
         if turn is None:
-            raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
+            raise DialgaugeError(f"{self.name} was asked to begin; in the lab the user does")
         core = self._core
         heard = self._ears.hear(turn, self._own, core.belief.domain, core.belief.domain)
         said = core.step(heard)
@@ -246,7 +247,7 @@ def agenda(
     )
     return TownUser(
         "agenda",
-        lambda goal, draws: AgendaUser(goal, draws, options),
+        lambda goal, domain, draws: AgendaUser(goal, domain, draws, options),
         channel=Channel.named(channel),
         style=style,
         render=render,
@@ -271,7 +272,7 @@ def agenda_baseline(
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
     return TownUser(
         "agenda-baseline",
-        lambda goal, draws: BaselineUser(goal, draws, options),
+        lambda goal, domain, draws: BaselineUser(goal, domain, draws, options),
         channel=Channel.named(channel),
         style=style,
         render=render,

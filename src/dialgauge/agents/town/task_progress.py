@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 
 from dialgauge.dialogue import Act
-from dialgauge.values import clock, same_value
-from dialgauge.worlds.town import ASKED, TownTask, act
+from dialgauge.worlds.domain import ASKED, Service, ServiceTask, act
 
-_TIMES = {"leaveAt": 1, "arriveBy": -1}
+#: What stands for the reference of a booking that gives none.
+_CONFIRMED = "confirmed"
 
 
 class TaskProgress:
     """What a user knows of one of its tasks."""
 
-    def __init__(self, task: TownTask) -> None:
-        self.task = task
+    def __init__(self, task: ServiceTask, service: Service) -> None:
+        self.task, self.service = task, service
         self.domain = task.domain
-        self.inform, self.request = f"{task.domain.capitalize()}-Inform", f"{task.domain.capitalize()}-Request"
+        self.inform, self.request = service.act_name("inform"), service.act_name("request")
+        #: What a booking gives; without rows or a booking that is what can be asked for.
+        self.gives: tuple[str, ...] = () if service.rows is None and task.book is None else service.gives
         #: The constraints in force, and those of them not said yet, in the order in which they will be.
         self.wanted: dict[str, str] = dict(task.first or task.info)
         self.unsaid: list[str] = []
@@ -27,16 +29,26 @@ class TaskProgress:
         #: What the system offers: a venue's name or a train's id.
         self.entity = ""
         #: Questions not answered yet, each with how often it was asked, and the answers.
-        self.open: dict[str, int] = dict.fromkeys(task.requests, 0)
+        self.open: dict[str, int] = dict.fromkeys(self._questions, 0)
         self.answers: dict[str, str] = {}
         #: The booking in force; None where there is none to make, or none any more.
-        self.booking = dict(task.book_first or task.book or {}) or None
+        self.booking = None if task.book is None else dict(task.book_first or task.book)
         self.book_first = task.book_first is not None
         self.pending = False
+        #: What the booking gave so far; the reference once it gave all.
+        self.given: dict[str, str] = {}
         self.reference = ""
+        #: Values that other services decided.
+        self.linked: dict[str, str] = {}
         self.booking_tries = 0
         self.corrections: Counter[str] = Counter()
         self.indifferent: Counter[str] = Counter()
+
+    @property
+    def _questions(self) -> list[str]:
+        """What is to be asked; what a booking gives comes with the booking."""
+        booked = self.gives if self.task.book is not None else ()
+        return [slot for slot in self.task.requests if slot not in booked]
 
     @property
     def finished(self) -> bool:
@@ -49,7 +61,7 @@ class TaskProgress:
     def fulfilled(self) -> bool:
         """The user has all it wanted."""
         booked = self.task.book is None or bool(self.reference)
-        return not self.failed and booked and all(slot in self.answers for slot in self.task.requests)
+        return not self.failed and booked and all(slot in self.answers for slot in self._questions)
 
     @property
     def progress(self) -> tuple[object, ...]:
@@ -70,6 +82,26 @@ class TaskProgress:
         self.pending = True
         return [act(self.inform, slot, booking[slot]) for slot in slots or booking]
 
+    def give(self, slot: str, value: str) -> None:
+        """The booking gave something."""
+        self.given[slot] = value
+        if len(self.given) == len(self.gives):
+            self.reference, self.pending = value, False
+
+    def confirm(self) -> list[Act]:
+        """The booking was confirmed: what it was to give and is still to be told."""
+        if not self.gives:
+            self.reference, self.pending = _CONFIRMED, False
+        return [act(self.request, slot, ASKED) for slot in self.gives if slot not in self.given]
+
+    def link(self, values: dict[str, str]) -> None:
+        """Take what was settled on in other services."""
+        self.linked = values
+        if self.booking is None:
+            self.wanted = {**self.wanted, **values}
+        else:
+            self.booking = {**self.booking, **values}
+
     def ask(self, most: int) -> list[Act]:
         """Ask what is not answered yet."""
         slots = list(self.open)[:most]
@@ -84,14 +116,14 @@ class TaskProgress:
 
     def take(self, entity: str) -> None:
         """The system speaks of this one now; what was told of another one does not count."""
-        if not same_value(entity, self.entity):
+        if not self.service.same(entity, self.entity):
             self.lose_entity()
             self.entity = entity
 
     def lose_entity(self) -> None:
         """What the system spoke of is not to be had; what was told of it does not count."""
         if self.entity:
-            for slot in self.task.requests:
+            for slot in self._questions:
                 if self.answers.pop(slot, None) is not None:
                     self.open.setdefault(slot, 0)
         self.entity = ""
@@ -106,7 +138,7 @@ class TaskProgress:
 
     def second_booking(self) -> list[str]:
         """The first booking was refused: take the other one. The slots to say again."""
-        book = dict(self.task.book or {})
+        book = {**(self.task.book or {}), **self.linked}
         changed = [slot for slot, value in book.items() if (self.booking or {}).get(slot) != value]
         self.booking, self.book_first = book, False
         return changed
@@ -114,12 +146,25 @@ class TaskProgress:
     def contradicts(self, slot: str, value: str) -> bool:
         """Does what the system says of a slot go against what is wanted?"""
         wanted = self.wanted.get(slot)
-        if wanted is None or slot in self.open:
-            return False
-        if slot in _TIMES:
-            offered, limit = clock(value), clock(wanted)
-            return offered is not None and limit is not None and (offered - limit) * _TIMES[slot] < 0
-        return not same_value(value, wanted)
+        return wanted is not None and slot not in self.open and self.service.contradicts(slot, value, wanted)
+
+    def may_be_any(self, slot: str) -> bool:
+        """Can the user say that it does not mind? Of what it never thought of, not of what a booking needs."""
+        if slot in self.service.informable:
+            return True
+        book = self.service.book
+        needed = (*book.needs, *(slot for group in book.one_of for slot in group)) if book else ()
+        return slot in self.service.takes and slot not in needed
+
+    def instead_of(self, slot: str) -> list[Act]:
+        """What the user says in place of a slot of which another one will do."""
+        others = [other for group in self.service.alternatives if slot in group for other in group]
+        for other in others:
+            if other in self.wanted:
+                return [self.tell(other)]
+            if other in (self.booking or {}):
+                return self.tell_booking([other])
+        return []
 
     def give_up(self) -> None:
         """Let go of what does not come forward: a question, the booking, or all of it."""

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from dialgauge.dialogue import Act, State, Values
 from dialgauge.intents import INFORM
-from dialgauge.worlds.town import BOOK_SLOTS, SEARCH_SLOTS
-
-_KNOWN = {domain: {*slots, *BOOK_SLOTS.get(domain, ())} for domain, slots in SEARCH_SLOTS.items()}
-_ENDS = ("departure", "destination")
+from dialgauge.worlds.domain import Domain
 
 
 class Belief:
@@ -19,25 +16,26 @@ class Belief:
     looked at: the next act makes a new one, which shares what did not change.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, domain: Domain) -> None:
+        self._services, self._referring = domain.services, domain.referring
         self.wanted: dict[str, dict[str, str]] = {}
         self.state: State = {}
-        #: The domain that was spoken of last.
+        #: The service that was spoken of last.
         self.domain = ""
 
     def hear(self, acts: Iterable[Act], places: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
-        """Take in a user's turn; the values it gave, by domain. ``places`` says what "the hotel" is."""
+        """Take in a user's turn; the values it gave, by service. ``places`` says what "the hotel" is."""
         given: dict[str, dict[str, str]] = {}
         for act in acts:
-            domain = act.domain
-            if domain not in _KNOWN:
+            service = self._services.get(act.domain)
+            if service is None:
                 continue
-            self.domain = domain
-            if act.slot and act.values and act.intent == INFORM and act.slot in _KNOWN[domain]:
+            self.domain = act.domain
+            if act.slot and act.values and act.slot in service.known and act.intent == INFORM:
                 value = act.values[0].strip().lower()
-                if places and act.slot in _ENDS and value in places:
+                if places and value in places and act.slot in self._referring:
                     value = places[value]
-                given.setdefault(domain, {})[act.slot] = value
+                given.setdefault(act.domain, {})[act.slot] = value
         for domain, values in given.items():
             self.wanted[domain] = {**self.wanted.get(domain, {}), **values}
             kept: dict[str, Values] = {slot: (value,) for slot, value in values.items()}

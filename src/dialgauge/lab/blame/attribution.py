@@ -16,7 +16,7 @@ from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.spoken_record import TalkRecord
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
-from dialgauge.worlds.town import TownGoal, TownSearch, town_goal
+from dialgauge.worlds.domain import Domain, DomainGoal
 
 #: What was done, and otherwise than wanted.
 _SETTLED = ("booked_otherwise", "taxi_differs", "taxi_end_missing")
@@ -47,13 +47,12 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
         return None if self.first is None else self.domains[self.first]
 
 
-def blame_conversations(judged: JudgedConversations, search: TownSearch) -> list[ConversationBlame]:
+def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     """Whom to blame, for every conversation of the judged; those whose user failed technically come last."""
     blamed = []
     for one in judged:
-        if one.strict is not None and one.dialogue.goal is not None:
-            goal = town_goal(one.dialogue.id, one.dialogue.goal, search, judged.failures)
-            blamed.append(_blame(one, one.strict, goal))
+        if one.strict is not None:
+            blamed.append(_blame(one, one.strict, one.wanted, judged.domain))
     for dialogue in judged.user_failed:
         link = _technical(dialogue)
         domains = {} if link is None else {"": link}
@@ -62,8 +61,8 @@ def blame_conversations(judged: JudgedConversations, search: TownSearch) -> list
     return blamed
 
 
-def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: TownGoal) -> ConversationBlame:
-    talk, technical = TalkRecord(one.dialogue), _technical(one.dialogue)
+def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, domain: Domain) -> ConversationBlame:
+    talk, technical = TalkRecord(one.dialogue, domain), _technical(one.dialogue)
     traceable = talk.user_acts
     domains: dict[str, BrokenLink] = {}
     broken: list[BrokenLink] = []

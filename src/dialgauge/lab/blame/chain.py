@@ -18,7 +18,7 @@ from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
 from dialgauge.tasks import TaskFailure
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.town import REFERENCE, SEARCH_SLOTS
+from dialgauge.worlds.domain import BOOK, SEARCH
 
 #: Reasons of a user's ending up with nothing.
 _NOTHING = ("nothing_named", "turned_down", "given_up")
@@ -34,9 +34,9 @@ class Chain(GivenValues):
             case "unfit":
                 yield from self._given("constraint", slot, task.info[slot], turn)
             case "booked_otherwise":
-                yield from self._given("booking", slot, (task.book or {})[slot], turn)
+                yield from self._booked_otherwise(slot, turn)
             case "no_taxi" | "taxi_differs" | "taxi_end_missing":
-                yield from self._taxi([slot] if slot else [*task.info, *task.links], turn)
+                yield from self._sent([slot] if slot else [*task.info, *task.links], turn)
             case "nothing_named" | "turned_down" | "given_up":
                 yield from self._nothing()
             case "never_tried" | "not_booked":
@@ -54,7 +54,7 @@ class Chain(GivenValues):
                 link, _ = self._heard(part, slot, value, None)
                 if link is not None:
                     yield link
-        answers = list(task.requests) + ([REFERENCE] if task.book else [])
+        answers = [*task.requests, *(self._record.gives if task.book is not None else ())]
         for slot in dict.fromkeys(answers):
             told = [word for word in record.told if word.tells and same_slot(word.slot, slot)]
             heard = {(word.turn, word.value) for word in record.told_heard if same_slot(word.slot, slot)}
@@ -73,7 +73,7 @@ class Chain(GivenValues):
     def _nothing(self) -> Iterator[BrokenLink]:
         """Why the user ended up with nothing."""
         task, record = self._task, self._record
-        wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
+        wanted = {slot: value for slot, value in task.info.items() if slot in self._service.wishes}
         broken, known = self._all_heard("constraint", wanted)
         broken += self._excuses.invented(wanted)
         if broken:
@@ -87,14 +87,14 @@ class Chain(GivenValues):
     def _searched_in_vain(self, wanted: Mapping[str, str], known: int) -> BrokenLink:
         """The system knew all that was wanted since a turn, and yet named nothing that stayed."""
         record = self._record
-        searches = record.called("search", self._talk.last)
+        searches = record.called(SEARCH, self._talk.last)
         for place, call in searches:
             if call.outcome == NONE_FOUND and _holds(call, wanted):
                 return BrokenLink(
                     cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
                     reason="nothing_in_database",
                 )  # fmt: skip
-        place, call = searches[-1] if searches else (known + 1, Call(name="search"))
+        place, call = searches[-1] if searches else (known + 1, Call(name=SEARCH))
         seen: dict[str, Any] = {"part": "constraint", "heard_turn": known, "acted_turn": place if searches else None}
         missing = next((slot for slot in wanted if slot not in call.arguments), "")
         if missing or not searches:
@@ -126,7 +126,7 @@ class Chain(GivenValues):
         """Why nothing was booked."""
         task, record, last = self._task, self._record, self._talk.last
         book = task.book or {}
-        attempts = record.called("book", last)
+        attempts = record.called(BOOK, last)
         for place, call in attempts:
             if _holds(call, book):
                 yield BrokenLink(
@@ -152,24 +152,32 @@ class Chain(GivenValues):
             if not same_value(given, value) and heard is not None:
                 yield self._acted("booking", slot, value, heard, last)
 
-    def _taxi(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
-        """Why no taxi came, or one with other slots than wanted."""
+    def _booked_otherwise(self, slot: str, turn: int | None) -> Iterator[BrokenLink]:
+        """Why something was booked with another value."""
+        if slot in self._task.links:
+            link, _ = self._linked("booking", slot, turn)
+            yield from [link] if link is not None else []
+        else:
+            yield from self._given("booking", slot, (self._task.book or {})[slot], turn)
+
+    def _sent(self, slots: list[str], sent: int | None) -> Iterator[BrokenLink]:
+        """Why nothing was sent, or with other slots than wanted."""
         broken, known = [], 0
         for slot in slots:
-            link, heard = self._taxi_slot(slot, sent)
+            link, heard = self._linked(self._service.call, slot, sent)
             broken += [link] if link is not None else []
             known = max(known, heard.turn if heard is not None else 0)
         if not broken and sent is None:
             broken.append(
                 BrokenLink(
-                    cause="heard_not_acted_on", part="taxi", turn=known + 1, heard_turn=known,
+                    cause="heard_not_acted_on", part=self._service.call, turn=known + 1, heard_turn=known,
                     reason="never_sent",
                 )
             )  # fmt: skip
         yield from broken
 
-    def _taxi_slot(self, slot: str, sent: int | None) -> tuple[BrokenLink | None, Word | None]:
-        """The link that broke for one slot of a taxi, or what was heard of it."""
+    def _linked(self, part: str, slot: str, sent: int | None) -> tuple[BrokenLink | None, Word | None]:
+        """The link that broke for one slot, which may be what was settled on elsewhere; or what was heard of it."""
         until = self._talk.last if sent is None else sent
         domain = self._task.links.get(slot)
         if domain is None:
@@ -180,17 +188,17 @@ class Chain(GivenValues):
             if not entity and domain in self._blamed:
                 return self._blamed[domain], None
             if not said:
-                return self._excuses.unsaid("taxi", slot, f"the {domain}"), None
+                return self._excuses.unsaid(part, slot, f"the {domain}"), None
             if not _means(said[-1].value, domain, entity, in_part=sent is None):
                 since = self._outcomes[domain].turn if domain in self._outcomes else None
                 meant = entity or f"the {domain}"
-                return self._excuses.said_otherwise("taxi", slot, meant, said[-1], domain, since), None
+                return self._excuses.said_otherwise(part, slot, meant, said[-1], domain, since), None
             wanted = said[-1].value
-        link, heard = self._heard("taxi", slot, wanted, sent)
+        link, heard = self._heard(part, slot, wanted, sent)
         if domain and heard is not None and heard.value.lower() != wanted.lower():  # "the hotel" is not "hotel"
-            return self._misheard("taxi", slot, [word for word in said if word.value == wanted], heard), None
+            return self._misheard(part, slot, [word for word in said if word.value == wanted], heard), None
         if link is None and heard is not None and sent is not None:
-            return self._acted("taxi", slot, wanted, heard, sent), None
+            return self._acted(part, slot, wanted, heard, sent), None
         return link, heard
 
     # What the system tells
@@ -198,10 +206,10 @@ class Chain(GivenValues):
     def _reference(self, fault: TaskFailure) -> BrokenLink:
         told = fault.turn if fault.reason == "reference_wrong" else None
         cause: Cause = "heard_not_acted_on" if told is None else "acted_on_wrong"
-        booked = [turn for turn, call in self._record.called("book", self._talk.last) if call.outcome == "booked"]
+        booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if call.outcome == "booked"]
         turn = booked[-1] if booked else self._talk.last
         return BrokenLink(
-            cause=cause, part="reference", slot=REFERENCE, turn=turn if told is None else told,
+            cause=cause, part="reference", slot=fault.slot, turn=turn if told is None else told,
             acted_turn=turn, answered_turn=told, reason=fault.reason, given=fault.given, wanted=fault.wanted,
         )  # fmt: skip
 
@@ -236,8 +244,9 @@ class Chain(GivenValues):
 
     def _name_misheard(self, turn: int) -> Iterator[BrokenLink]:
         """What was told may be true of another one, because the system did not hear which one the user asked for."""
-        name = self._task.info.get("name")
-        link, _ = self._heard("constraint", "name", name, turn) if name else (None, None)
+        slot = self._service.offer_slot
+        name = self._task.info.get(slot)
+        link, _ = self._heard("constraint", slot, name, turn) if name else (None, None)
         if link is not None and link.cause in ("said_not_heard", "unclear") and link.turn < turn:
             yield link
 

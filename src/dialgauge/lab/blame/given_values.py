@@ -2,7 +2,7 @@
 
     said ── heard ── acted on
 
-Constraints, bookings and taxis go this way and differ in what acting on them is: a search, a booking, a taxi.
+Constraints and bookings go this way, and what is sent without either; they differ in what acting on them is.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
 from dialgauge.lab.blame.user_omissions import UserOmissions
 from dialgauge.tasks import TaskOutcome
 from dialgauge.values import same_value
-from dialgauge.worlds.town import TownTask
+from dialgauge.worlds.domain import BOOK, SEARCH, ServiceTask
 
-#: What acts on each part, and how a search says that there is nothing.
-_CALLS = {"constraint": "search", "booking": "book", "taxi": "taxi"}
+#: What acts on each part, where that is not called like it; and how a search says that there is nothing.
+_CALLS = {"constraint": SEARCH, "booking": BOOK}
 NONE_FOUND = "0 found"
 
 
@@ -28,15 +28,15 @@ class GivenValues:
 
     def __init__(
         self,
-        task: TownTask,
+        task: ServiceTask,
         outcomes: Mapping[str, TaskOutcome],
         talk: TalkRecord,
         blamed: Mapping[str, BrokenLink] | None = None,
     ) -> None:
-        """``blamed`` has what broke in domains that a taxi goes from or to."""
+        """``blamed`` has what broke in services that this one refers to."""
         self._task, self._outcome, self._outcomes = task, outcomes[task.domain], outcomes
         self._blamed = blamed or {}
-        self._talk = talk
+        self._talk, self._service = talk, talk.domains.services[task.domain]
         self._record: DomainRecord = talk.domain(task.domain)
         self._excuses = UserOmissions(talk, self._record)
 
@@ -77,7 +77,7 @@ class GivenValues:
 
     def _passed_over(self, part: str, slot: str, heard: Word, until: int) -> bool:
         """Was what the system did after hearing a slot done without it?"""
-        calls = [call for turn, call in self._record.called(_CALLS[part], until) if turn > heard.turn]
+        calls = [call for turn, call in self._record.called(_CALLS.get(part, part), until) if turn > heard.turn]
         return bool(calls) and slot not in calls[-1].arguments
 
     def _misheard(self, part: str, slot: str, right: list[Word], heard: Word | None) -> BrokenLink:
@@ -95,9 +95,9 @@ class GivenValues:
 
     def _acted(self, part: str, slot: str, wanted: str, heard: Word, until: int) -> BrokenLink:
         """Said and heard: was it left out of what the system did, or was what it did wrong?"""
-        calls = self._record.called(_CALLS[part], until)
+        calls = self._record.called(_CALLS.get(part, part), until)
         known: dict[str, Any] = {"part": part, "slot": slot, "said_turn": heard.turn, "heard_turn": heard.turn,
-                                 "wanted": wanted, "entity": _CALLS[part]}  # fmt: skip
+                                 "wanted": wanted, "entity": _CALLS.get(part, part)}  # fmt: skip
         if not calls or slot not in calls[-1][1].arguments:
             turn = next((place for place, _ in calls if place > heard.turn), heard.turn + 1)
             return BrokenLink(
@@ -137,7 +137,7 @@ class GivenValues:
             if not self._talk.system_hears:
                 return self._untraceable(part, slot, said.turn)
             return self._misheard(part, slot, tried, record.hears(slot, self._talk.last))
-        intent, name = (NO_BOOK, "book") if part == "booking" else (NO_OFFER, "search")
+        intent, name = (NO_BOOK, BOOK) if part == "booking" else (NO_OFFER, SEARCH)
         told = record.tells(intent, said.turn)
         if told:
             return self._excuses.after_refusal(part, slot, wanted, intent, told)

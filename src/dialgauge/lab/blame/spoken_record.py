@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
 from dialgauge.values import constrains
-from dialgauge.worlds.town import BOOK_SLOTS, is_reference
-
-#: The slots that name one of several.
-NAMES = ("name", "trainID")
-_BOOKING = "booking"
+from dialgauge.worlds.domain import Domain, Service
 
 
 class Word(NamedTuple):
@@ -36,10 +32,14 @@ class Word(NamedTuple):
 
 
 class DomainRecord:
-    """The talk about one domain."""
+    """The talk about one service."""
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, service: Service | None) -> None:
+        """Of acts that name no service there is talk too."""
         self.domain = domain
+        #: What the user can ask for, and what a booking gives.
+        self.informable = service.informable if service else ()
+        self.gives = service.gives if service and service.books else ()
         #: What the user said and what the system heard of it; what the system told and what the user heard of it.
         self.said: list[Word] = []
         self.heard: list[Word] = []
@@ -93,8 +93,8 @@ class DomainRecord:
 class TalkRecord:
     """A conversation by domain."""
 
-    def __init__(self, dialogue: Dialogue) -> None:
-        self.dialogue = dialogue
+    def __init__(self, dialogue: Dialogue, domain: Domain) -> None:
+        self.dialogue, self.domains = dialogue, domain
         self.turns = dialogue.turns
         self.last = max(len(self.turns) - 1, 0)
         self._domains: dict[str, DomainRecord] = {}
@@ -120,7 +120,7 @@ class TalkRecord:
         """The talk about a domain; empty where there was none."""
         record = self._domains.get(name)
         if record is None:
-            record = self._domains[name] = DomainRecord(name)
+            record = self._domains[name] = DomainRecord(name, self.domains.services.get(name))
         return record
 
     @property
@@ -142,7 +142,7 @@ class TalkRecord:
         for act, word in _words(turn.acts or (), place):
             self.domain(act.domain).said.append(word)
             self.domain(act.domain).last_turn = place
-            if act.domain in BOOK_SLOTS:
+            if act.domain in self.domains.services and self.domains.services[act.domain].takes:
                 bookable = act.domain
         for act, word in _words(turn.heard or (), place):
             self.domain(act.domain).heard.append(word)
@@ -156,7 +156,7 @@ class TalkRecord:
         for call in calls:
             self.domain(call.domain).calls.append((place, call))
         booked = next((call.domain for call in reversed(calls) if call.name == "book"), bookable)
-        meant: Callable[[Act], str] = lambda act: booked if act.domain == _BOOKING else act.domain  # noqa: E731
+        meant: Callable[[Act], str] = lambda act: booked if act.domain in self.domains.booking_acts else act.domain  # noqa: E731
         for act, word in _words((turn.acts if turn.acts is not None else turn.heard) or (), place):
             self.domain(meant(act)).told.append(word)
         for act, word in _words(turn.heard or (), place):
@@ -173,11 +173,11 @@ def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
             yield act, Word(place, act.name, act.slot, value)
 
 
-def names_one(word: Word) -> bool:
+def names_one(word: Word, names: Container[str]) -> bool:
     """Is one named with it, in whatever kind of act?"""
-    return word.slot in NAMES and word.intent != REQUEST and bool(word.value) and constrains(word.value)
+    return word.slot in names and word.intent != REQUEST and bool(word.value) and constrains(word.value)
 
 
 def same_slot(one: str, other: str) -> bool:
-    """Whether two slots are one; a reference is spelled in two ways."""
-    return one == other or (is_reference(one) and is_reference(other))
+    """Whether two slots are one, however they are spelled."""
+    return one.lower() == other.lower()

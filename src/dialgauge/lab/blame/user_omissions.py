@@ -11,7 +11,6 @@ from dialgauge.intents import REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import CAUSES, CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
-    NAMES,
     DomainRecord,
     TalkRecord,
     Word,
@@ -19,7 +18,6 @@ from dialgauge.lab.blame.spoken_record import (
     same_slot,
 )
 from dialgauge.values import constrains, same_value
-from dialgauge.worlds.town import SEARCH_SLOTS, is_reference
 
 _GENERAL = "general"
 _BYE = "general-bye"
@@ -32,6 +30,7 @@ class UserOmissions:
 
     def __init__(self, talk: TalkRecord, record: DomainRecord) -> None:
         self._talk, self._record = talk, record
+        self._names, self._references = talk.domains.names, talk.domains.references
 
     @property
     def _last_chance(self) -> int:
@@ -68,7 +67,7 @@ class UserOmissions:
         """
         names = self._talk.domain(linked) if linked else None
         spoken = names.told_heard if names else []
-        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in NAMES]
+        heard = [word for word in spoken if word.value == said.value and word.tells and word.slot in self._names]
         if names and since is not None and since < said.turn and self._unheard_name(names, since):
             return BrokenLink(
                 cause="answered_not_heard", part=part, slot=slot, turn=since, answered_turn=since, said_turn=said.turn,
@@ -87,13 +86,13 @@ class UserOmissions:
     def was_told(self, said: Word, domain: str) -> bool:
         """Did the system tell what the user says then?"""
         return any(
-            same_value(word.value, said.value) and word.tells and word.slot in NAMES and word.turn < said.turn
+            same_value(word.value, said.value) and word.tells and word.slot in self._names and word.turn < said.turn
             for word in self._talk.domain(domain).told
         )
 
     def _unheard_name(self, names: DomainRecord, turn: int) -> bool:
         """Did the system name something in a turn, and the user heard no such name?"""
-        named = [word for word in names.told if word.turn == turn and word.slot in NAMES and word.tells]
+        named = [word for word in names.told if word.turn == turn and word.slot in self._names and word.tells]
         heard = {(word.slot, word.value) for word in names.told_heard if word.turn == turn}
         recorded = self._talk.turns[turn].heard is not None
         return recorded and bool(named) and not any((word.slot, word.value) in heard for word in named)
@@ -101,7 +100,7 @@ class UserOmissions:
     def name_lost(self, since: int) -> BrokenLink | None:
         """Why the user did not end up with what the system named since a turn. None: it named nothing."""
         record, domain = self._record, self._record.domain
-        named = [word for word in record.told if names_one(word) and word.turn >= since]
+        named = [word for word in record.told if names_one(word, self._names) and word.turn >= since]
         if not named:
             return None
         first = named[0].turn
@@ -123,12 +122,17 @@ class UserOmissions:
 
     def named_otherwise(self, since: int) -> bool:
         """Did the system name something since a turn, and the user then speak of one that was never named?"""
-        named = [word.turn for word in self._record.told if names_one(word) and word.turn >= since]
+        named = [word.turn for word in self._record.told if names_one(word, self._names) and word.turn >= since]
         return bool(named) and self._other_name(named[0]) is not None
 
     def _other_name(self, after: int) -> Word | None:
         """The first name that the user said after a turn and that the system had not told."""
-        said = (word for slot in NAMES for word in self._record.says(slot) if word.turn > after and names_one(word))
+        said = (
+            word
+            for slot in self._names
+            for word in self._record.says(slot)
+            if word.turn > after and names_one(word, self._names)
+        )
         return next((word for word in said if not self.was_told(word, self._record.domain)), None)
 
     def _misheard_before(self, since: int, until: int) -> BrokenLink | None:
@@ -184,7 +188,7 @@ class UserOmissions:
     def invented(self, wanted: Mapping[str, str]) -> Iterator[BrokenLink]:
         """Constraints that the goal does not have: heard without being said, or said."""
         record = self._record
-        for slot in SEARCH_SLOTS[record.domain]:
+        for slot in record.informable:
             heard = record.hears(slot, self._talk.last)
             if slot in wanted or heard is None or not constrains(heard.value):
                 continue
@@ -205,7 +209,7 @@ class UserOmissions:
             now = [one for one in self._record.told if one.turn == word.turn]
             if word.intent in REFUSING and not any(one.intent == word.intent for one in now):
                 return word
-            answer = is_reference(word.slot) or (part == "request" and same_slot(word.slot, slot))
+            answer = word.slot in self._references or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(one.slot, word.slot) and one.tells for one in now):
                 return word
         return next(iter(self._phantom_references()), None) if part == "booking" else None
@@ -213,9 +217,9 @@ class UserOmissions:
     def _phantom_references(self) -> Iterator[Word]:
         """References that the user heard, of whatever domain, in turns that told none."""
         for place, turn in enumerate(self._talk.turns):
-            if turn.speaker == "system" and not any(is_reference(act.slot) for act in turn.acts or ()):
+            if turn.speaker == "system" and not any(act.slot in self._references for act in turn.acts or ()):
                 for act in turn.heard or ():
-                    if is_reference(act.slot):
+                    if act.slot in self._references:
                         yield Word(place, act.name, act.slot, ", ".join(act.values))
 
     def _missed_question(self, slot: str) -> int | None:

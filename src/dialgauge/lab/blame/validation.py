@@ -15,10 +15,10 @@ from msgspec import Struct
 from dialgauge.agents import Level
 from dialgauge.lab.blame.attribution import ConversationBlame, blame_conversations
 from dialgauge.lab.blame.broken_links import Cause
+from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.fault_injection import InjectedFault, injected_conversations
 from dialgauge.lab.faulty_systems import InjectedEvent, InjectedFaults
-from dialgauge.lab.town_source import LoadedTown
-from dialgauge.tasks import judge_outcomes
+from dialgauge.lab.lab_run import judged_conversations
 
 TRUE_CAUSES: dict[InjectedFault, Cause] = {
     "forgetful user": "never_said",
@@ -53,12 +53,12 @@ class BlameConfusion(Struct, frozen=True, kw_only=True):
 
 
 def blame_confusion(
-    town: LoadedTown, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
+    town: LoadedDomain, fault: InjectedFault, *, channel: str = "clean", seed: int = 0, level: Level = "act"
 ) -> BlameConfusion:
     """Hold the conversations, blame, and count."""
     held, ledger = injected_conversations(town, fault, channel=channel, seed=seed, level=level)
-    judged = judge_outcomes(held, town.search, failures=town.failures, calls_recorded=True)
-    blamed = blame_conversations(judged, town.search)
+    judged = judged_conversations(held, town)
+    blamed = blame_conversations(judged)
     failed = [blame for blame in blamed if blame.domains and blame.dialogue in ledger.events]
     causes: Counter[Cause] = Counter()
     right: Counter[tuple[str, bool]] = Counter()

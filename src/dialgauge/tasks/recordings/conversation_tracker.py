@@ -11,7 +11,6 @@ It is dropped when the user then asks for something that it does not have, or th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -19,27 +18,8 @@ from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
 from dialgauge.tasks.reasons import TaskFailure
-from dialgauge.values import NO_CONSTRAINT, canonical, same_value
-from dialgauge.worlds.town import (
-    BOOK_SLOTS,
-    REFERENCE,
-    REQUEST_SLOTS,
-    SEARCH_SLOTS,
-    TownGoal,
-    TownRow,
-    TownSearch,
-    TownTask,
-    is_reference,
-)
-
-_ENTITY = {"train": "trainID", "hospital": "department"}
-#: What a system can say of a row.
-_COLUMNS = {
-    domain: ({*SEARCH_SLOTS[domain], *REQUEST_SLOTS[domain]} - {REFERENCE}) | {_ENTITY.get(domain, "name")}
-    for domain in SEARCH_SLOTS
-}
-_BOOKING = "booking"
-_NAMED = ("restaurant", "hotel", "attraction", "hospital")
+from dialgauge.values import NO_CONSTRAINT, canonical
+from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch, Entity, Service, ServiceTask
 
 
 class ToldAnswer(Struct, frozen=True, gc=False):
@@ -47,38 +27,19 @@ class ToldAnswer(Struct, frozen=True, gc=False):
 
     values: tuple[str, ...]
     turn: int
-    about: TownRow | None = None
+    about: Entity | None = None
 
 
-class TownIndex:
-    """A town's rows by name, for all conversations."""
+class RowIndex:
+    """A domain's rows, for all conversations."""
 
-    def __init__(self, search: TownSearch) -> None:
+    def __init__(self, search: DomainSearch) -> None:
         self.search = search
+        self.domain: Domain = search.domain
 
-    @cached_property
-    def _trains(self) -> dict[str, list[TownRow]]:
-        by_id: dict[str, list[TownRow]] = {}
-        for row in self.search.rows("train"):
-            by_id.setdefault(canonical(row.get("trainID")), []).append(row)
-        return by_id
-
-    def named(self, domain: str, name: str) -> Sequence[TownRow]:
-        """The rows of a name; trains share ids."""
-        if domain == "train":
-            return self._trains.get(canonical(name), ())
-        if domain not in _NAMED or domain not in self.search.town.raw:
-            return ()
-        return self.search.find(domain, {_ENTITY.get(domain, "name"): name}).rows
-
-    def only(self, domain: str) -> TownRow | None:
-        """The row of a table that has but one."""
-        rows = self.search.rows(domain) if domain in self.search.town.raw else ()
-        return rows[0] if len(rows) == 1 else None
-
-    def row(self, domain: str, number: int) -> TownRow:
+    def row(self, domain: str, number: int) -> Entity:
         """A row by its number."""
-        rows = self.search.rows(domain) if domain in self.search.town.raw else ()
+        rows = self.search.rows(domain) if domain in self.search.tables else ()
         if not 0 <= number < len(rows):
             raise DialgaugeError(
                 f"the record has a booking of row {number} of {domain}, and the database has {len(rows):,}: "
@@ -86,7 +47,7 @@ class TownIndex:
             )
         return rows[number]
 
-    def fails(self, row: TownRow, constraints: Mapping[str, str]) -> list[str]:
+    def fails(self, row: Entity, constraints: Mapping[str, str]) -> list[str]:
         """The constraints that a row fails; one that is no time of day fails."""
         failed = []
         for slot, value in constraints.items():
@@ -100,16 +61,17 @@ class TownIndex:
 class Detour:
     """Values to be tried first: stated, refused, revised. One of several that differ is enough to be refused."""
 
-    def __init__(self, first: Mapping[str, str], then: Mapping[str, str]) -> None:
+    def __init__(self, service: Service, first: Mapping[str, str], then: Mapping[str, str]) -> None:
+        self._same = service.same
         self._first = {slot: value for slot, value in first.items() if then.get(slot) != value}
         self._then = {slot: then[slot] for slot in self._first if slot in then}
         self._stated = self._refused = False
         self._revised: set[str] = set()
 
     def say(self, slot: str, value: str) -> None:
-        if self._refused and slot in self._then and same_value(value, self._then[slot]):
+        if self._refused and slot in self._then and self._same(value, self._then[slot]):
             self._revised.add(slot)
-        elif slot in self._first and same_value(value, self._first[slot]):
+        elif slot in self._first and self._same(value, self._first[slot]):
             self._stated = True
 
     def refuse(self) -> None:
@@ -123,40 +85,55 @@ class Detour:
 class Thread:
     """The talk about one domain so far."""
 
-    def __init__(self, domain: str, task: TownTask | None) -> None:
-        self.domain, self.task = domain, task
-        self.entity_slot = _ENTITY.get(domain, "name")
+    def __init__(self, service: Service, task: ServiceTask | None) -> None:
+        self.service, self.domain, self.task = service, service.name, task
+        self.entity_slot = service.name_slot
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
-        self.row: TownRow | None = None
+        self.row: Entity | None = None
         self.since: int | None = None
         self.dropped: TaskFailure | None = None
         #: The row that the user asked for by name, until the system speaks of it or of another.
-        self.asked: TownRow | None = None
+        self.asked: Entity | None = None
         self.said: dict[str, str] = {}
         self.searched: Mapping[str, str] = {}
         #: What was last told of each slot, by the number of the row that it was told of.
         self._told: dict[str, dict[int | None, ToldAnswer]] = {}
-        self.booking: tuple[TownRow, Call, int] | None = None
-        #: The references told since the booking, in the last turn that told any.
-        self.references: ToldAnswer | None = None
-        self.taxi: tuple[Call, int] | None = None
+        #: The booking, of a row or of a service without any, and since when.
+        self.booking: tuple[Entity | None, Call, int] | None = None
+        #: What the booking gives and was told since, of each slot in the last turn that told it; and was it confirmed?
+        self.given: dict[str, ToldAnswer] = {}
+        self.confirmed = False
+        #: What was sent, where a service without rows is asked for as if it had some.
+        self.sent: tuple[Call, int] | None = None
         self.attempts: list[tuple[Call, int]] = []
-        self.search_detour = Detour(task.first, task.info) if task and task.first else None
-        self.book_detour = Detour(task.book_first, task.book) if task and task.book_first and task.book else None
+        self.search_detour = Detour(service, task.first, task.info) if task and task.first else None
+        self.book_detour = (
+            Detour(service, task.book_first, task.book) if task and task.book_first and task.book else None
+        )
 
-    def book(self, row: TownRow, call: Call, turn: int) -> None:
-        self.booking, self.references = (row, call, turn), None
+    def book(self, row: Entity | None, call: Call, turn: int) -> None:
+        self.booking, self.given, self.confirmed = (row, call, turn), {}, False
 
-    def tell(self, slot: str, values: tuple[str, ...], about: TownRow | None, turn: int) -> None:
+    def tell(self, slot: str, values: tuple[str, ...], about: Entity | None, turn: int) -> None:
         answers = self._told.setdefault(slot, {})
         place = about.number if about is not None else None
         answers[place] = _joined(answers.get(place), ToldAnswer(values, turn, about))
 
-    def tell_reference(self, values: tuple[str, ...], turn: int) -> None:
+    def tell_given(self, slot: str, values: tuple[str, ...], turn: int) -> None:
         if self.booking is not None:
-            self.references = _joined(self.references, ToldAnswer(values, turn, self.booking[0]))
+            self.given[slot] = _joined(self.given.get(slot), ToldAnswer(values, turn, self.booking[0]))
 
-    def answer(self, slot: str, row: TownRow | None) -> ToldAnswer | None:
+    @property
+    def ordered(self) -> bool:
+        """Is there a booking to be made?"""
+        return self.task is not None and self.task.book is not None
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """What a booking gives; where a service without rows is asked for without one, that is what is asked for."""
+        return () if self.service.rows is None and not self.ordered else self.service.gives
+
+    def answer(self, slot: str, row: Entity | None) -> ToldAnswer | None:
         """What was last told of a slot of a row; where nothing was, what was last told of that slot at all."""
         answers = self._told.get(slot, {})
         own = [answers[place] for place in (row.number if row is not None else None, None) if place in answers]
@@ -164,7 +141,7 @@ class Thread:
             return _joined(own[1], own[0])
         return max(own or answers.values(), key=lambda answer: answer.turn, default=None)
 
-    def take(self, row: TownRow, turn: int) -> None:
+    def take(self, row: Entity, turn: int) -> None:
         self.asked = None
         if self.row is not row:
             self.row, self.since = row, turn
@@ -179,17 +156,18 @@ class Thread:
 class ConversationTracker:
     """Follows a conversation turn by turn."""
 
-    def __init__(self, goal: TownGoal, town: TownIndex) -> None:
-        self._town = town
-        self.threads = {task.domain: Thread(task.domain, task) for task in goal.tasks}
+    def __init__(self, goal: DomainGoal, town: RowIndex) -> None:
+        self._town, self._services = town, town.domain.services
+        self.threads = {task.domain: Thread(self._services[task.domain], task) for task in goal.tasks}
         self._bookable = ""
         self.asserted = self.true = 0
-        self._references: dict[str, set[str]] = {}
+        #: What bookings gave, by service and slot.
+        self._given: dict[tuple[str, str], set[str]] = {}
 
     def thread(self, domain: str) -> Thread:
         thread = self.threads.get(domain)
         if thread is None:
-            thread = self.threads[domain] = Thread(domain, None)
+            thread = self.threads[domain] = Thread(self._services[domain], None)
         return thread
 
     # The user
@@ -197,9 +175,9 @@ class ConversationTracker:
     def hear_user(self, turn: Turn, number: int) -> None:
         """Take in a turn of the user."""
         for act in said(turn):
-            if act.domain not in SEARCH_SLOTS:
+            if act.domain not in self._services:
                 continue
-            if act.domain in BOOK_SLOTS:
+            if self._services[act.domain].takes:
                 self._bookable = act.domain
             if act.slot and act.values and act.intent == INFORM:
                 self._user_says(self.thread(act.domain), act.slot, act.values[0], number)
@@ -209,7 +187,7 @@ class ConversationTracker:
         for detour in (thread.search_detour, thread.book_detour):
             if detour is not None:
                 detour.say(slot, value)
-        if slot not in SEARCH_SLOTS[thread.domain] or value in NO_CONSTRAINT or thread.domain == "taxi":
+        if slot not in thread.service.wishes or value in NO_CONSTRAINT:
             return
         if thread.row is not None and self._town.fails(thread.row, {slot: value}):
             thread.drop("turned_down", turn, slot, value)
@@ -225,35 +203,41 @@ class ConversationTracker:
         by_domain: dict[str, list[Act]] = {}
         for act in said(turn):
             domain = act.domain
-            if domain == _BOOKING:
+            if domain in self._town.domain.booking_acts:
                 domain = self._booked_as(act) or booking
-            if domain in SEARCH_SLOTS:
+            if domain in self._services:
                 by_domain.setdefault(domain, []).append(act)
         for domain, told in by_domain.items():
             self._system_says(self.thread(domain), told, number)
 
     def _booked_as(self, act: Act) -> str:
-        """The domain whose booking has the reference that an act tells; nothing where it tells none that is known."""
-        if not is_reference(act.slot):
-            return ""
-        known = ((domain, thread.booking) for domain, thread in self.threads.items() if thread.booking is not None)
+        """The service whose booking gave what an act tells; nothing where it tells nothing that is known."""
         told = {canonical(value) for value in act.values}
-        return next((domain for domain, (_, call, _) in known if canonical(reference_of(call)) in told), "")
+        for domain, thread in self.threads.items():
+            if thread.booking is None or act.slot not in thread.gives:
+                continue
+            if canonical(given_by(thread.booking[1], act.slot)) in told:
+                return domain
+        return ""
 
     def _note_calls(self, calls: Sequence[Call], number: int) -> None:
         for call in calls:
-            if call.domain not in SEARCH_SLOTS:
+            service = self._services.get(call.domain)
+            if service is None:
                 continue
             thread = self.thread(call.domain)
             if call.name == "search":
                 thread.searched = call.arguments
-            elif call.name == "book":
+            elif call.name == service.call and service.rows is None and not thread.ordered:
+                if call.outcome == "booked":
+                    thread.sent = (call, number)
+            elif call.name == service.call:
                 thread.attempts.append((call, number))
-                if call.outcome == "booked" and call.rows:
-                    thread.book(self._town.row(call.domain, call.rows[0]), call, number)
-                    self._references.setdefault(call.domain, set()).add(reference_of(call))
-            elif call.name == "taxi" and call.outcome == "booked":
-                thread.taxi = (call, number)
+                if call.outcome == "booked" and (call.rows or service.rows is None):
+                    row = self._town.row(call.domain, call.rows[0]) if call.rows else None
+                    thread.book(row, call, number)
+                    for slot in thread.gives:
+                        self._given.setdefault((call.domain, slot), set()).add(given_by(call, slot))
 
     def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
         told = [act for act in acts if act.intent in TELLING]
@@ -267,24 +251,28 @@ class ConversationTracker:
             thread.search_detour.refuse()
         if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if thread.domain == "police" and told and (office := self._town.only("police")) is not None:
-            thread.take(office, number)
+        if told and (only := self._town.search.only(thread.domain)) is not None:
+            thread.take(only, number)
         if not rows and told and thread.asked is not None:
             thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:
             thread.take(row, number)
+        if thread.booking is not None and intents & CONFIRMING:
+            thread.confirmed = True
         for act in told:
             if act.slot and act.values:
                 if len(rows) > 1 and act.slot == thread.entity_slot and (row := rows[act.values[-1]]) is not None:
                     thread.take(row, number)
                 self._assert(thread, act, rows, number)
 
-    def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> TownRow | None:
+    def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> Entity | None:
         """The row that a name means. Where several share it, what else was said decides, then what was looked for."""
-        rows = self._town.named(thread.domain, name)
+        rows: Sequence[Entity] = self._town.search.named(thread.domain, name)
         if len(rows) > 1:
             own = _constraints(thread, stated)
-            rows = [row for row in rows if all(same_value(value, row.get(slot)) for slot, value in own.items())] or rows
+            rows = [
+                row for row in rows if all(thread.service.same(value, row.get(slot)) for slot, value in own.items())
+            ] or rows
         for known in (thread.searched, thread.said):
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
@@ -293,19 +281,20 @@ class ConversationTracker:
 
     # Assertions
 
-    def _assert(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+    def _assert(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
         slot = act.slot
         truths = self._truths(thread, act.intent, slot, rows, act.values)
-        if is_reference(slot):
-            thread.tell_reference(act.values, number)
-        elif slot in _COLUMNS[thread.domain] and not (slot == "price" and act.intent == OFFER_BOOKED):
+        if slot in thread.gives:
+            thread.tell_given(slot, act.values, number)
+        elif slot in thread.service.columns and not (slot in thread.service.total and act.intent == OFFER_BOOKED):
             self._tell(thread, act, rows, number)
         if truths is None:
             return
         self.asserted += len(act.values)
-        self.true += sum(any(same_value(value, truth) for truth in truths) for value in act.values)
+        same = thread.service.same
+        self.true += sum(any(same(value, truth) for truth in truths) for value in act.values)
 
-    def _tell(self, thread: Thread, act: Act, rows: Mapping[str, TownRow | None], number: int) -> None:
+    def _tell(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
         """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""
         about = thread.row if thread.row is not None or thread.booking is None else thread.booking[0]
         if act.slot != thread.entity_slot:
@@ -315,28 +304,28 @@ class ConversationTracker:
             thread.tell(act.slot, (value,), rows.get(value) or about, number)
 
     def _truths(
-        self, thread: Thread, intent: str, slot: str, rows: Mapping[str, TownRow | None], values: Sequence[str]
+        self, thread: Thread, intent: str, slot: str, rows: Mapping[str, Entity | None], values: Sequence[str]
     ) -> Sequence[str] | None:
         """What would be true to say of a slot; None where nobody can tell."""
-        if is_reference(slot):
-            return list(self._references.get(thread.domain, ()))
-        if thread.domain == "taxi":
-            return _taxi_truths(thread, slot)
+        if slot in thread.gives:
+            return list(self._given.get((thread.domain, slot), ()))
+        if thread.service.rows is None:
+            return _sent_truths(thread, slot)
         if slot == thread.entity_slot and rows:
             return [value for value in values if rows.get(value) is not None]
-        if slot in BOOK_SLOTS.get(thread.domain, ()) and intent in CONFIRMING:
+        if slot in thread.service.takes and intent in CONFIRMING:
             return [thread.booking[1].arguments.get(slot, "")] if thread.booking else []
-        if slot not in _COLUMNS[thread.domain] or thread.row is None:
+        if slot not in thread.service.columns or thread.row is None:
             return None
         truths = [thread.row.get(slot)]
-        if slot == "price" and thread.booking is not None:
+        if slot in thread.service.total and thread.booking is not None:
             truths.append(thread.booking[1].result.get("total", ""))
         return truths
 
 
-def reference_of(call: Call) -> str:
-    """The reference of a booking."""
-    return call.result.get("reference", "")
+def given_by(call: Call, slot: str) -> str:
+    """What a booking gave; the town's record calls its one reference so."""
+    return call.result.get(slot) or call.result.get("reference", "")
 
 
 def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:
@@ -347,14 +336,14 @@ def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:
 
 
 def _constraints(thread: Thread, known: Mapping[str, str]) -> dict[str, str]:
-    slots = SEARCH_SLOTS[thread.domain]
+    slots = thread.service.informable
     return {slot: value for slot, value in known.items() if slot in slots and slot != thread.entity_slot}
 
 
-def _taxi_truths(thread: Thread, slot: str) -> list[str] | None:
-    if thread.taxi is None:
+def _sent_truths(thread: Thread, slot: str) -> list[str] | None:
+    call = thread.sent[0] if thread.sent else thread.booking[1] if thread.booking else None
+    if call is None:
         return []
-    call = thread.taxi[0]
     if slot in call.result:
         return [call.result[slot]]
     return [call.arguments[slot]] if slot in call.arguments else None

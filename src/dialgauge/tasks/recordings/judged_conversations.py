@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Goal
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
 from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
 from dialgauge.tasks.recordings.outcomes import StrictRules, StrictVerdict
+from dialgauge.worlds.domain import DomainGoal, DomainSearch
 from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.
@@ -29,7 +30,10 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
     dialogue: Dialogue
     #: The id that all trials of one goal share.
     goal: str
-    compat: CompatVerdict
+    #: What the user wanted, made ready to be pursued.
+    wanted: DomainGoal
+    #: None in domains that ConvLab-2's evaluator does not know.
+    compat: CompatVerdict | None
     #: None where the record does not say what the system called: then nobody knows what was booked.
     strict: StrictVerdict | None
     conduct: Conduct
@@ -38,7 +42,7 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
 class JudgedConversations:
     """Many of them, in order; those that cannot be judged, with the reason, and what was misunderstood in all."""
 
-    def __init__(self, search: TownSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
+    def __init__(self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
         #: Those of the unjudged whose user failed.
@@ -46,7 +50,8 @@ class JudgedConversations:
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
-        self.database = search.town.checksum
+        self.domain = search.domain
+        self.database = search.checksum
 
     def __len__(self) -> int:
         return len(self.judged)
@@ -69,12 +74,14 @@ class JudgedConversations:
 
 def judge_outcomes(
     dialogues: Iterable[Dialogue],
-    search: TownSearch,
+    search: DomainSearch,
     *,
     failures: Failures = "live",
     calls_recorded: bool | None = None,
+    goals: Mapping[str, DomainGoal] | None = None,
 ) -> JudgedConversations:
-    """What became of recorded conversations in a town.
+    """What became of recorded conversations in a domain. ``goals`` has those that were pursued, by id; without them
+    they are made of what the record says, which in the town is possible.
 
     ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
     Conversations whose user failed are not judged. Without ``calls_recorded``, calls count as recorded if any turn of
@@ -84,7 +91,7 @@ def judge_outcomes(
     if calls_recorded is None:
         calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
     judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
-    strict, compat = StrictRules(search), CompatRules(search.town)
+    strict, compat = StrictRules(search), CompatRules(search.town) if isinstance(search, TownSearch) else None
     for dialogue in dialogues:
         if failure := _failure_of_user(dialogue):
             judged.unjudged[dialogue.id] = failure
@@ -94,7 +101,7 @@ def judge_outcomes(
             judged.unjudged[dialogue.id] = "the record has no goal"
             continue
         try:
-            goal = town_goal(dialogue.id, dialogue.goal, search, failures)
+            goal = (goals or {}).get(goal_of(dialogue.id)) or _goal(dialogue, dialogue.goal, search, failures)
             verdict = strict.judge(dialogue, goal) if calls_recorded else None
         except DialgaugeError as error:
             judged.unjudged[dialogue.id] = error.message
@@ -103,12 +110,19 @@ def judge_outcomes(
             JudgedConversation(
                 dialogue=dialogue,
                 goal=goal_of(dialogue.id),
-                compat=compat.judge(dialogue, dialogue.goal),
+                wanted=goal,
+                compat=None if compat is None else compat.judge(dialogue, dialogue.goal),
                 strict=verdict,
                 conduct=conduct(dialogue, judged.understanding),
             )
         )
     return judged
+
+
+def _goal(dialogue: Dialogue, goal: Goal, search: DomainSearch, failures: Failures) -> DomainGoal:
+    if not isinstance(search, TownSearch):
+        raise DialgaugeError("the goal that was pursued is not among the goals of the domain")
+    return town_goal(dialogue.id, goal, search, failures)
 
 
 def _failure_of_user(dialogue: Dialogue) -> str:

@@ -52,6 +52,7 @@ class OutcomeEvidence:
     def __init__(self, judged: JudgedConversations) -> None:
         self.judged = judged.judged
         self.calls_recorded = judged.calls_recorded
+        self._services = judged.domain.services
         self.dialogues = len(self.judged)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
 
@@ -71,7 +72,20 @@ class OutcomeEvidence:
     @cached_property
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        return sorted({domain for judged in self.judged for domain in judged.compat.domains})
+        goals = (judged.dialogue.goal for judged in self.judged)
+        return sorted({domain for goal in goals if goal is not None for domain in goal.tasks})
+
+    @property
+    def bookable(self) -> list[str]:
+        """Those of them in which something can be booked."""
+        services = self._services
+        return [name for name in self.domains if name in services and services[name].books]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rule sets that know the domain."""
+        known = {STRICT: True, COMPAT: all(judged.compat is not None for judged in self.judged)}
+        return tuple(rules for rules in OUTCOME_RULES if known[rules])
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
@@ -109,6 +123,8 @@ def _no_rules(evidence: Any, settings: Settings) -> str | None:
     rules = str(settings["rules"])
     if rules not in OUTCOME_RULES:
         return f"conversations are judged by the rules {STRICT} or {COMPAT}, not {rules}"
+    if isinstance(evidence, OutcomeEvidence) and rules not in evidence.rules:
+        return "ConvLab-2's rules know MultiWOZ's town and no other domain"
     return _no_conversations(evidence, settings) if rules == COMPAT else _no_calls(evidence, settings)
 
 
@@ -174,7 +190,7 @@ def _informed(aspect: str, one: JudgedConversation, settings: Settings) -> _Pair
 
 def _book(one: JudgedConversation, settings: Settings) -> _Pair:
     if settings["rules"] == COMPAT:
-        return _share(one.compat.book)
+        return None if one.compat is None else _share(one.compat.book)
     return _of_tasks(lambda task: _share(task.booked), one, settings)
 
 
@@ -191,7 +207,7 @@ def _complete(one: JudgedConversation, settings: Settings) -> _Pair:
 
 
 def _utterances(one: JudgedConversation, settings: Settings) -> _Pair:
-    if settings["of"] == "successful" and not one.compat.success:
+    if settings["of"] == "successful" and not (one.compat is not None and one.compat.success):
         return None
     return float(one.conduct.utterances), 1.0
 

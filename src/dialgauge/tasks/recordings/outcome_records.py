@@ -72,13 +72,13 @@ def _outcomes(one: JudgedConversation) -> Iterator[tuple[Any, ...]]:
     identifier = one.dialogue.id
     for domain, task in (one.strict.tasks if one.strict else {}).items():
         yield identifier, domain, STRICT, task.success, task.entity or None, task.turn
-    for domain, success in one.compat.domains.items():
+    for domain, success in (one.compat.domains if one.compat else {}).items():
         yield identifier, domain, COMPAT, success, None, None
 
 
 def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
     strict = {domain: task.faults for domain, task in one.strict.tasks.items()} if one.strict else {}
-    for rule, tasks in {STRICT: strict, COMPAT: one.compat.faults}.items():
+    for rule, tasks in {STRICT: strict, COMPAT: one.compat.faults if one.compat else {}}.items():
         for domain, faults in tasks.items():
             yield from ((one.dialogue.id, domain, rule, fault) for fault in faults)
 
@@ -86,7 +86,7 @@ def _reasons(one: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailu
 def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
     for one in judged:
         strict = one.strict.success if one.strict else None
-        yield _conversation(one.dialogue, one.conduct, strict=strict, compat=one.compat.success)
+        yield _conversation(one.dialogue, one.conduct, strict=strict, compat=one.compat.success if one.compat else None)
     for dialogue in judged.user_failed:
         yield _conversation(dialogue, conduct(dialogue, HeardActs()), strict=None, compat=None)
 

@@ -24,9 +24,10 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
-from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, OUTCOME_RULES, RULE_SET, OutcomeEvidence
+from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, without_noise
-from dialgauge.worlds.town import BOOK_SLOTS, Failures, TownSearch
+from dialgauge.worlds.domain import DomainSearch
+from dialgauge.worlds.town import Failures
 
 #: Measures that are also given for each domain of the goals.
 _BY_DOMAIN = ("Success", "Book", "EntityMatch")
@@ -49,7 +50,7 @@ def _domains(card: Card[Any], given: tuple[tuple[str, Setting], ...], evidence: 
     """The domains that a measure is given for. ConvLab-2's book rate is one of whole dialogues."""
     if card.name != "Book":
         return evidence.domains
-    return [] if (RULE_SET.name, COMPAT) in given else [domain for domain in evidence.domains if domain in BOOK_SLOTS]
+    return [] if (RULE_SET.name, COMPAT) in given else evidence.bookable
 
 
 def _settings(card: Card[Any], evidence: OutcomeEvidence) -> Iterator[tuple[tuple[str, Setting], ...]]:
@@ -59,7 +60,7 @@ def _settings(card: Card[Any], evidence: OutcomeEvidence) -> Iterator[tuple[tupl
         cutoffs = [{card.cutoff.name: k} for k in range(1, max(evidence.trials, 1) + 1)]
     choices: list[dict[str, Setting]] = [{}]
     for parameter in card.parameters:
-        values = OUTCOME_RULES if parameter.name == RULE_SET.name else parameter.choices
+        values = evidence.rules if parameter.name == RULE_SET.name else parameter.choices
         choices = [{parameter.name: value} for value in values]
     for choice in choices:
         for cutoff in cutoffs:
@@ -68,7 +69,7 @@ def _settings(card: Card[Any], evidence: OutcomeEvidence) -> Iterator[tuple[tupl
 
 def score_outcomes(
     dialogues: Iterable[Dialogue] | JudgedConversations,
-    search: TownSearch | None = None,
+    search: DomainSearch | None = None,
     *,
     failures: Failures = "live",
     signature: Signature | None = None,

@@ -55,13 +55,13 @@ def outcome_tables(
         _headline(scores, conversations),
         _by_domain(scores),
         *_trials(scores, conversations),
-        _ends(conversations),
+        _ends(conversations, _rule_sets(scores)),
     ]
     if not detail:
         return verdicts
     return [
         *verdicts,
-        _beliefs(conversations),
+        _beliefs(conversations, _rule_sets(scores)),
         _conduct(scores, conversations),
         *_usage(conversations),
         _understanding(scores),
@@ -73,17 +73,24 @@ def _shares(titles: Sequence[str]) -> list[Column]:
     return [msgspec.structs.replace(_SHARES, title=title) for title in titles]
 
 
+def _rule_sets(scores: Mapping[str, Score]) -> tuple[str, ...]:
+    """The rule sets that know the domain; the last one judges every conversation."""
+    return OUTCOME_RULES if f"Success(rules={COMPAT})" in scores else (STRICT,)
+
+
 def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> Table:
-    table = Table("Was the job done?", ["measure", *_shares(OUTCOME_RULES)])
+    sets = _rule_sets(scores)
+    table = Table("Was the job done?", ["measure", *_shares(sets)])
     for name in _BOTH:
-        table.add(name, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+        table.add(name, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in sets))
     for name in _STRICT_ONLY:
-        table.add(name, score_cell(scores.get(name)), None)
-    table.add("Complete (the user's belief)", score_cell(scores.get("Complete")), score_cell(scores.get("Complete")))
-    judged = conversations.filter(conversations[COMPAT].is_not_null())
+        table.add(name, score_cell(scores.get(name)), *[None] * (len(sets) - 1))
+    table.add("Complete (the user's belief)", *[score_cell(scores.get("Complete"))] * len(sets))
+    judged = conversations.filter(conversations[sets[-1]].is_not_null())
     asking, booking = (int((judged[column] > 0).sum()) for column in ("requests", "bookings"))
     table.notes += [
-        f"{STRICT}: what was said, booked and true. {COMPAT}: ConvLab-2's rules, by what the user heard.",
+        f"{STRICT}: what was said, booked and true."
+        + (f" {COMPAT}: ConvLab-2's rules, by what the user heard." if COMPAT in sets else ""),
         f"{counted(judged.height, 'conversation')}: requests in {asking:,}, bookings in {booking:,}.",
     ]
     if failed := conversations.height - judged.height:
@@ -94,41 +101,43 @@ def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> T
 
 
 def _by_domain(scores: Mapping[str, Score]) -> Table:
-    begin = f"Success(rules={COMPAT})["
+    sets = _rule_sets(scores)
+    begin = f"Success(rules={sets[-1]})["
     domains = [name.removeprefix(begin).rstrip("]") for name in scores if name.startswith(begin)]
-    table = Table("Success by domain", ["domain", *_shares(OUTCOME_RULES)])
+    table = Table("Success by domain", ["domain", *_shares(sets)])
     for domain in domains:
-        table.add(domain, *(score_cell(scores.get(f"Success(rules={rules})[{domain}]")) for rules in OUTCOME_RULES))
+        table.add(domain, *(score_cell(scores.get(f"Success(rules={rules})[{domain}]")) for rules in sets))
     return table
 
 
 def _trials(scores: Mapping[str, Score], conversations: polars.DataFrame) -> list[Table]:
     """pass^k, and how much is chance, where goals were tried several times."""
-    table = Table("Every one of k trials", ["", *_shares(OUTCOME_RULES)])
+    sets = _rule_sets(scores)
+    table = Table("Every one of k trials", ["", *_shares(sets)])
     k = 1
-    while f"pass^{k}(rules={COMPAT})" in scores:
-        table.add(f"pass^{k}", *(score_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in OUTCOME_RULES))
+    while f"pass^{k}(rules={sets[-1]})" in scores:
+        table.add(f"pass^{k}", *(score_cell(scores.get(f"pass^{k}(rules={rules})")) for rules in sets))
         k += 1
-    goals = [_goals_with(conversations, trials) for trials in range(1, k)]
+    goals = [_goals_with(conversations, trials, sets[-1]) for trials in range(1, k)]
     if len(set(goals)) > 1:
         each = ", ".join(f"pass^{trials} on {count:,}" for trials, count in enumerate(goals[1:], start=2))
         table.notes.append(
             "The goals are not the same for every k, as only those with k judged trials or more count: pass^1 rests on "
             f"{counted(goals[0], 'goal')}, {each}."
         )
-    chance = Table("How much of that is chance", ["", *_shares(OUTCOME_RULES)])
+    chance = Table("How much of that is chance", ["", *_shares(sets)])
     for title, name in (("flip rate", FLIPS), ("noise floor over trials", NOISE)):
-        chance.add(title, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in OUTCOME_RULES))
+        chance.add(title, *(score_cell(scores.get(f"{name}(rules={rules})")) for rules in sets))
     return [table, chance] if len(table) > 1 else []
 
 
-def _goals_with(conversations: polars.DataFrame, trials: int) -> int:
+def _goals_with(conversations: polars.DataFrame, trials: int, rules: str) -> int:
     """How many goals have so many conversations with a verdict, or more."""
-    judged = conversations.drop_nulls(COMPAT).group_by("goal").len()
+    judged = conversations.drop_nulls(rules).group_by("goal").len()
     return judged.filter(judged["len"] >= trials).height
 
 
-def _ends(conversations: polars.DataFrame) -> Table:
+def _ends(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:
     import polars as pl
 
     table = Table(
@@ -136,15 +145,13 @@ def _ends(conversations: polars.DataFrame) -> Table:
         [
             "reason",
             Column("conversations", align="right"),
-            *_shares(("share", f"{STRICT} done", f"{COMPAT} done")),
+            *_shares(("share", *(f"{rules} done" for rules in sets))),
         ],
     )
-    grouped = conversations.group_by("reason").agg(
-        pl.len().alias("count"), pl.col("strict").mean(), pl.col("compat").mean()
-    )
+    grouped = conversations.group_by("reason").agg(pl.len().alias("count"), *(pl.col(rules).mean() for rules in sets))
     for row in grouped.sort("count", "reason", descending=[True, False]).iter_rows(named=True):
         share = row["count"] / conversations.height
-        table.add(_reason(row["reason"]), row["count"], share, row["strict"], row["compat"])
+        table.add(_reason(row["reason"]), row["count"], share, *(row[rules] for rules in sets))
     return table
 
 
@@ -153,13 +160,13 @@ def _reason(code: str | None) -> str:
     return END_WORDS.get(code, code) if code else "not recorded"
 
 
-def _beliefs(conversations: polars.DataFrame) -> Table:
+def _beliefs(conversations: polars.DataFrame, sets: Sequence[str]) -> Table:
     """What users believe, and what is true."""
     import polars as pl
 
     counts = [Column(title, align="right") for title in ("done", "not done")]
     table = Table("Belief and truth", ["rules", "the user believes", *counts])
-    for rules in OUTCOME_RULES:
+    for rules in sets:
         for belief, title in ((True, "it is done"), (False, "it is not"), (None, "nothing known")):
             verdicts = conversations.filter(pl.col("complete").eq_missing(belief) & pl.col(rules).is_not_null())[rules]
             if belief is not None or len(verdicts):

@@ -2,8 +2,8 @@
 
 A task succeeds if what the user ended up with (``spoken_of.py`` says what that is) satisfies every constraint, every
 request was answered with the truth about it and nothing else, and where it was to be booked it is booked, with every
-slot as wanted, and the user was told the booking's own reference. A taxi must have been sent, with ends and time as
-wanted; an end that is "the restaurant" is the one the user settled on, by its name or a part of it that no other has.
+slot as wanted, and the user was told the booking's own reference. What has no rows must have been sent or
+booked, with every slot as wanted; one that is "the hotel" is the one the user settled on, by its name.
 """
 
 from __future__ import annotations
@@ -14,18 +14,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.reasons import TaskFailure, failure_texts
-from dialgauge.tasks.recordings.conversation_tracker import ConversationTracker, Thread, TownIndex, reference_of
-from dialgauge.values import same_value
-from dialgauge.worlds.town import (
-    REFERENCE,
-    SEARCH_SLOTS,
-    UNKNOWN,
-    TownGoal,
-    TownRow,
-    TownSearch,
-    TownTask,
-    is_reference,
-)
+from dialgauge.tasks.recordings.conversation_tracker import ConversationTracker, RowIndex, Thread, given_by
+from dialgauge.worlds.domain import UNKNOWN, DomainGoal, DomainSearch, Entity, ServiceTask
 
 
 class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
@@ -92,10 +82,10 @@ class StrictVerdict(Struct, frozen=True, kw_only=True, gc=False):
 class StrictRules:
     """Judges conversations against a town; one serves all of them."""
 
-    def __init__(self, search: TownSearch) -> None:
-        self._town = TownIndex(search)
+    def __init__(self, search: DomainSearch) -> None:
+        self._town = RowIndex(search)
 
-    def judge(self, dialogue: Dialogue, goal: TownGoal) -> StrictVerdict:
+    def judge(self, dialogue: Dialogue, goal: DomainGoal) -> StrictVerdict:
         """The verdict on a dialogue."""
         follower = ConversationTracker(goal, self._town)
         for number, turn in enumerate(dialogue.turns):
@@ -112,108 +102,142 @@ class StrictRules:
             true=follower.true,
         )
 
-    def _outcome(self, task: TownTask, threads: Mapping[str, Thread]) -> TaskOutcome:
+    def _outcome(self, task: ServiceTask, threads: Mapping[str, Thread]) -> TaskOutcome:
         thread = threads[task.domain]
         row, since = ended_up_with(thread)
-        if task.domain == "taxi":
-            faults = list(self._taxi_faults(task, threads))
-            truth = thread.taxi[0].result if thread.taxi else {}
-            entity, since = truth.get("car type", ""), thread.taxi[1] if thread.taxi else None
-        else:
+        if thread.service.rows is not None:
             faults = list(self._faults(task, thread, row, since))
             truth = row.values if row is not None else {}
             entity = row.name if row is not None else ""
+        else:
+            faults = [] if task.book is not None else list(self._sent_faults(task, threads))
+            truth = thread.sent[0].result if thread.sent else {}
+            entity, since = next(iter(truth.values()), ""), thread.sent[1] if thread.sent else since
         matched = not faults
-        bookings = list(_booking_faults(task, thread)) if task.book else []
-        untold = list(_reference_faults(thread)) if task.book else []
-        known = row is not None or bool(thread.taxi)
+        wanted = task.book is not None
+        bookings = list(self._booking_faults(task, threads)) if wanted else []
+        untold = list(_untold_faults(thread)) if wanted else []
+        known = row is not None or bool(thread.sent)
         answers = list(_request_faults(task, thread, row, truth, known=known))
         detours = [detour for detour in (thread.search_detour, thread.book_detour) if detour is not None]
         return TaskOutcome(
             domain=task.domain,
             success=not (faults or bookings or untold or answers),
             matched=matched,
-            booked=(matched and not bookings) if task.book else None,
+            booked=(matched and not bookings) if wanted else None,
             requests=len(task.requests),
             answered=len(task.requests) - len(answers),
             row=row.number if row is not None else None,
             entity=entity,
             turn=since,
             attempts=len(thread.attempts),
-            fixed=_fixed(task, thread),
+            fixed=self._fixed(task, threads),
             detours=len(detours),
             walked=sum(detour.walked for detour in detours),
             faults=(*faults, *bookings, *untold, *(fault for fault in dict.fromkeys(answers) if fault not in untold)),
         )
 
-    def _faults(self, task: TownTask, thread: Thread, row: TownRow | None, since: int | None) -> Iterator[TaskFailure]:
+    def _faults(
+        self, task: ServiceTask, thread: Thread, row: Entity | None, since: int | None
+    ) -> Iterator[TaskFailure]:
         """Why what the user ended up with is not what it wanted."""
         if row is None:
             yield thread.dropped or TaskFailure(reason="nothing_named")
             return
-        wanted = {slot: value for slot, value in task.info.items() if slot in SEARCH_SLOTS[task.domain]}
+        wanted = {slot: value for slot, value in task.info.items() if slot in thread.service.wishes}
         for slot in self._town.fails(row, wanted):
             given, value = (row.get(slot),), task.info[slot]
             yield TaskFailure(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
 
-    def _taxi_faults(self, task: TownTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
-        """Why the taxi that was sent is not the one that was wanted."""
-        thread = threads["taxi"]
-        if thread.taxi is None:
+    def _sent_faults(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
+        """Why what was sent is not what was wanted, where there are no rows to choose from."""
+        thread = threads[task.domain]
+        if thread.sent is None:
             yield TaskFailure(reason="no_taxi")
             return
-        call, turn = thread.taxi
+        call, turn = thread.sent
         for slot, value in task.info.items():
-            if not same_value(given := call.arguments.get(slot, UNKNOWN), value):
+            if not thread.service.same(given := call.arguments.get(slot, UNKNOWN), value):
                 yield TaskFailure(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=value)
         for slot, domain in task.links.items():
             row, _ = ended_up_with(threads[domain])
             given = call.arguments.get(slot, UNKNOWN)
             if row is None:
                 yield TaskFailure(reason="taxi_end_missing", slot=slot, turn=turn, wanted=domain)
-            elif self._town.fails(row, {"name": given}):
+            elif self._is_other(row, threads[domain], given):
                 yield TaskFailure(reason="taxi_differs", slot=slot, turn=turn, given=(given,), wanted=row.name)
 
+    def _is_other(self, row: Entity, thread: Thread, name: str) -> bool:
+        """Does a name mean another row than this one?"""
+        return bool(self._town.fails(row, {thread.service.name_slot: name}))
 
-def ended_up_with(thread: Thread) -> tuple[TownRow | None, int | None]:
+    def _booking_faults(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
+        thread = threads[task.domain]
+        if thread.booking is None:
+            for call, turn in thread.attempts:
+                yield TaskFailure(reason="not_booked", turn=turn, given=(call.outcome,))
+            if not thread.attempts:
+                yield TaskFailure(reason="never_tried")
+            return
+        _, call, turn = thread.booking
+        for slot, value in (task.book or {}).items():
+            if not thread.service.same(call.arguments.get(slot, ""), value):
+                given = (call.arguments.get(slot, UNKNOWN),)
+                yield TaskFailure(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
+        for slot, domain in task.links.items():
+            row, _ = ended_up_with(threads[domain])
+            name = call.arguments.get(slot, UNKNOWN)
+            if row is None or self._is_other(row, threads[domain], name):
+                wanted = row.name if row is not None else f"the {domain}"
+                yield TaskFailure(reason="booked_otherwise", slot=slot, turn=turn, given=(name,), wanted=wanted)
+
+    def _fixed(self, task: ServiceTask, threads: Mapping[str, Thread]) -> bool | None:
+        """Was a booking refused, and then made as wanted? None where the goal scripts no refusal."""
+        thread = threads[task.domain]
+        if not task.book_first or not task.book:
+            return None
+        refused = next((turn for call, turn in thread.attempts if call.outcome == "refused"), None)
+        if refused is None or thread.booking is None or thread.booking[2] < refused:
+            return False
+        return not list(self._booking_faults(task, threads))
+
+
+def ended_up_with(thread: Thread) -> tuple[Entity | None, int | None]:
     """The row that the user has at the end, and since which turn."""
     if thread.booking is not None:
         return thread.booking[0], thread.booking[2]
     return thread.row, thread.since
 
 
-def _booking_faults(task: TownTask, thread: Thread) -> Iterator[TaskFailure]:
+def _untold_faults(thread: Thread) -> Iterator[TaskFailure]:
+    """Why the user cannot call upon its booking."""
     if thread.booking is None:
-        for call, turn in thread.attempts:
-            yield TaskFailure(reason="not_booked", turn=turn, given=(call.outcome,))
-        if not thread.attempts:
-            yield TaskFailure(reason="never_tried")
         return
     _, call, turn = thread.booking
-    for slot, value in (task.book or {}).items():
-        if not same_value(call.arguments.get(slot, ""), value):
-            given = (call.arguments.get(slot, UNKNOWN),)
-            yield TaskFailure(reason="booked_otherwise", slot=slot, turn=turn, given=given, wanted=value)
+    if not thread.gives and not thread.confirmed:
+        yield TaskFailure(reason="reference_untold", turn=turn)
+    for slot in thread.gives:
+        yield from _untold(thread, slot, given_by(call, slot), turn)
 
 
-def _reference_faults(thread: Thread) -> Iterator[TaskFailure]:
-    """Why the user cannot call upon its booking."""
-    if thread.booking is None or not (reference := reference_of(thread.booking[1])):
+def _untold(thread: Thread, slot: str, given: str, booked: int) -> Iterator[TaskFailure]:
+    """Why the user does not know something that its booking gave."""
+    told = thread.given.get(slot)
+    if not given:
         return
-    told = thread.references
     if told is None:
-        yield TaskFailure(reason="reference_untold", slot=REFERENCE, turn=thread.booking[2], wanted=reference)
-    elif not _all_true(told.values, reference):
-        given = tuple(dict.fromkeys(told.values))
-        yield TaskFailure(reason="reference_wrong", slot=REFERENCE, turn=told.turn, given=given, wanted=reference)
+        yield TaskFailure(reason="reference_untold", slot=slot, turn=booked, wanted=given)
+    elif not _all_true(thread, told.values, given):
+        values = tuple(dict.fromkeys(told.values))
+        yield TaskFailure(reason="reference_wrong", slot=slot, turn=told.turn, given=values, wanted=given)
 
 
 def _request_faults(
-    task: TownTask, thread: Thread, row: TownRow | None, truth: Mapping[str, str], *, known: bool
+    task: ServiceTask, thread: Thread, row: Entity | None, truth: Mapping[str, str], *, known: bool
 ) -> Iterator[TaskFailure]:
     for slot in task.requests:
-        if is_reference(slot) and thread.booking is not None:
-            yield from _reference_faults(thread)
+        if slot in thread.gives and thread.booking is not None:
+            yield from _untold(thread, slot, given_by(thread.booking[1], slot), thread.booking[2])
             continue
         answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
         if answer is None:
@@ -222,7 +246,7 @@ def _request_faults(
         elsewhere = row is not None and answer.about is not row
         if not known:
             reason, wanted = "told_of_nothing", ""
-        elif not _all_true(answer.values, true):
+        elif not _all_true(thread, answer.values, true):
             reason, wanted = "told_wrong", true
         elif true == UNKNOWN and elsewhere:
             reason, wanted = "told_of_another", row.name if row else ""
@@ -234,15 +258,5 @@ def _request_faults(
         )  # fmt: skip
 
 
-def _all_true(values: Iterable[str], truth: str) -> bool:
-    return all(same_value(value, truth) for value in values)
-
-
-def _fixed(task: TownTask, thread: Thread) -> bool | None:
-    """Was a booking refused, and then made as wanted? None where the goal scripts no refusal."""
-    if not task.book_first or not task.book:
-        return None
-    refused = next((turn for call, turn in thread.attempts if call.outcome == "refused"), None)
-    if refused is None or thread.booking is None or thread.booking[2] < refused:
-        return False
-    return not list(_booking_faults(task, thread))
+def _all_true(thread: Thread, values: Iterable[str], truth: str) -> bool:
+    return all(thread.service.same(value, truth) for value in values)

@@ -6,6 +6,7 @@ the goal has refused first: by the values asked for, not by counting, so that it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -15,13 +16,13 @@ from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.goals import DomainGoal
-from dialgauge.worlds.domain.matching import comparable
 from dialgauge.worlds.domain.schema import Domain, Service
 from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = f"{_LETTERS}0123456789"
 _LENGTH = 8
+_PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(.*)")
 #: Rows of a search that the record names.
 _NAMED = 5
 
@@ -38,6 +39,8 @@ class Booking(Struct, frozen=True):
     slots: tuple[str, ...] = ()
     #: What was wrong with a value, by slot, as the end of a sentence.
     faults: dict[str, str] = {}
+    #: The price of all that was booked, where it has one.
+    total: str = ""
 
     def sentence(self, service: Service) -> str:
         """The outcome for a person or a model."""
@@ -77,7 +80,7 @@ class DomainBackend:
 
     def search(self, service: str, wishes: Mapping[str, str]) -> Found:
         """The rows that fit."""
-        found = self._search.find(service, wishes)
+        found = self._found(service, wishes)
         rows = found.rows
         self._calls.append(
             Call(
@@ -89,6 +92,9 @@ class DomainBackend:
             )
         )
         return found
+
+    def _found(self, service: str, wishes: Mapping[str, str]) -> Found:
+        return self._search.find(service, wishes)
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""
@@ -102,15 +108,20 @@ class DomainBackend:
         answer = self._booked(known, slots, row)
         self._calls.append(
             Call(
-                name="book",
+                name=known.call,
                 domain=service,
                 arguments=dict(slots),
                 outcome=answer.outcome,
                 rows=() if row is None else (row.number,),
-                result=answer.gives,
+                result=self._result(known, answer),
             )
         )
         return answer
+
+    def _result(self, service: Service, answer: Booking) -> dict[str, str]:
+        """What the record keeps of a booking."""
+        del service
+        return answer.gives
 
     def _booked(self, service: Service, slots: Mapping[str, str], row: Entity | None) -> Booking:
         spec = service.book
@@ -118,20 +129,32 @@ class DomainBackend:
             return Booking("no such entity")
         if missing := spec.missing(slots):
             return Booking("incomplete", slots=tuple(missing))
-        faults = {
+        if faults := self._faults(service, slots):
+            return Booking("ill-typed", slots=tuple(faults), faults=faults)
+        if refused := self._refuses(service, slots):
+            return Booking("refused", slots=refused)
+        gives = {slot: self._made(spec.made.get(slot, ())) for slot in spec.gives}
+        return Booking("booked", gives, total="" if row is None else _total(service, row, slots))
+
+    def _faults(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
+        takes = service.book.takes if service.book is not None else {}
+        return {
             slot: fault
             for slot, value in slots.items()
-            if (fault := spec.takes[slot].fault(value) if slot in spec.takes else "is not a slot of the booking")
+            if (fault := takes[slot].fault(value) if slot in takes else "is not a slot of the booking")
         }
-        if faults:
-            return Booking("ill-typed", slots=tuple(faults), faults=faults)
-        script = self._refused.get(service.name)
-        if script and all(slot in slots and comparable(slots[slot]) == comparable(script[slot]) for slot in script):
-            return Booking("refused", slots=tuple(script))
-        return Booking("booked", {slot: self._made() for slot in spec.gives})
 
-    def _made(self) -> str:
-        """A text unlike any value of the rows: of so many letters and digits there are more than anybody keeps."""
+    def _refuses(self, service: Service, slots: Mapping[str, str]) -> tuple[str, ...]:
+        """The slots in which a booking agrees with what the goal has refused first; none where it does not."""
+        script = self._refused.get(service.name)
+        if script and all(slot in slots and service.same(slots[slot], script[slot]) for slot in script):
+            return tuple(script)
+        return ()
+
+    def _made(self, parts: tuple[tuple[str, ...], ...]) -> str:
+        """One of each part; without any a text of letters and digits unlike any value of the rows."""
+        if parts:
+            return "".join(part[0] if len(part) == 1 else self._draws.pick(part) for part in parts)
         while True:
             signs = [self._draws.pick(_SIGNS) for _ in range(_LENGTH)]
             if not any(sign in _LETTERS for sign in signs):
@@ -139,3 +162,14 @@ class DomainBackend:
             text = "".join(signs)
             if text.casefold() not in self._search.told:
                 return text
+
+
+def _total(service: Service, row: Entity, slots: Mapping[str, str]) -> str:
+    """The price times what multiplies it, to the penny; empty where the service has no such thing."""
+    for price, times in service.total.items():
+        cost = _PRICE.fullmatch(row.values.get(price, "").strip())
+        count = slots.get(times, "")
+        if cost is not None and count.isdecimal():
+            pence = round(float(cost[1]) * 100)
+            return f"{pence * int(count) / 100:.2f}{cost[2]}"
+    return ""

@@ -53,7 +53,8 @@ _TOP = ("domain", "title", "policy", "services", "goals", "words", "tools", "dat
 _TOOL_KEYS = ("tools", "data", "tasks")
 _SERVICE = (
     *("title", "rows", "name", "id", "search", "answer", "book", "refers"),
-    *("requires", "requires_one_of", "order", "next_day", "describe", "narrow", "tells", "total", "call", "acts"),
+    *("requires", "requires_one_of", "order", "next_day", "describe", "narrow", "tells", "total"),
+    *("call", "acts", "generic"),
 )
 _MULTIWOZ = "multiwoz"
 _ORDERS: tuple[Order, ...] = get_args(Order)
@@ -217,6 +218,7 @@ class _Reader:
             book=book,
             refers=refers,
             spoken=spoken.declared,
+            multiwoz=self._multiwoz,
             **self._more(given, place, {*search, *answer, name, *(book.takes if book else ())}),
         )
         if rows is not None and not self._multiwoz:
@@ -232,7 +234,7 @@ class _Reader:
                 more[key] = tuple(map(self.id, slots))
         if groups := self._groups(given, known, place, key="requires_one_of"):
             more["requires_one_of"] = tuple(tuple(map(self.id, group)) for group in groups)
-        for key in ("order", "next_day", "total"):
+        for key in ("order", "next_day", "total", "generic"):
             if not _nothing(given.get(key)):
                 given_slots = self._mapping(given[key], (*place, key))
                 self._check_known(given_slots, known, "a slot of the service", (*place, key))

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dialgauge.dialogue import Ontology, SlotSpec
+from dialgauge.dialogue import Act, Ontology, SlotSpec
+from dialgauge.intents import service_of
+from dialgauge.values import clock, same_value
 from dialgauge.worlds.domain.matching import (
     DAYS,
     ORDERED,
     Match,
     comparable,
+    fits,
     has_thousands,
     members,
     minutes,
     number,
+    ordinal,
     plain,
     truth,
 )
@@ -34,7 +39,17 @@ Row: TypeAlias = dict[str, str]
 Order: TypeAlias = Literal["rising", "falling"]
 #: What acts are for: the names of the first half follow from the service, those of the second exist where it has them.
 Role: TypeAlias = Literal[
-    "inform", "request", "offer", "recommend", "no_offer", "ask_booking", "book", "no_book", "select", "offer_booking"
+    "inform",
+    "request",
+    "offer",
+    "recommend",
+    "no_offer",
+    "ask_booking",
+    "book",
+    "no_book",
+    "confirm",
+    "select",
+    "offer_booking",
 ]
 #: The names of acts on each side, with the slots they can carry, ``""`` for none.
 Inventory: TypeAlias = dict[str, tuple[str, ...]]
@@ -44,6 +59,8 @@ GENERAL = "general"
 ASKED = "?"
 #: The system's answer where a cell is unknown.
 UNKNOWN = "unknown"
+#: What the record calls a search and a booking.
+SEARCH, BOOK = "search", "book"
 #: The slot of an act that says how many rows fit.
 CHOICE = "choice"
 _INTENTS: dict[Role, str] = {
@@ -55,12 +72,15 @@ _INTENTS: dict[Role, str] = {
     "ask_booking": "Request",
     "book": "Book",
     "no_book": "NoBook",
+    "confirm": "Book",
 }
 #: What either side can say whatever the services are.
 GENERAL_INTENTS = {
     "user": ("bye", "thank", "greet", "affirm", "negate"),
     "system": ("reqmore", "bye", "welcome", "greet"),
 }
+_TIMES = tuple(f"{hour:02d}:{minute:02d}" for hour in range(5, 24) for minute in (0, 15, 30, 45))
+_SOME = 8
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 #: A slot with so many values or fewer is a matter of choice.
 FEW = 20
@@ -101,6 +121,15 @@ class SlotType(Struct, frozen=True):
         if whole is None or not self.low <= int(value) <= self.high:
             return f"must be a whole number from {self.low} to {self.high}"
         return ""
+
+    def some(self) -> tuple[str, ...]:
+        """Some of the values that it can have; none where it is any text."""
+        if self.kind == "number":
+            low, high = (1, _SOME) if self.low is None or self.high is None else (self.low, self.high)
+            return tuple(map(str, range(low, min(high, low + _SOME - 1) + 1)))
+        if self.kind == "time":
+            return _TIMES
+        return DAYS if self.kind == "day" else self.words
 
     def __str__(self) -> str:
         """As ``domain.yaml`` writes it."""
@@ -196,8 +225,12 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     tells: tuple[str, ...] = ()
     #: A price of the row and the slot of the booking that multiplies it.
     total: dict[str, str] = {}
+    #: Values that name the service rather than a wish.
+    generic: dict[str, str] = {}
+    #: Values are compared as MultiWOZ's are.
+    multiwoz: bool = False
     #: What the record calls a booking.
-    call: str = "book"
+    call: str = BOOK
     #: All that can be asked for, where that is other than what follows from the rest.
     asks: tuple[str, ...] = ()
     #: Names of acts by what they are for, where they are others than :meth:`act_name` makes.
@@ -222,6 +255,76 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         gives = self.book.gives if self.book else ()
         name = (self.name_slot,) if self.name_slot else ()
         return tuple(dict.fromkeys((*self.answer, *self.search, *name, *gives)))
+
+    @cached_property
+    def informable(self) -> tuple[str, ...]:
+        """What a user can ask for before anything is booked: wishes; of a service without rows what it takes."""
+        return tuple(self.wishes) if self.rows is not None or self.book is None else tuple(self.book.takes)
+
+    @cached_property
+    def takes(self) -> tuple[str, ...]:
+        """What a booking of one of its rows takes; nothing where it has no rows or cannot be booked."""
+        return tuple(self.book.takes) if self.book is not None and self.rows is not None else ()
+
+    @property
+    def books(self) -> bool:
+        """Does it make bookings? What is called otherwise is asked for like a row."""
+        return self.book is not None and self.call == BOOK
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every slot that a user can give a value for."""
+        return frozenset((*self.informable, *self.takes))
+
+    @cached_property
+    def gives(self) -> tuple[str, ...]:
+        """What a booking gives."""
+        return self.book.gives if self.book is not None else ()
+
+    @cached_property
+    def offer_slot(self) -> str:
+        """The slot with which a row is offered; empty where rows are not offered by name."""
+        return "" if self.tells else self.name_slot
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """What can be said of a row."""
+        return frozenset((*self.informable, *self.askable, *((self.name_slot,) if self.name_slot else ()))) - {
+            *(self.gives if self.rows is not None else ())
+        }
+
+    @cached_property
+    def narrowing(self) -> tuple[str, ...]:
+        """What a system asks for to narrow a search; nothing where it is required anyway, or nothing is offered."""
+        if self.rows is None or self.tells or self.requires:
+            return ()
+        return self.narrow or tuple(slot for slot in self.search if slot != self.name_slot)
+
+    @cached_property
+    def description(self) -> tuple[str, ...]:
+        """What a system tells of a row beside its name."""
+        return self.describe or tuple(slot for slot in self.search if slot != self.name_slot)
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of slots of which one will do."""
+        return (*self.requires_one_of, *(self.book.one_of if self.book else ()))
+
+    def same(self, value: str, other: str) -> bool:
+        """Do two values mean the same?"""
+        return same_value(value, other) if self.multiwoz else comparable(value) == comparable(other)
+
+    def contradicts(self, slot: str, told: str, wanted: str) -> bool:
+        """Does a value that is told of a slot go against what is wanted?"""
+        rule = self.wishes.get(slot) if self.rows is not None else None
+        if rule is None or rule.match == "same" or (self.multiwoz and rule.match not in ORDERED):
+            return not self.same(told, wanted)
+        if rule.match in ORDERED:
+            place, limit = (clock(told), clock(wanted)) if self.multiwoz else (ordinal(told), ordinal(wanted))
+            if place is None or limit is None:
+                return False
+            return place < limit if rule.match == "at-least" else place > limit
+        return not fits(rule.match, told, wanted)
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -288,6 +391,63 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
         """The values that everybody may know, by service and slot; texts that only rows have included."""
         return Ontology(domains={name: dict(_specs(service)) for name, service in self.services.items()})
 
+    @cached_property
+    def tracked(self) -> Ontology:
+        """The slots that a user can give values for, with those values that are known."""
+        return Ontology(
+            domains={
+                name: {slot: self.ontology.domains[name][slot] for slot in self.ontology.domains[name] if slot in known}
+                for name, known in ((name, service.known) for name, service in self.services.items())
+                if known
+            }
+        )
+
+    @cached_property
+    def sayable(self) -> dict[str, tuple[str, ...]]:
+        """Values of slots that no list has, because anything can be asked for: days, numbers, times, choices."""
+        values: dict[str, tuple[str, ...]] = {CHOICE: tuple(map(str, range(1, 30)))}
+        for service in self.services.values():
+            for slot, kind in (service.book.takes if service.book else {}).items():
+                values.setdefault(slot, kind.some())
+        return values
+
+    @cached_property
+    def booking_acts(self) -> frozenset[str]:
+        """What acts about bookings name in place of a service, where they do not name theirs."""
+        names = {service_of(name) for service in self.services.values() for name in service.acts.values()}
+        return frozenset(names - self.services.keys())
+
+    @cached_property
+    def references(self) -> frozenset[str]:
+        """What bookings give."""
+        return frozenset(slot for service in self.services.values() if service.books for slot in service.gives)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The slots that name one of several."""
+        return frozenset(service.offer_slot for service in self.services.values() if service.offer_slot)
+
+    @cached_property
+    def referred(self) -> frozenset[str]:
+        """Services that others refer to."""
+        return frozenset(
+            target for service in self.services.values() for group in service.refers.values() for target in group
+        )
+
+    @cached_property
+    def referring(self) -> frozenset[str]:
+        """Slots that may refer to another service."""
+        return frozenset(slot for service in self.services.values() for slot in service.refers)
+
+    @cached_property
+    def public(self) -> Domain:
+        """The domain as users know it: without rows, but for which services have some."""
+        services = {
+            name: service if service.rows is None else replace(service, rows=())
+            for name, service in self.services.items()
+        }
+        return replace(self, services=services)
+
     def acts(self, speaker: str) -> Inventory:
         """The names of the acts of one side with the slots they can carry, ``""`` for none."""
         return self.inventories.get(speaker) or self._acts[speaker]
@@ -313,6 +473,18 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
 
 
 _NO_WORDS = SlotWords()
+
+
+@lru_cache(1 << 16)
+def act(name: str, slot: str = "", value: str = "") -> Act:
+    """An act; its service is the first half of its name.
+
+    >>> act("Car-Inform", "class", "van")
+    Act(name='Car-Inform', domain='car', slot='class', values=('van',))
+    >>> act("general-bye")
+    Act(name='general-bye', domain='general', slot='', values=())
+    """
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
 
 
 def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dialgauge.dialogue import DONTCARE
+from dialgauge.dialogue import DONTCARE, Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.matching import comparable, fits
 from dialgauge.worlds.domain.schema import UNKNOWN, Domain, SearchSlot, Service
+
+if TYPE_CHECKING:
+    from dialgauge.draws import Draws
+    from dialgauge.worlds.domain.backend import DomainBackend
+    from dialgauge.worlds.domain.goals import DomainGoal
 
 
 class Entity(Struct, frozen=True, gc=False):
@@ -43,9 +49,12 @@ class DomainSearch:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.tables = {
-            name: ServiceTable(service) for name, service in domain.services.items() if service.rows is not None
+            name: self._table(service) for name, service in domain.services.items() if service.rows is not None
         }
         self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
+
+    def _table(self, service: Service) -> ServiceTable:
+        return ServiceTable(service)
 
     def find(self, service: str, wishes: Mapping[str, str]) -> Found:
         """The rows that fit all wishes, in the table's order."""
@@ -61,6 +70,33 @@ class DomainSearch:
         return frozenset(
             value.casefold() for table in self.tables.values() for row in table.rows for value in row.values.values()
         )
+
+    @property
+    def tracked(self) -> Ontology:
+        """The slots that a user can give values for, and what everybody knows of their values."""
+        return self.domain.tracked
+
+    @cached_property
+    def spoken(self) -> Ontology:
+        """The same with the texts that agents tell each other but nobody searches by."""
+        return self.domain.ontology
+
+    @property
+    def checksum(self) -> str:
+        """Of all that can be searched by."""
+        return self.domain.checksum
+
+    @property
+    def told_checksum(self) -> str:
+        """Of all that a system can be told."""
+        return self.domain.checksum
+
+    def backend(self, draws: Draws, goal: DomainGoal | None = None, *, mask: bool = False) -> DomainBackend:
+        """Search and booking for one conversation; ``mask`` hides what is to fail at first, where that may be found."""
+        from dialgauge.worlds.domain.backend import DomainBackend
+
+        del mask  # what is to fail at first fails
+        return DomainBackend(self, draws, goal)
 
     def table(self, service: str) -> ServiceTable:
         """The rows of a service."""
@@ -79,7 +115,12 @@ class DomainSearch:
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""
-        return self.table(service).named(text)
+        return self.tables[service].named(text) if service in self.tables else ()
+
+    def only(self, service: str) -> Entity | None:
+        """The row of a service that has but one."""
+        rows = self.tables[service].rows if service in self.tables else ()
+        return rows[0] if len(rows) == 1 else None
 
     def fits(self, row: Entity, wishes: Mapping[str, str]) -> list[str]:
         """The wishes that a row fails; none where it fits."""
@@ -125,12 +166,24 @@ class ServiceTable:
 
     def named(self, text: str) -> tuple[Entity, ...]:
         """The rows of that id; else of that name."""
-        wanted = comparable(text)
-        for slot in (self.service.id_slot, self.service.name_slot):
-            named = tuple(row for row in self.rows if slot in row.values and comparable(row.values[slot]) == wanted)
-            if named:
-                return named
-        return ()
+        wanted = self._comparable(text)
+        return next((names[wanted] for names in self._names if wanted in names), ())
+
+    @cached_property
+    def _names(self) -> list[dict[object, tuple[Entity, ...]]]:
+        """The rows of each id and of each name."""
+        indices = []
+        for slot in filter(None, (self.service.id_slot, self.service.name_slot)):
+            named: dict[object, tuple[Entity, ...]] = {}
+            for row in self.rows:
+                if slot in row.values:
+                    key = self._comparable(row.values[slot])
+                    named[key] = (*named.get(key, ()), row)
+            indices.append(named)
+        return indices
+
+    def _comparable(self, value: str) -> object:
+        return comparable(value)
 
     def at(self, rows: int) -> tuple[Entity, ...]:
         """The rows of bits, in the table's order."""

@@ -6,7 +6,8 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.town.backend import Backend, Booking, Taxi
+    from dialgauge.worlds.domain import ASKED, CHOICE, UNKNOWN, act
+    from dialgauge.worlds.town.backend import Backend
     from dialgauge.worlds.town.database import (
         DATABASE_DOMAINS,
         VENUE_DOMAINS,
@@ -16,29 +17,22 @@ if TYPE_CHECKING:
     )
     from dialgauge.worlds.town.generator import generate_town, write_town
     from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
-    from dialgauge.worlds.town.goals import Failures, GoalFindings, TownGoal, TownTask, town_goal
+    from dialgauge.worlds.town.goals import Failures, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
     from dialgauge.worlds.town.search import (
-        Found,
-        TownRow,
         TownSearch,
         ontology_of,
         spoken_ontology,
     )
     from dialgauge.worlds.town.town import town_domain
     from dialgauge.worlds.town.vocabulary import (
-        ASKED,
         BOOK_SLOTS,
-        CHOICE,
         REFERENCE,
         REQUEST_SLOTS,
         SEARCH_SLOTS,
-        SHOWN_COLUMNS,
         SYSTEM_ACTS,
         TOWN_DOMAINS,
-        UNKNOWN,
         USER_ACTS,
-        act,
         goal_act,
         goal_slot,
         is_reference,
@@ -53,22 +47,16 @@ __all__ = [
     "REFERENCE",
     "REQUEST_SLOTS",
     "SEARCH_SLOTS",
-    "SHOWN_COLUMNS",
     "SYSTEM_ACTS",
     "TOWN_DOMAINS",
     "UNKNOWN",
     "USER_ACTS",
     "VENUE_DOMAINS",
     "Backend",
-    "Booking",
     "Failures",
-    "Found",
-    "GoalFindings",
     "LikeTexts",
-    "Taxi",
     "TownDatabase",
     "TownGoal",
-    "TownRow",
     "TownSearch",
     "TownTask",
     "act",

@@ -21,7 +21,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import decode, resolve
 from dialgauge.values import normal_slot, normal_value
 from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, minutes
-from dialgauge.worlds.town.vocabulary import SHOWN_COLUMNS
+from dialgauge.worlds.town.vocabulary import described
 
 T = TypeVar("T")
 
@@ -249,7 +249,7 @@ def _load(path: Path, table: str) -> list[dict[str, Any]]:
         for column in needed:
             if not isinstance(row.get(column), str):
                 raise _bad_cell(path, number, column, row)
-    for column in SHOWN_COLUMNS[table]:
+    for column in described(table):
         if column not in _PERHAPS.get(table, ()) and not any(isinstance(row.get(column), str) for row in rows):
             raise _bad_column(path, column, rows)
     return rows

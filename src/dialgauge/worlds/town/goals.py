@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias, get_args
 
-from msgspec import Struct
-
 from dialgauge.dialogue import Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values import NO_CONSTRAINT, clock
+from dialgauge.worlds.domain import DomainGoal, GoalFindings, ServiceTask
 from dialgauge.worlds.town.search import TownSearch
 from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, REQUEST_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
@@ -46,71 +45,8 @@ _LEAVING = re.compile(r"leave the (restaurant|hotel|attraction)\b")
 _ARRIVING = re.compile(r"arrives? (?:at )?the (restaurant|hotel|attraction)\b")
 
 
-class TownTask(Struct, frozen=True, kw_only=True):
-    """What a user wants in one domain."""
-
-    domain: str
-    info: dict[str, str] = {}
-    #: Constraints to try first, which find nothing; None where there are none.
-    first: dict[str, str] | None = None
-    #: None where nothing is to be booked.
-    book: dict[str, str] | None = None
-    #: The whole booking to try first, which is refused.
-    book_first: dict[str, str] | None = None
-    requests: tuple[str, ...] = ()
-    #: Ends of a taxi ride that are another domain's venue, whichever the user settles on.
-    links: dict[str, str] = {}
-
-
-class GoalFindings(Struct, frozen=True, kw_only=True):
-    """What a look at the database says of a goal; an empty one is fine as it is."""
-
-    #: Domains whose constraints nothing satisfies.
-    unsatisfiable: tuple[str, ...] = ()
-    #: Domains whose constraints to try first would have found something.
-    stale: tuple[str, ...] = ()
-    #: Ends of taxi rides that are neither given nor to be told from the instructions.
-    missing_ends: tuple[str, ...] = ()
-    #: ``domain slot`` pairs of bookings whose value no booking can have.
-    impossible_bookings: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.stale or not self.satisfiable)
-
-    @property
-    def satisfiable(self) -> bool:
-        """Can a system do all that the goal asks for?"""
-        return not (self.unsatisfiable or self.missing_ends or self.impossible_bookings)
-
-
-class TownGoal(Struct, frozen=True, kw_only=True):
-    """What a user wants, in the order in which it is to be discussed."""
-
-    id: str
-    tasks: tuple[TownTask, ...]
-    message: tuple[str, ...] = ()
-    findings: GoalFindings = GoalFindings()
-
-    @property
-    def domains(self) -> tuple[str, ...]:
-        """The domains in the order of discussion."""
-        return tuple(task.domain for task in self.tasks)
-
-    def recorded(self) -> Goal:
-        """The goal as records keep it: what was really asked for, the first booking whole."""
-        return Goal(
-            tasks={
-                task.domain: Task(
-                    info=task.info,
-                    fail_info=task.first or {},
-                    book=task.book or {},
-                    fail_book=task.book_first or {},
-                    requests=task.requests,
-                )
-                for task in self.tasks
-            },
-            message=self.message,
-        )
+TownTask: TypeAlias = ServiceTask
+TownGoal: TypeAlias = DomainGoal
 
 
 def town_goal(identifier: str, goal: Goal, search: TownSearch, failures: Failures = "live") -> TownGoal:

@@ -7,16 +7,31 @@ an integer, and answers are kept: simulated users ask the same again and again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
-from msgspec import Struct
+import msgspec
 
 from dialgauge.dialogue import Ontology, SlotSpec, Values
+from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values import NO_CONSTRAINT, canonical, clock
+from dialgauge.worlds.domain import (
+    DomainBackend,
+    DomainGoal,
+    DomainSearch,
+    Entity,
+    Found,
+    Service,
+    ServiceTable,
+    either,
+)
+from dialgauge.worlds.town.backend import Backend
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, SHOWN_COLUMNS, TOWN_DOMAINS, UNKNOWN
+from dialgauge.worlds.town.town import town_domain
+from dialgauge.worlds.town.vocabulary import BOOK_SLOTS, SEARCH_SLOTS, TOWN_DOMAINS
 
 _MISSING = ("?", "", "none")
 _DAY = 24 * 60
@@ -30,92 +45,65 @@ _TOLD = {
 }
 
 
-class TownRow(Struct, frozen=True, gc=False):
-    """One venue or train: its number in the table, and what can be told of it."""
-
-    number: int
-    domain: str
-    values: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """What it is called: a train has an id, which others may share."""
-        return self.values.get("trainID") or self.values.get("name") or self.values.get("department", "")
-
-    def get(self, slot: str) -> str:
-        """A value, or ``unknown`` where the database has none."""
-        return self.values.get(slot, UNKNOWN)
-
-
-class Found(Struct, frozen=True, gc=False):
-    """What a search found. A venue asked for by name is found even if it fails other constraints, which are told."""
-
-    rows: tuple[TownRow, ...] = ()
-    mismatched: tuple[str, ...] = ()
-
-
-class TownSearch:
+class TownSearch(DomainSearch):
     """Queries over a town's rows; one serves all conversations of a process."""
 
     def __init__(self, town: TownDatabase) -> None:
         self.town = town
-        self._tables = {domain: _Table(domain, rows) for domain, rows in town.raw.items() if domain in SHOWN_COLUMNS}
-        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
+        super().__init__(town_domain(town))
 
-    def find(self, domain: str, constraints: Mapping[str, str]) -> Found:
-        """The rows that fit, in the table's order; trains by time."""
-        key = (domain, tuple(constraints.items()))
-        found = self._kept.get(key)
-        if found is None:
-            table = self._tables.get(domain)
-            if table is None:
-                raise DialgaugeError(f"the town has no table '{domain}'.{nearest(domain, self._tables)}")
-            found = self._kept[key] = table.find(constraints)
-        return found
+    def _table(self, service: Service) -> ServiceTable:
+        return _Table(service)
 
-    def row(self, domain: str, number: int) -> TownRow:
-        """A row by its number."""
-        return self._tables[domain].rows[number]
+    @property
+    def tracked(self) -> Ontology:
+        """The slots of the town and their values, as the database has them."""
+        return ontology_of(self.town)
 
-    def rows(self, domain: str) -> tuple[TownRow, ...]:
-        """All rows of a table."""
-        return self._tables[domain].rows
+    @cached_property
+    def spoken(self) -> Ontology:
+        """The same with names, addresses, hours and cars."""
+        return spoken_ontology(self.town)
 
-    def fits(self, row: TownRow, constraints: Mapping[str, str]) -> list[str]:
-        """The constraints that a row fails; none where it fits."""
-        table = self._tables[row.domain]
-        bit = 1 << row.number
-        return [slot for slot, value in constraints.items() if not table.having(slot, value) & bit]
+    @property
+    def checksum(self) -> str:
+        """Of all that can constrain."""
+        return self.town.checksum
+
+    @cached_property
+    def told_checksum(self) -> str:
+        """Of all that a system can be told, the lists of taxis included."""
+        return hashlib.sha256(msgspec.json.encode([self.town.raw, self.town.taxi])).hexdigest()[:8]
+
+    def backend(self, draws: Draws, goal: DomainGoal | None = None, *, mask: bool = False) -> DomainBackend:
+        """The office for one conversation."""
+        return Backend(self, draws, goal, mask=mask)
 
 
-class _Table:
-    """The rows of one domain."""
+class _Table(ServiceTable):
+    """The rows of one service."""
 
-    def __init__(self, domain: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        self.domain = domain
-        self.rows = tuple(TownRow(number, domain, _told(row, SHOWN_COLUMNS[domain])) for number, row in enumerate(rows))
-        self.everything = (1 << len(self.rows)) - 1
-        self._columns: dict[str, dict[str, int]] = {}
-        self._without: dict[str, int] = {}
-        for slot in SHOWN_COLUMNS[domain]:
-            values: dict[str, int] = {}
-            for row in self.rows:
-                if slot in row.values:
-                    value = canonical(row.values[slot])
-                    values[value] = values.get(value, 0) | 1 << row.number
-            self._columns[slot] = values
-            self._without[slot] = self.everything & ~_either(values.values())
-        self._kept: dict[tuple[str, str], int] = {}
-        self._minutes = [self._times(row) for row in self.rows] if domain == "train" else []
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self._canonical: dict[str, dict[str, int]] = {}
+        later, earlier = next(iter(service.next_day.items()), ("", ""))
+        #: Minutes of the columns that have an order.
+        self._minutes = {slot: self._times(slot, earlier if slot == later else "") for slot in service.order}
 
-    def find(self, constraints: Mapping[str, str]) -> Found:
-        given = {slot: value for slot, value in constraints.items() if value not in NO_CONSTRAINT}
-        if "name" in given and "name" in self._columns:
+    def find(self, wishes: Mapping[str, str]) -> Found:
+        given = {slot: value for slot, value in wishes.items() if value not in NO_CONSTRAINT}
+        if self._by_name in given:
             return self._named(given)
         rows = self.everything
         for slot, value in given.items():
             rows &= self.having(slot, value)
-        return Found(self._at(rows, given))
+        return Found(self._in_order(rows, given))
+
+    @property
+    def _by_name(self) -> str:
+        """The slot by which a row is found whatever else is asked for."""
+        name = self.service.name_slot
+        return "" if self.service.order or (self.service.tells and self.service.search) else name
 
     def having(self, slot: str, value: str) -> int:
         """The rows that fit one constraint, as bits; where a row has no value any is fine."""
@@ -123,29 +111,53 @@ class _Table:
             return self.everything
         kept = self._kept.get((slot, value))
         if kept is None:
-            if slot not in self._columns:
-                raise DialgaugeError(f"the table {self.domain} has no column '{slot}'.{nearest(slot, self._columns)}")
-            if slot in ("leaveAt", "arriveBy"):
+            if slot not in self.service.columns:
+                raise DialgaugeError(
+                    f"the table {self.service.name} has no column '{slot}'.{nearest(slot, self.service.columns)}"
+                )
+            if slot in self._minutes:
                 kept = self._timed(slot, value)
-            elif slot == "name":
-                kept = self._called(value)
+            elif slot == self._by_name:
+                kept = self._called(slot, value)
             else:
-                kept = self._columns[slot].get(canonical(value), 0) | self._without[slot]
+                column = self._values(slot)
+                kept = column.get(canonical(value), 0) | self.everything & ~either(column.values())
             self._kept[slot, value] = kept
         return kept
 
+    def named(self, text: str) -> tuple[Entity, ...]:
+        """The rows of a name; trains share ids."""
+        if self.service.order:
+            return super().named(text)
+        if not self.service.search:
+            return ()
+        return self.find({self.service.name_slot: text}).rows
+
+    def _comparable(self, value: str) -> object:
+        return canonical(value)
+
+    def _values(self, slot: str) -> dict[str, int]:
+        """The distinct values of a column in canonical form, each with the rows that have it."""
+        values = self._canonical.get(slot)
+        if values is None:
+            values = self._canonical[slot] = {}
+            for cell, rows in self._cells(slot).items():
+                value = canonical(cell)
+                values[value] = values.get(value, 0) | rows
+        return values
+
     def _named(self, given: dict[str, str]) -> Found:
-        rows = self.having("name", given["name"])
+        rows = self.having(self._by_name, given[self._by_name])
         if rows.bit_count() != 1:
             for slot, value in given.items():
                 rows &= self.having(slot, value)
-            return Found(self._at(rows, given), () if rows else ("name",))
+            return Found(self.at(rows), () if rows else (self._by_name,))
         failed = tuple(slot for slot, value in given.items() if not self.having(slot, value) & rows)
-        return Found(self._at(rows, given), failed)
+        return Found(self.at(rows), failed)
 
-    def _called(self, name: str) -> int:
+    def _called(self, slot: str, name: str) -> int:
         """The rows of that name; else those whose name alone contains it, or is contained in it."""
-        wanted, names = canonical(name), self._columns["name"]
+        wanted, names = canonical(name), self._values(slot)
         if wanted in names:
             return names[wanted]
         near = [rows for known, rows in names.items() if f" {wanted} " in f" {known} " or f" {known} " in f" {wanted} "]
@@ -155,46 +167,29 @@ class _Table:
         wanted = clock(value)
         if wanted is None:
             raise DialgaugeError(f"'{value}' is no time of day for {slot} (HH:MM)")
-        rows = 0
-        for number, (leave, arrive) in enumerate(self._minutes):
-            if (leave >= wanted) if slot == "leaveAt" else (arrive <= wanted):
-                rows |= 1 << number
-        return rows
+        later = self.service.search[slot].match == "at-least"
+        fitting = (minute >= wanted if later else minute <= wanted for minute in self._minutes[slot])
+        return either(1 << number for number, fits in enumerate(fitting) if fits)
 
-    def _at(self, rows: int, given: Mapping[str, str]) -> tuple[TownRow, ...]:
-        found = []
-        while rows:
-            low = rows & -rows
-            found.append(self.rows[low.bit_length() - 1])
-            rows ^= low
-        if self.domain == "train":
-            if "arriveBy" in given:
-                found.sort(key=lambda row: -self._minutes[row.number][1])
-            else:
-                found.sort(key=lambda row: self._minutes[row.number][0])
-        return tuple(found)
+    def _in_order(self, rows: int, given: Mapping[str, str]) -> tuple[Entity, ...]:
+        found = self.at(rows)
+        if not self.service.order:
+            return found
+        slot = next((slot for slot in self.service.order if slot in given), list(self.service.order)[-1])
+        sign, times = -1 if self.service.order[slot] == "falling" else 1, self._minutes[slot]
+        return tuple(sorted(found, key=lambda row: sign * times[row.number]))
 
-    @staticmethod
-    def _times(row: TownRow) -> tuple[int, int]:
-        leave, arrive = clock(row.values.get("leaveAt", "")), clock(row.values.get("arriveBy", ""))
-        if leave is None or arrive is None:
-            raise DialgaugeError(f"train number {row.number} of the database has no time of departure or arrival")
-        return leave, arrive + _DAY if arrive < leave else arrive
-
-
-def _either(rows: Iterable[int]) -> int:
-    result = 0
-    for row in rows:
-        result |= row
-    return result
-
-
-def _told(row: Mapping[str, Any], slots: tuple[str, ...]) -> dict[str, str]:
-    return {
-        slot: value
-        for slot in slots
-        if isinstance(value := row.get(slot), str) and value.strip().lower() not in _MISSING
-    }
+    def _times(self, slot: str, earlier: str) -> list[int]:
+        """The minutes of a column; a time before another of its row is on the next day."""
+        times = []
+        for row in self.rows:
+            minute, start = clock(row.values.get(slot, "")), clock(row.values.get(earlier, "")) if earlier else 0
+            if minute is None or start is None:
+                raise DialgaugeError(
+                    f"{self.service.name} number {row.number} of the database has no time of departure or arrival"
+                )
+            times.append(minute + _DAY if minute < start else minute)
+        return times
 
 
 def ontology_of(town: TownDatabase) -> Ontology:

@@ -14,134 +14,37 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
+from dialgauge.worlds.domain import Domain, RowsFile, domain_of
+from dialgauge.yaml_file import shipped_yaml
 
-ASKED = "?"
-#: The system's answer where the database has no value.
-UNKNOWN = "unknown"
 #: The name of a booking's reference number in acts.
 REFERENCE = "Ref"
-CHOICE = "choice"
+_DOCUMENT = shipped_yaml("dialgauge.worlds.town", "domain.yaml", as_text=True)
 
-TOWN_DOMAINS = ("restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police")
 
+def described(table: str) -> tuple[str, ...]:
+    """The columns of a table that people hear of; ids, places on the map and texts stay inside."""
+    service = _DOCUMENT.content["services"][table]
+    return tuple(dict.fromkeys((service["name"], *service.get("search", ()), *service.get("answer", ()))))
+
+
+def town_with(rows: dict[str, RowsFile]) -> Domain:
+    """The town as a domain, with rows by table; a table that is not given has none."""
+    return domain_of(_DOCUMENT, rows=lambda table: rows.get(table) or RowsFile(table, described(table), []))
+
+
+_TOWN = town_with({})
+TOWN_DOMAINS = tuple(_TOWN.services)
 #: What a search can be narrowed by, what a booking needs, and what can be asked for, by domain.
-SEARCH_SLOTS: dict[str, tuple[str, ...]] = {
-    "restaurant": ("food", "pricerange", "area", "name"),
-    "hotel": ("type", "pricerange", "area", "stars", "parking", "internet", "name"),
-    "attraction": ("type", "area", "name", "pricerange"),
-    "train": ("departure", "destination", "day", "leaveAt", "arriveBy"),
-    "taxi": ("departure", "destination", "leaveAt", "arriveBy"),
-    "hospital": ("department",),
-    "police": (),
+SEARCH_SLOTS = {
+    name: service.informable if service.rows is None else tuple(service.search)
+    for name, service in _TOWN.services.items()
 }
-BOOK_SLOTS: dict[str, tuple[str, ...]] = {
-    "restaurant": ("day", "people", "time"),
-    "hotel": ("day", "people", "stay"),
-    "train": ("people",),
-}
-REQUEST_SLOTS: dict[str, tuple[str, ...]] = {
-    "restaurant": ("phone", "postcode", "address", "pricerange", "area", "food", "name", REFERENCE),
-    "hotel": (
-        "phone",
-        "postcode",
-        "address",
-        "pricerange",
-        "area",
-        "type",
-        "stars",
-        "parking",
-        "internet",
-        "name",
-        REFERENCE,
-    ),
-    "attraction": ("phone", "postcode", "address", "entrance fee", "openhours", "area", "type", "pricerange", "name"),
-    "train": ("price", "duration", "leaveAt", "arriveBy", "trainID", REFERENCE),
-    "taxi": ("car type", "phone"),
-    "hospital": ("phone", "postcode", "address", "department"),
-    "police": ("phone", "postcode", "address", "name"),
-}
-
-#: The columns of each domain that people hear of; ids, places on the map and texts stay inside.
-SHOWN_COLUMNS: dict[str, tuple[str, ...]] = {
-    "restaurant": ("name", "food", "pricerange", "area", "address", "phone", "postcode"),
-    "hotel": ("name", "type", "pricerange", "area", "stars", "parking", "internet", "address", "phone", "postcode"),
-    "attraction": ("name", "type", "area", "entrance fee", "openhours", "pricerange", "address", "phone", "postcode"),
-    "train": ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy", "duration", "price"),
-    "hospital": ("department", "phone", "address", "postcode"),
-    "police": ("name", "phone", "address", "postcode"),
-}
-
-_VENUES = ("Restaurant", "Hotel", "Attraction")
-_NO_SLOT = ("",)
-
-
-def _user_acts() -> dict[str, tuple[str, ...]]:
-    acts: dict[str, tuple[str, ...]] = {}
-    for domain in TOWN_DOMAINS:
-        title = domain.capitalize()
-        informs = (
-            *SEARCH_SLOTS[domain],
-            *(name for name in BOOK_SLOTS.get(domain, ()) if name != "day" or domain != "train"),
-        )
-        acts[f"{title}-Inform"] = (*informs, "")
-        acts[f"{title}-Request"] = REQUEST_SLOTS[domain]
-    return acts | {f"general-{intent}": _NO_SLOT for intent in ("bye", "thank", "greet", "affirm", "negate")}
-
-
-def _system_acts() -> dict[str, tuple[str, ...]]:
-    told = {
-        "Restaurant": ("name", "food", "pricerange", "area", "address", "phone", "postcode", CHOICE, REFERENCE),
-        "Hotel": (
-            *("name", "type", "pricerange", "area", "stars", "parking", "internet", "address", "phone", "postcode"),
-            *(CHOICE, REFERENCE),
-        ),
-        "Attraction": (
-            *(
-                "name",
-                "type",
-                "area",
-                "pricerange",
-                "entrance fee",
-                "openhours",
-                "address",
-                "phone",
-                "postcode",
-                CHOICE,
-            ),
-        ),
-    }
-    acts: dict[str, tuple[str, ...]] = {}
-    for title in _VENUES:
-        search = SEARCH_SLOTS[title.lower()]
-        acts[f"{title}-Inform"] = told[title]
-        acts[f"{title}-Recommend"] = tuple(slot for slot in told[title] if slot not in (CHOICE, REFERENCE))
-        acts[f"{title}-Select"] = (*search, "")
-        acts[f"{title}-NoOffer"] = (*search, "")
-        acts[f"{title}-Request"] = search
-    timetable = ("trainID", "departure", "destination", "day", "leaveAt", "arriveBy")
-    booking = ("day", "people", "time", "stay")
-    return acts | {
-        "Train-Inform": (*timetable, "duration", "price", CHOICE, REFERENCE),
-        "Train-Request": ("departure", "destination", "day", "leaveAt", "arriveBy", "people"),
-        "Train-Select": ("leaveAt", "arriveBy", ""),
-        "Train-NoOffer": ("departure", "destination", "day", "leaveAt", "arriveBy", ""),
-        "Train-OfferBook": (*timetable, ""),
-        "Train-OfferBooked": (REFERENCE, "price", "people", *timetable, ""),
-        "Taxi-Inform": ("car type", "phone", "departure", "destination", "leaveAt", "arriveBy"),
-        "Taxi-Request": ("departure", "destination", "leaveAt", "arriveBy"),
-        "Booking-Inform": ("name", ""),
-        "Booking-Request": booking,
-        "Booking-Book": (REFERENCE, "name", *booking, ""),
-        "Booking-NoBook": (*booking, ""),
-        "Police-Inform": ("name", "address", "phone", "postcode"),
-        "Hospital-Inform": ("department", "address", "phone", "postcode"),
-        **{f"general-{intent}": _NO_SLOT for intent in ("reqmore", "bye", "welcome", "greet")},
-    }
-
-
+BOOK_SLOTS = {name: service.takes for name, service in _TOWN.services.items() if service.takes}
+REQUEST_SLOTS = {name: service.askable for name, service in _TOWN.services.items()}
 #: Act names of each side with the slots they can carry, ``""`` for none.
-USER_ACTS = _user_acts()
-SYSTEM_ACTS = _system_acts()
+USER_ACTS = _TOWN.acts("user")
+SYSTEM_ACTS = _TOWN.acts("system")
 
 #: Slots as human annotations write them, and as goals do.
 _ANNOTATED = {
@@ -162,18 +65,6 @@ _ANNOTATED = {
 }
 #: What a price is called where it is one of a few classes.
 _PRICE = {"train": "price", "taxi": "price"}
-
-
-@lru_cache(1 << 14)
-def act(name: str, slot: str = "", value: str = "") -> Act:
-    """An act; its domain is the first half of its name.
-
-    >>> act("Restaurant-Inform", "food", "italian")
-    Act(name='Restaurant-Inform', domain='restaurant', slot='food', values=('italian',))
-    >>> act("general-bye")
-    Act(name='general-bye', domain='general', slot='', values=())
-    """
-    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())
 
 
 def is_reference(slot: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where a town and its goals come from: generated from a seed, or read from files."""
+"""Where a domain and its goals come from: a folder, an installed domain, the town generated or read from files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ from dialgauge.errors import DialgaugeError, choice, nearest
 from dialgauge.formats import read, resolve
 from dialgauge.report import Table
 from dialgauge.text import counted
+from dialgauge.worlds.domain import (
+    DomainGoal,
+    DomainSearch,
+    DrawnShares,
+    draw_goals,
+    load_domain,
+    read_goals,
+    shares_table,
+)
 from dialgauge.worlds.town import (
     Failures,
     TownDatabase,
-    TownGoal,
     TownSearch,
     generate_goals,
     generate_town,
@@ -29,27 +37,73 @@ from dialgauge.worlds.town import (
     town_goal,
 )
 
-#: The name of the generated town, and how many goals it gives unless told.
+#: The domain, and the goals, unless others are named; and how many goals are drawn unless told.
 SYNTHETIC = "town"
 _USUAL = 200
 #: A hint with more characters names too many goals to be one.
 _LONG = 120
 
 
-class LoadedTown(Struct, frozen=True, kw_only=True):
-    """A town, its goals, and how another process gets the same town."""
+class LoadedDomain(Struct, frozen=True, kw_only=True):
+    """A domain, its goals, and how another process gets the same domain."""
 
     name: str
-    town: TownDatabase
-    search: TownSearch
-    goals: tuple[TownGoal, ...]
-    #: Gives the town; small enough to be sent to a worker.
-    again: Callable[[], TownDatabase]
-    failures: Failures
+    search: DomainSearch
+    goals: tuple[DomainGoal, ...]
+    #: Gives the domain's search; small enough to be sent to a worker.
+    again: Callable[[], DomainSearch]
+    failures: Failures = "live"
     #: Files that were read, with their roles.
     files: tuple[tuple[str, Path], ...] = ()
     #: Goals that cannot be pursued, with the reason.
     refused: tuple[tuple[str, str], ...] = ()
+    #: What drawing achieved; None where goals were not drawn from the domain.
+    shares: DrawnShares | None = None
+
+
+def open_domain(
+    domain: str = SYNTHETIC,
+    goals: str = SYNTHETIC,
+    *,
+    database: str | Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    failures: str = "live",
+) -> LoadedDomain:
+    """A domain by name or folder with its goals: those of its file, drawn ones, or those of another file."""
+    if domain == SYNTHETIC:
+        return open_town(goals, database=database, count=count, seed=seed, failures=failures)
+    if database is not None or failures != "live":
+        raise DialgaugeError("--database and --failures only apply to the town")
+    search = _domain_search(domain)
+    if not search.domain.services:
+        raise DialgaugeError(
+            f"the domain {search.domain.name} has no services; its tools need an agent that calls them"
+        )
+    file = None if goals == SYNTHETIC else Path(goals)
+    shares = None
+    if file is not None or search.domain.goals_file is not None:
+        known = read_goals(search.domain, search, file)[:count]
+    else:
+        drawn = draw_goals(search.domain, search, _USUAL if count is None else count, seed)
+        known, shares = drawn.goals, drawn.shares
+    files = [("domain", Path(name)) for name in search.domain.files]
+    return LoadedDomain(
+        name=search.domain.name,
+        search=search,
+        goals=tuple(known),
+        again=partial(_domain_search, domain),
+        files=tuple(files + ([("goals", file)] if file is not None else [])),
+        shares=shares,
+    )
+
+
+def _domain_search(domain: str) -> DomainSearch:
+    return DomainSearch(load_domain(domain))
+
+
+def _town_search(make: Callable[[], TownDatabase]) -> TownSearch:
+    return TownSearch(make())
 
 
 def open_town(
@@ -59,7 +113,7 @@ def open_town(
     count: int | None = None,
     seed: int = 0,
     failures: str = "live",
-) -> LoadedTown:
+) -> LoadedDomain:
     """The town that ``goals`` names: ``town`` for the synthetic one, or a file of dialogues with goals.
 
     The database is the folder ``db`` beside that file unless one is named; the synthetic town's is generated from the
@@ -67,15 +121,15 @@ def open_town(
     """
     mode: Failures = choice(failures, get_args(Failures), "--failures")
     if goals == SYNTHETIC:
-        again = partial(load_town, database) if database else partial(generate_town, seed)
-        town = again()
+        make = partial(load_town, database) if database else partial(generate_town, seed)
+        town = make()
         raw = generate_goals(town, _USUAL if count is None else count, seed)
         named = [(name, goal_record(goal)) for name, goal in raw.items()]
         files: list[tuple[str, Path]] = []
     else:
         named = _goals_in(goals)[:count]
         town = load_town(database) if database else town_beside(goals)
-        again = partial(load_town, Path(town.files[0]).parent)
+        make = partial(load_town, Path(town.files[0]).parent)
         files = [("goals", Path(goals))]
     search = TownSearch(town)
     ready, refused = [], []
@@ -86,12 +140,11 @@ def open_town(
             refused.append((name, error.message))
     if not ready:
         raise DialgaugeError(f"none of the goals can be pursued: {refused[0][1]}", file=goals, dialogue=refused[0][0])
-    return LoadedTown(
+    return LoadedDomain(
         name=SYNTHETIC if goals == SYNTHETIC else Path(goals).name,
-        town=town,
         search=search,
         goals=tuple(ready),
-        again=again,
+        again=partial(_town_search, make),
         failures=mode,
         files=tuple(files),
         refused=tuple(refused),
@@ -129,7 +182,7 @@ def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
         return None
 
 
-def goal_tables(loaded: LoadedTown) -> list[Table]:
+def goal_tables(loaded: LoadedDomain) -> list[Table]:
     """What the goals ask for, by domain, and what is wrong with some of them."""
     table = Table(
         f"{counted(len(loaded.goals), 'goal')} of {loaded.name}",
@@ -154,10 +207,12 @@ def goal_tables(loaded: LoadedTown) -> list[Table]:
     shares = ", ".join(f"{sizes.count(size):,} with {counted(size, 'domain')}" for size in sorted(set(sizes)))
     table.notes.append(f"Of all goals {shares}.")
     rows = _findings(loaded)
+    if loaded.shares is not None:
+        return [table, shares_table(loaded.shares, drawn=True)]
     return [table, Table("Notes on some goals", ["what", "goals", "for example"], rows)] if rows else [table]
 
 
-def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
+def _findings(loaded: LoadedDomain) -> list[tuple[str, int, str]]:
     rows = []
     kinds = {
         "nothing in the database satisfies them": "unsatisfiable",
@@ -176,12 +231,12 @@ def _findings(loaded: LoadedTown) -> list[tuple[str, int, str]]:
     return rows
 
 
-def _example(having: Sequence[TownGoal], finding: str) -> str:
+def _example(having: Sequence[DomainGoal], finding: str) -> str:
     goal = having[0]
     return f"{goal.id} ({', '.join(getattr(goal.findings, finding))})"
 
 
-def goal_named(loaded: LoadedTown, identifier: str) -> TownGoal:
+def goal_named(loaded: LoadedDomain, identifier: str) -> DomainGoal:
     """A goal by the id of its dialogue."""
     goal = next((one for one in loaded.goals if dialogue_key(one.id) == dialogue_key(identifier)), None)
     if goal is None:
@@ -191,7 +246,7 @@ def goal_named(loaded: LoadedTown, identifier: str) -> TownGoal:
     return goal
 
 
-def one_goal_table(loaded: LoadedTown, identifier: str) -> Table:
+def one_goal_table(loaded: LoadedDomain, identifier: str) -> Table:
     """One goal in full."""
     goal = goal_named(loaded, identifier)
     table = Table(f"Goal {goal.id}", ["domain", "what", "slot", "value"])
