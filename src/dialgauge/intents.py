@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-INFORM, RECOMMEND, REQUEST, SELECT = "inform", "recommend", "request", "select"
+INFORM, OFFER, RECOMMEND, REQUEST, SELECT = "inform", "offer", "recommend", "request", "select"
 BOOK, OFFER_BOOK, OFFER_BOOKED = "book", "offerbook", "offerbooked"
 NO_OFFER, NO_BOOK = "nooffer", "nobook"
 #: Something was told of a slot that whoever read it could not make out.
@@ -19,7 +19,7 @@ CONFIRMING = frozenset({BOOK, OFFER_BOOKED})
 #: There is nothing, or it cannot be booked.
 REFUSING = frozenset({NO_OFFER, NO_BOOK})
 #: Something is so: the values are those of what is spoken of.
-TELLING = CONFIRMING | {INFORM, RECOMMEND, OFFER_BOOK}
+TELLING = CONFIRMING | {INFORM, OFFER, RECOMMEND, OFFER_BOOK}
 #: Something can be had: as in telling, or several to choose from.
 OFFERING = TELLING | {SELECT}
 

@@ -62,7 +62,7 @@ DatasetProfile = Annotated[
         not_with=("--from",),
         metavar="NAME|FILE",
         known=words("multiwoz21 multiwoz21-people sgd", closed=False),
-        help="Dataset profile: multiwoz21, multiwoz21-people, sgd, or a YAML file.",
+        help="Dataset profile: multiwoz21, multiwoz21-people, sgd, a YAML file, or the folder of a domain.",
     ),
 ]
 DatabaseFolder = Annotated[

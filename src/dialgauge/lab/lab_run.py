@@ -39,7 +39,7 @@ from dialgauge.tasks import (
 )
 from dialgauge.text import Note, counted
 from dialgauge.tracking import score
-from dialgauge.users import score_users
+from dialgauge.users import domain_profile, score_users
 
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
@@ -230,7 +230,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfi
                 _over_goals(one, resamples, sitting)
                 for one in (
                     *_tracking(held, loaded, sitting.seed, resamples),
-                    *_users(held, sitting.seed, resamples),
+                    *_users(held, loaded, sitting.seed, resamples),
                 )
             ),
             score_blame(blamed, resamples=resamples, seed=sitting.seed),
@@ -356,11 +356,13 @@ def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.flo
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 
-def _users(held: Sequence[Dialogue], seed: int, resamples: int) -> list[Scores]:
+def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples: int) -> list[Scores]:
     """How the user expressed its goals; nothing where it has no acts."""
     if not any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
         return []
-    return [_scores_of(score_users(held, resamples=resamples, seed=seed)[0])]
+    domain = loaded.search.domain
+    profile = None if domain.multiwoz else domain_profile(domain)
+    return [_scores_of(score_users(held, profile=profile, resamples=resamples, seed=seed)[0])]
 
 
 def _scores_of(run: Run) -> Scores:

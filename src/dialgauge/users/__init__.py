@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.users.labels import LABELS, REASONS, meaning
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
-    from dialgauge.users.profile import load_profile
+    from dialgauge.users.profile import domain_profile, load_profile
     from dialgauge.users.queries import Query, find, several_meanings
     from dialgauge.users.records import (
         COMBINED,
@@ -91,6 +91,7 @@ __all__ = [
     "conversation_named",
     "derived_goal",
     "derived_map",
+    "domain_profile",
     "draw",
     "explanation",
     "explanation_record",

@@ -24,6 +24,8 @@ Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 MODES: tuple[str, ...] = get_args(Mode)
+#: Where the evaluator's defaults name domains and slots of MultiWOZ.
+_MULTIWOZ: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("reference_defaults.json").read_bytes())
 _CHOICES: dict[str, tuple[str, ...]] = {"mode": MODES, "failures": get_args(Failures)}
 
 
@@ -46,7 +48,7 @@ class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether information the system gave unasked counts as requested, and in which domains (``*``: in all)."""
 
     system_provision: bool = True
-    provision_domains: tuple[str, ...] = ("taxi", "restaurant", "hotel", "attraction", "train")
+    provision_domains: tuple[str, ...] = tuple(_MULTIWOZ["provision_domains"])
 
 
 class RequestOptions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +57,7 @@ class RequestOptions(Struct, frozen=True, forbid_unknown_fields=True):
     repetitions_warning: Number = 4
     repetitions: RequestRepetitions = RequestRepetitions()
     missing_requests: MissingRequests = MissingRequests()
-    auto_add_to_ref: tuple[str, ...] = ("restaurant-ref", "hotel-ref", "train-ref", "train-Ref", "ref")
+    auto_add_to_ref: tuple[str, ...] = tuple(_MULTIWOZ["auto_add_to_ref"])
 
 
 class SystemRepetitionChecks(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +103,9 @@ class AutoMatching(Struct, frozen=True, forbid_unknown_fields=True):
     """Constraints outside the goal that are always credited (the spelling of the first key is the reference's)."""
 
     max_repetions_matched: Number = 6
-    slots: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"taxi": ("departure", "destination")})
+    slots: dict[str, tuple[str, ...]] = field(
+        default_factory=lambda: {domain: tuple(slots) for domain, slots in _MULTIWOZ["auto_matched_slots"].items()}
+    )
     vals: tuple[str, ...] = ("dontcare",)
     slot_value_pairs: dict[str, dict[str, tuple[str, ...]]] = {}
 

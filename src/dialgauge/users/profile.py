@@ -25,6 +25,8 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.expressions import compiled
+from dialgauge.worlds import domain as domains
+from dialgauge.worlds.domain import DOMAIN_FILE, read_domain
 from dialgauge.yaml_file import YamlDocument, read_yaml
 
 #: Act families. A profile must give expressions for the first two: without them every user would seem silent.
@@ -44,6 +46,15 @@ FAMILIES = (
 _NEEDED = FAMILIES[:2]
 #: The profile with the constants of the authors' evaluator.
 REFERENCE = "multiwoz21"
+#: The acts of domains with services, by family.
+_DOMAIN_ACTS = {
+    "inform": ["-Inform$"],
+    "request": ["-Request$"],
+    "nobook": ["-NoBook$"],
+    "recommend": ["-Offer$"],
+    "offerbooked": ["-Book$"],
+    "nooffer": ["-NoOffer$"],
+}
 _SHIPPED = Path(__file__).with_name("profiles")
 
 
@@ -110,12 +121,57 @@ def shipped() -> list[str]:
 
 
 def load_profile(name: str) -> DatasetProfile:
-    """A shipped profile by name, or one of your own by the path of its YAML file."""
+    """A shipped profile by name, or one of your own by the path of its YAML file, or of the folder of a domain."""
     if name in shipped():
         return _shipped_profile(name)
+    if (Path(name) / DOMAIN_FILE).is_file():
+        return domain_profile(read_domain(Path(name)))
     if not Path(name).is_file():
         raise DialgaugeError(f"there is no dataset profile and no file '{name}'.{nearest(name, shipped())}")
     return _checked(read_yaml(name))
+
+
+def domain_profile(domain: domains.Domain) -> DatasetProfile:
+    """The profile that follows from a domain: its services, the slots that name, book and refer, the names of acts."""
+    services = domain.services
+    timed = {
+        slot.lower()
+        for service in services.values()
+        for slot, kind in (service.book.takes if service.book else {}).items()
+        if kind.kind == "time"
+    }
+    timed |= {slot.lower() for service in services.values() for slot, rule in service.search.items() if rule.timed}
+    gives = [slot.lower() for slot in sorted(domain.references)]
+    return DatasetProfile(
+        name=domain.name,
+        acts={family: tuple(names) for family, names in _DOMAIN_ACTS.items()},
+        domains={
+            name: Domain(
+                entity_slots=(service.name_slot.lower(),) if service.name_slot else (),
+                transactional=service.book is not None,
+                books_itself=True,
+            )
+            for name, service in services.items()
+        },
+        general_service=domains.GENERAL,
+        reference_markers=tuple(gives),
+        reference_slots=tuple(gives),
+        choice_slots=(domains.CHOICE,),
+        time_slots=tuple(sorted(timed)),
+        defaults={
+            "igcd_f1": {
+                "constraints_not_in_goal": {
+                    "auto_matching": {
+                        "slots": {name: list(service.refers) for name, service in services.items() if service.refers}
+                    }
+                }
+            },
+            "rgcd_f1": {
+                "missing_requests": {"provision_domains": ["*"]},
+                "auto_add_to_ref": [f"{name}-{slot}" for name, service in services.items() for slot in service.gives],
+            },
+        },
+    )
 
 
 @cache

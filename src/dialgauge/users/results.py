@@ -37,6 +37,7 @@ from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import ASPECTS, DEFAULT, UserEvidence, gcdf1
 from dialgauge.users.presentation import FIT, GOALS, HEARD, LOST, SCORED, WARNINGS, as_system, score_tables
+from dialgauge.users.profile import DatasetProfile
 from dialgauge.users.records import MEASURES
 from dialgauge.users.scorer_settings import UserOptions
 from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
@@ -52,7 +53,7 @@ def score_users(
     config: str | Path | None = None,
     overrides: Mapping[str, object] | None = None,
     mode: str | None = None,
-    profile: str | None = None,
+    profile: str | DatasetProfile | None = None,
     database: str | Path | None = None,
     schema: str | Path | None = None,
     options: UserOptions | None = None,
@@ -150,7 +151,7 @@ def _kept(conversations: Conversations, options: UserOptions, store: Store | Non
         yield None
         return
     named = (options.canonical_map, options.config, options.database, options.schema, options.profile)
-    rules = [str(one) for one in named if one is not None and Path(one).exists()]
+    rules = [str(one) for one in named if isinstance(one, str | Path) and Path(one).exists()]
     config = {
         "source": str(conversations),  # what is finished of it changes with each of its files
         "options": msgspec.to_builtins(options, enc_hook=str),

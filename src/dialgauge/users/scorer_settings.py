@@ -31,7 +31,8 @@ class UserOptions(Struct, frozen=True):
     canonical_map: str | Path | None = None
     config: str | Path | None = None
     overrides: tuple[str, ...] = ()
-    profile: str | None = None
+    #: A shipped one by name, one of your own by its file or the folder of a domain, or the profile itself.
+    profile: str | DatasetProfile | None = None
     database: str | Path | None = None
     format: str | None = None
     limit: int = DEFAULT_LIMIT
@@ -50,7 +51,8 @@ class ScorerSettings(Struct, frozen=True):
     @classmethod
     def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
         """The settings that the options name, for dialogues of a format."""
-        profile = load_profile(options.profile or PROFILES.get(format, DEFAULT_PROFILE))
+        chosen = options.profile or PROFILES.get(format, DEFAULT_PROFILE)
+        profile = load_profile(chosen) if isinstance(chosen, str) else chosen
         schema = None if options.schema is None else load_schema(options.schema)
         if schema is not None:
             profile = schema.described(profile)
