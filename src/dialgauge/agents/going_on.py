@@ -15,8 +15,7 @@ from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
 from dialgauge.agents.town.task_progress import TaskProgress
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import GENERAL
-from dialgauge.worlds.town import TownGoal, act
+from dialgauge.worlds.domain import GENERAL, Domain, DomainGoal, act
 
 #: Questions are asked so often; so many exchanges without progress, and something is given up.
 _REQUEST_TRIES, _PATIENCE = 2, 6
@@ -25,10 +24,11 @@ _REQUEST_TRIES, _PATIENCE = 2, 6
 class PersistentUser(AgendaUser):
     """The agenda user in front of an assistant whose words it may not understand."""
 
-    def __init__(self, goal: TownGoal, draws: Draws, options: AgendaOptions | None = None) -> None:
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: AgendaOptions | None = None) -> None:
         known = options or AgendaOptions()
         super().__init__(
             goal,
+            domain,
             draws,
             replace(
                 known,

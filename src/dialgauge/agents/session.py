@@ -67,6 +67,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     plan: Any = None
     #: What users know of the domain.
     domain: Any = None
+    #: Does the system speak as it likes?
+    free: bool = False
     user_draws: Draws | None = None
     system_draws: Draws | None = None
     streams: RandomStreams | None = None
@@ -84,6 +86,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             goal=self.goal,
             plan=self.plan,
             domain=self.domain,
+            free=self.free,
             draws=self.user_draws,
             streams=self.streams,
             level=self.level,
@@ -159,6 +162,8 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
             return _outcome(costs, False, LOOP_GUARD, "session", f"{limits.loop} exchanges in a row said the same")
         shown = environment.answer(answer.turn.text) if environment is not None else None
         message = _crossing(answer.turn, shown, with_acts)
+        if calls and getattr(user, "sees_calls", False):
+            message = replace(message, calls=calls)
 
 
 def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Turn:

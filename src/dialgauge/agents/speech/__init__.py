@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.speech.domain_nlg import DomainNlg
     from dialgauge.agents.speech.domain_nlu import DomainNlu
+    from dialgauge.agents.speech.domain_speech import DomainSpeech
     from dialgauge.agents.speech.free_listener import FreeListener
     from dialgauge.agents.speech.mentions import MentionFinder, ValueMention
     from dialgauge.agents.speech.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
@@ -26,6 +27,7 @@ __all__ = [
     "STYLES",
     "DomainNlg",
     "DomainNlu",
+    "DomainSpeech",
     "FreeListener",
     "LinearNlu",
     "MentionFinder",

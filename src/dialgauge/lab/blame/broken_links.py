@@ -18,12 +18,13 @@ Cause: TypeAlias = Literal[
     "heard_not_acted_on",
     "acted_on_wrong",
     "answered_not_heard",
+    "not_understood",
     "refused",
     "limit_reached",
     "infrastructure",
     "unclear",
 ]
-Side: TypeAlias = Literal["user", "system", "world", "limit", "infrastructure", "unclear"]
+Side: TypeAlias = Literal["user", "system", "lab", "world", "limit", "infrastructure", "unclear"]
 #: In the order of the chain; where two links break in one turn, the earlier one counts.
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -33,6 +34,7 @@ SIDE_OF: dict[Cause, Side] = {
     "heard_not_acted_on": "system",
     "acted_on_wrong": "system",
     "answered_not_heard": "user",
+    "not_understood": "lab",
     "refused": "world",
     "limit_reached": "limit",
     "infrastructure": "infrastructure",
@@ -45,6 +47,7 @@ CAUSE_WORDS: dict[Cause, str] = {
     "heard_not_acted_on": "heard, not acted on",
     "acted_on_wrong": "acted on, wrong",
     "answered_not_heard": "answered, not heard",
+    "not_understood": "not understood by the lab",
     "refused": "refused by the world",
     "limit_reached": "limit reached",
     "infrastructure": "infrastructure",
