@@ -22,7 +22,7 @@ _UNIT_WORDS = word_set(
     "persons seats seat star stars page pages m kg per person each years year metres meters percent %"
 )
 _NAMED_KINDS: dict[Kind, frozenset[str]] = {
-    "code": word_set("phone telephone mobile fax reference ref postcode zip code"),
+    "code": word_set("phone telephone mobile fax reference ref postcode zip code id"),
     "number": word_set("price cost fee fare duration length stars rating seats people number size weight"),
     "time": word_set("time opens closes leave arrive departs starts"),
     "day": word_set("day date"),

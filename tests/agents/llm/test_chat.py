@@ -108,8 +108,8 @@ def test_empty_choices_are_tried_again(server: ModelServer) -> None:
 
 
 def test_thoughts_are_not_spoken(server: ModelServer) -> None:
-    for said in ("<think>a van?</think>Which day?", "a van?</think>\nWhich day?"):
-        server.misbehave(f"raw:{json.dumps({'choices': [{'message': {'content': said}}]})}")
+    for text in ("<think>a van?</think>Which day?", "a van?</think>\nWhich day?"):
+        server.misbehave(f"raw:{json.dumps({'choices': [{'message': {'content': text}}]})}")
         assert ask(client(server)) == "Which day?"
 
 

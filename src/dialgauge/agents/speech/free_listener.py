@@ -71,7 +71,7 @@ class FreeListener:
             yield from self._booked(words, text)
         elif outcome == "refused":
             yield _act(service.act_name("no_book"))
-        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(names, said):
+        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, said):
             yield _act(service.act_name("no_offer"))
             return
         else:
@@ -82,12 +82,13 @@ class FreeListener:
         for slot, value in words.reader.heard(text, wanted, explained).items():
             yield _act(service.act_name("inform"), slot, value)
         if active and not bookings:
-            yield from self._questions(words, reply, asked)
+            searched = {slot for call in searches for slot in call.arguments}
+            yield from self._questions(words, reply, {*asked, *searched})
 
-    def _offered(self, names: Sequence[str], said: Collection[str]) -> list[str]:
-        """Names in the reply that do not merely repeat what the user said."""
+    def _offered(self, words: ServiceVocabulary, reply: ReplyText, said: Collection[str]) -> bool:
+        """Is something named that does not merely repeat what the user said?"""
         repeated = {phrase_of(value) for value in said}
-        return [name for name in names if phrase_of(name) not in repeated]
+        return any(phrase_of(place.value) not in repeated for place in reply.phrases(words.whole_names))
 
     def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
         service = words.service
@@ -128,9 +129,18 @@ class FreeListener:
             if segment not in reply.questions and not _ASKING.search(" ".join(tokens)):
                 continue
             for place in reply.phrases(labels):
-                if reply.tokens[place.first].segment == segment:
+                if reply.tokens[place.first].segment == segment and not self._answered(
+                    words, reply, place.value, segment
+                ):
                     role = "ask_booking" if place.value in takes and place.value not in service.search else "request"
                     yield _act(service.act_name(role), place.value, "?")
+
+    def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
+        """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
+        if segment not in reply.questions or segment + 1 in reply.questions:
+            return False
+        following = " ".join(reply.segment(segment + 1))
+        return bool(words.reader.heard(following, [slot]))
 
 
 def _act(name: str, slot: str = "", value: str = "") -> Act:

@@ -46,13 +46,21 @@ class ServiceVocabulary:
 
     @cached_property
     def name_phrases(self) -> dict[str, tuple[str, ...]]:
-        """Names by the phrases that say them: whole, and shortened to what no other name has."""
-        whole = {phrase: (name,) for name in self.names if (phrase := phrase_of(name))}
+        """Names by the phrases that say them: whole, and shortened to what no other name has and nothing else means."""
+        whole = self.whole_names
         short: dict[str, set[str]] = {}
         for name in self.names:
             for words in _shortened(name):
                 short.setdefault(phrase_of(words), set()).add(name)
-        return {phrase: tuple(names) for phrase, names in short.items() if len(names) == 1 and len(phrase) > 4} | whole
+        taken = {phrase for slot in self.slots.values() for known in (slot.phrases, slot.labels) for phrase in known}
+        taken |= self.phrases | whole.keys()
+        alone = {phrase: tuple(names) for phrase, names in short.items() if len(names) == 1 and len(phrase) > 4}
+        return {phrase: names for phrase, names in alone.items() if phrase not in taken} | whole
+
+    @cached_property
+    def whole_names(self) -> dict[str, tuple[str, ...]]:
+        """Names by the phrases that say them whole."""
+        return {phrase: (name,) for name in self.names if (phrase := phrase_of(name))}
 
     @cached_property
     def phrases(self) -> frozenset[str]:

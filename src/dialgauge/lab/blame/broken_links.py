@@ -97,12 +97,14 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
 
 #: What was repeated, and how exchanges were lost.
 _REPEATED = {
+    "not_understood": "itself, since the lab did not understand the answers",
     "said_not_heard": "what the system did not hear",
     "answered_not_heard": "what was answered, since it did not hear the answers",
     "heard_not_acted_on": "what the system heard and did not answer",
     "acted_on_wrong": "what the system answered beside the point",
 }
 _LOST = {
+    "not_understood": "because the lab did not understand what the system said",
     "said_not_heard": "because the system did not hear what the user said",
     "answered_not_heard": "because the user did not hear what the system said",
     "heard_not_acted_on": "because the system did not answer what it heard, or asked for it again",

@@ -29,7 +29,9 @@ class Style:
             self._sort(act, words, facts, parts)
         return getattr(self, f"_{self.name}")(parts, facts).strip() or self._pick("Okay.", "Alright.")
 
-    def _sort(self, act: Act, words: ServiceVocabulary | None, facts: list[tuple[str, str]], parts: dict[str, list[str]]) -> None:
+    def _sort(
+        self, act: Act, words: ServiceVocabulary | None, facts: list[tuple[str, str]], parts: dict[str, list[str]]
+    ) -> None:
         intent, value = act.intent, act.values[0] if act.values else ""
         if words is None or act.domain == "general":
             parts.setdefault(intent, []).append("")
@@ -82,13 +84,21 @@ class Style:
                 return small[int(amount)]
             return value
         if spoken.kind == "code" and self.name in ("markdown", "careful"):
-            return value.replace(" ", "-") if self.name == "markdown" else value.replace(" ", ".") if value[0] in "0+" else value
+            return (
+                value.replace(" ", "-")
+                if self.name == "markdown"
+                else value.replace(" ", ".")
+                if value[0] in "0+"
+                else value
+            )
         if spoken.kind == "list":
             items = [item.strip() for item in value.split(";")]
             return ", ".join(items) if self.name in ("markdown", "terse") else _listed(items)
         if spoken.kind == "yes-no":
             yes = value.lower() in ("yes", "true")
-            return {"markdown": "✅ Yes" if yes else "❌ No", "terse": "y" if yes else "n"}.get(self.name, "yes" if yes else "no")
+            return {"markdown": "✅ Yes" if yes else "❌ No", "terse": "y" if yes else "n"}.get(
+                self.name, "yes" if yes else "no"
+            )
         if spoken.kind == "day":
             return value.capitalize()
         return value
@@ -139,9 +149,15 @@ class Style:
         return said
 
     def _chatty(self, parts: dict[str, list[str]], facts: list[tuple[str, str]]) -> str:
-        said = [self._pick("Sure thing!", "Great question 😊", "Okay, let me see...", "Absolutely!", "Let's have a look 👀.")]
+        said = [
+            self._pick(
+                "Sure thing!", "Great question 😊", "Okay, let me see...", "Absolutely!", "Let's have a look 👀."
+            )
+        ]
         if "nooffer" in parts:
-            said.append(f"Oh no, I looked everywhere but nothing matched, sorry about that! Maybe try something different?")
+            said.append(
+                "Oh no, I looked everywhere but nothing matched, sorry about that! Maybe try something different?"
+            )
         if "nobook" in parts:
             said.append("Hmm, they turned that booking down, what a pity! Would something else work?")
         if "booked" in parts:
@@ -183,7 +199,11 @@ class Style:
             lines.append(f"### {parts['name'][-1]}")
         table = len(facts) > 2 and self._draws.random() < 0.4
         if table:
-            lines += ["| Field | Value |", "|---|---|", *(f"| {label.title()} | {value or 'n/a'} |" for label, value in facts)]
+            lines += [
+                "| Field | Value |",
+                "|---|---|",
+                *(f"| {label.title()} | {value or 'n/a'} |" for label, value in facts),
+            ]
         else:
             lines += [f"- **{label.title()}**: {value or '—'}" for label, value in facts]
         for label in parts.get("ask", ()):
@@ -222,13 +242,19 @@ class Style:
         said = []
         if "nooffer" in parts:
             wishes = _listed([one for one in parts["nooffer"] if one])
-            said.append(f"I've checked our system, and unfortunately there are no matches for your request{f' ({wishes})' if wishes else ''}. If you're flexible, I'd be happy to look again.")
+            request = f" ({wishes})" if wishes else ""
+            said.append(f"I've checked our system, and unfortunately there are no matches for your request{request}.")
+            said.append("If you're flexible, I'd be happy to look again.")
         if "nobook" in parts:
-            said.append("I tried to make this booking, but the system did not accept it. Perhaps a different choice would work.")
+            said.append(
+                "I tried to make this booking, but the system did not accept it. Perhaps a different choice would work."
+            )
         if "booked" in parts:
             said.append("I've gone ahead and completed the booking for you.")
         if "select" in parts:
-            said.append(f"There are a couple of options that meet your criteria, namely {_listed(parts['select'])}. Could you let me know which you'd prefer?")
+            options = _listed(parts["select"])
+            said.append(f"There are a couple of options that meet your criteria, namely {options}.")
+            said.append("Could you let me know which you'd prefer?")
         if "name" in parts:
             said.append(f"Based on what you've told me, I'd suggest {parts['name'][-1]}.")
         told = [f"the {label} is {value}" for label, value in facts if value]
@@ -236,9 +262,15 @@ class Style:
             said.append(f"According to our records, {_listed(told)}.")
         missing = [label for label, value in facts if not value]
         if missing:
-            said.append(f"I'm afraid our records don't include the {' or the '.join(missing)}, so I can't say for certain.")
+            said.append(
+                f"I'm afraid our records don't include the {' or the '.join(missing)}, so I can't say for certain."
+            )
         for label in parts.get("ask", ()):
-            said.append(label if label.endswith("?") else f"To help me narrow this down, could you tell me your preferred {label}?")
+            said.append(
+                label
+                if label.endswith("?")
+                else f"To help me narrow this down, could you tell me your preferred {label}?"
+            )
         if "offer" in parts:
             said.append("Would you like me to make a booking?")
         if "reqmore" in parts:
