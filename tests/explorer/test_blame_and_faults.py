@@ -13,7 +13,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, report_html, report_markdown
-from dialgauge.lab import AgentSpec, LabConfig, blame_rows, open_town, town_run
+from dialgauge.lab import AgentSpec, LabConfig, blame_rows, open_town, run_lab
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
@@ -34,7 +34,7 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Run:
         seed=1,
     )
     store = Store(tmp_path_factory.mktemp("blame") / "runs")
-    return town_run(open_town(count=40, seed=1), sitting, store=store)
+    return run_lab(open_town(count=40, seed=1), sitting, store=store)
 
 
 def found(library: Library, run: Run, **facets: str) -> set[str]:

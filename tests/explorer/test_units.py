@@ -8,7 +8,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.explorer import Library, neighbours, ranking, report_html, side_by_side
-from dialgauge.lab import AgentSpec, LabConfig, open_town, town_run
+from dialgauge.lab import AgentSpec, LabConfig, open_town, run_lab
 from dialgauge.runs import Run
 from dialgauge.tasks import score_results
 from dialgauge.users.faults import check_faults
@@ -22,7 +22,7 @@ def lab_run(store: Store, channel: str) -> Run:
         user=AgentSpec("agenda", {"channel": channel}), system=AgentSpec("rule-system", {"channel": channel}),
         level="act", seed=1, trials=2,
     )  # fmt: skip
-    return town_run(open_town(count=12, seed=1), sitting, store=store)
+    return run_lab(open_town(count=12, seed=1), sitting, store=store)
 
 
 @pytest.fixture(scope="module", params=["trials", "faults", "lab"])

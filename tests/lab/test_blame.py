@@ -19,7 +19,7 @@ from dialgauge.lab import (
     ConversationBlame,
     InjectedFault,
     LabConfig,
-    LoadedTown,
+    LoadedDomain,
     blame_conversations,
     blame_document,
     blame_explanation,
@@ -29,8 +29,8 @@ from dialgauge.lab import (
     injected_conversations,
     open_town,
     require_blame,
+    run_lab,
     scored_run,
-    town_run,
 )
 from dialgauge.lab.blame import (
     CAUSES,
@@ -50,18 +50,18 @@ SITTING = LabConfig(user=AgentSpec("agenda", MILD), system=AgentSpec("rule-syste
 
 
 @pytest.fixture(scope="module")
-def town() -> LoadedTown:
+def town() -> LoadedDomain:
     # Not the seed with which the rules were written.
     return open_town(count=80, seed=5)
 
 
-def held(town: LoadedTown, sitting: LabConfig = SITTING) -> list[Dialogue]:
+def held(town: LoadedDomain, sitting: LabConfig = SITTING) -> list[Dialogue]:
     return list(hold_conversations(town.again, town.goals, sitting))
 
 
-def blame(dialogues: list[Dialogue], town: LoadedTown) -> dict[str, ConversationBlame]:
+def blame(dialogues: list[Dialogue], town: LoadedDomain) -> dict[str, ConversationBlame]:
     judged = judge_outcomes(dialogues, town.search, failures=town.failures, calls_recorded=True)
-    return {one.dialogue: one for one in blame_conversations(judged, town.search)}
+    return {one.dialogue: one for one in blame_conversations(judged)}
 
 
 def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
@@ -79,7 +79,7 @@ def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
 
 
 @pytest.mark.parametrize("fault", INJECTED_FAULTS)
-def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedTown, fault: InjectedFault) -> None:
+def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedDomain, fault: InjectedFault) -> None:
     # Of breakdowns many hang until the limit of time is reached, and nearly all fail: half as many goals are enough.
     goals = town.goals[:40] if fault == "breakdown" else town.goals
     found = blame_confusion(msgspec.structs.replace(town, goals=goals), fault, seed=5)
@@ -88,7 +88,7 @@ def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedTown, fault: 
 
 
 @pytest.mark.parametrize("fault", [fault for fault in INJECTED_FAULTS if fault != "breakdown"])
-def test_injected_faults_are_blamed_on_the_right_cause_through_text(town: LoadedTown, fault: InjectedFault) -> None:
+def test_injected_faults_are_blamed_on_the_right_cause_through_text(town: LoadedDomain, fault: InjectedFault) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:40])
     found = blame_confusion(few, fault, seed=5, level="text")
     assert found.causes.total() + found.two_faults.total() >= 10, "enough conversations failed to tell"
@@ -96,7 +96,7 @@ def test_injected_faults_are_blamed_on_the_right_cause_through_text(town: Loaded
     assert found.two_faults["neither"] <= 1
 
 
-def test_what_an_nlu_misreads_is_on_the_ledger(town: LoadedTown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_nlu_misreads_is_on_the_ledger(town: LoadedDomain, monkeypatch: pytest.MonkeyPatch) -> None:
     """An NLU that never hears of areas: what the user says of them is damage, and nothing else is."""
     from dialgauge.agents.speech import LinearNlu
 
@@ -125,14 +125,14 @@ def test_what_an_nlu_misreads_is_on_the_ledger(town: LoadedTown, monkeypatch: py
 
 
 @pytest.mark.parametrize("fault", [fault for fault in INJECTED_FAULTS if fault != "breakdown"])
-def test_a_channel_on_top_does_not_hide_the_fault(town: LoadedTown, fault: InjectedFault) -> None:
+def test_a_channel_on_top_does_not_hide_the_fault(town: LoadedDomain, fault: InjectedFault) -> None:
     found = blame_confusion(town, fault, channel="mild", seed=5)
     assert found.causes.total() >= 8
     assert found.share >= 0.95, found.causes
     assert found.two_faults["neither"] <= 0.1 * max(found.two_faults.total(), 10), found.two_faults
 
 
-def test_every_injection_does_what_the_ledger_says(town: LoadedTown) -> None:
+def test_every_injection_does_what_the_ledger_says(town: LoadedDomain) -> None:
     kinds = {fault: Counter[str]() for fault in INJECTED_FAULTS if fault != "breakdown"}
     for fault, kind in kinds.items():
         _, ledger = injected_conversations(town, fault, seed=5)
@@ -144,7 +144,7 @@ def test_every_injection_does_what_the_ledger_says(town: LoadedTown) -> None:
     }  # fmt: skip
 
 
-def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedTown) -> None:
+def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedDomain) -> None:
     clean = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     for one in blame(held(town, clean), town).values():
         assert (one.success, one.domains, one.user_erred, one.system_erred) == (True, {}, False, False)
@@ -157,7 +157,7 @@ CLEAN = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
 @pytest.mark.parametrize("exchanges", [1, 3, 5, 8])
-def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedTown, exchanges: int) -> None:
+def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedDomain, exchanges: int) -> None:
     short = msgspec.structs.replace(CLEAN, limits=Limits(exchanges=exchanges))
     blamed = blame(held(town, short), town).values()
     links = [link for one in blamed for link in one.domains.values()]
@@ -167,8 +167,8 @@ def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedTown, exchange
     assert not any(one.user_erred or one.system_erred for one in blamed)
 
 
-def test_a_limit_counts_as_no_fault_of_the_user_in_scores(town: LoadedTown) -> None:
-    run = town_run(town, msgspec.structs.replace(CLEAN, limits=Limits(exchanges=5)), resamples=0)
+def test_a_limit_counts_as_no_fault_of_the_user_in_scores(town: LoadedDomain) -> None:
+    run = run_lab(town, msgspec.structs.replace(CLEAN, limits=Limits(exchanges=5)), resamples=0)
     assert run.scores["Blame[limit]"].value == run.scores["Erred[neither]"].value == 1
     sides = run.table("blame_sides")
     assert run.scores["SuccessOfFaultlessUser"].value == pytest.approx(sides["success"].sum() / len(town.goals))
@@ -295,7 +295,7 @@ class _AlwaysHotels:
 
 
 def test_a_user_that_is_answered_beside_the_point_is_not_to_blame(
-    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = AgentSpec.make
     monkeypatch.setattr(AgentSpec, "make", lambda spec: _AlwaysHotels() if spec.name == "hotels" else make(spec))
@@ -340,7 +340,7 @@ def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
 # From the record alone
 
 
-def test_what_the_record_says_was_heard_decides_between_ears_and_policy(town: LoadedTown) -> None:
+def test_what_the_record_says_was_heard_decides_between_ears_and_policy(town: LoadedDomain) -> None:
     dialogues, ledger = injected_conversations(town, "deaf system", seed=5)
     blamed = blame(dialogues, town)
     mended = blame([changed(one, heard=lambda turn: turn.acts) for one in dialogues], town)
@@ -353,7 +353,7 @@ def test_what_the_record_says_was_heard_decides_between_ears_and_policy(town: Lo
         assert other is not None and other.cause in ("heard_not_acted_on", "acted_on_wrong"), name
 
 
-def test_states_stand_in_for_what_a_system_does_not_say_it_heard(town: LoadedTown) -> None:
+def test_states_stand_in_for_what_a_system_does_not_say_it_heard(town: LoadedDomain) -> None:
     dialogues, _ = injected_conversations(town, "deaf system", seed=5)
     blamed = blame(dialogues, town)
     kept = {"heard": lambda turn: None if turn.speaker == "user" else turn.heard}
@@ -363,7 +363,7 @@ def test_states_stand_in_for_what_a_system_does_not_say_it_heard(town: LoadedTow
     assert same >= 0.95 * len(given) > 10
 
 
-def test_where_nothing_was_recorded_of_what_was_heard_it_is_unclear_and_says_why(town: LoadedTown) -> None:
+def test_where_nothing_was_recorded_of_what_was_heard_it_is_unclear_and_says_why(town: LoadedDomain) -> None:
     dialogues, _ = injected_conversations(town, "deaf system", seed=5)
     silent = [changed(one, heard=None, predicted=None) for one in dialogues]
     links = [one.link for one in blame(silent, town).values() if one.link]
@@ -372,7 +372,7 @@ def test_where_nothing_was_recorded_of_what_was_heard_it_is_unclear_and_says_why
     assert all("does not record what it heard" in link.sentence for link in links)
 
 
-def test_a_user_without_acts_is_not_guessed_at(town: LoadedTown) -> None:
+def test_a_user_without_acts_is_not_guessed_at(town: LoadedDomain) -> None:
     wordless = [changed(one, acts=lambda turn: None if turn.speaker == "user" else turn.acts) for one in held(town)]
     blamed = [one for one in blame(wordless, town).values() if one.link]
     assert blamed
@@ -394,7 +394,7 @@ class _OnlyWords:
 
 
 def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
-    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = AgentSpec.make
     monkeypatch.setattr(AgentSpec, "make", lambda spec: _OnlyWords() if spec.name == "words" else make(spec))
@@ -407,7 +407,7 @@ def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
         assert one.system_erred is None
 
 
-def test_the_first_broken_link_in_time_decides(town: LoadedTown) -> None:
+def test_the_first_broken_link_in_time_decides(town: LoadedDomain) -> None:
     noisy = {"channel": "drop=0.15,value=0.1"}
     sitting = LabConfig(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))
     several = [one for one in blame(held(town, sitting), town).values() if len(one.domains) > 1]
@@ -429,7 +429,7 @@ class _Raising:
         raise ConnectionError("no answer")
 
 
-def test_a_user_that_fails_technically_is_on_the_record(town: LoadedTown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_that_fails_technically_is_on_the_record(town: LoadedDomain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dialgauge.lab.lab_config.make_agent", lambda name, options: _Raising())
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     run = scored_run(held(few), few, SITTING, resamples=0)
@@ -444,8 +444,8 @@ def test_a_user_that_fails_technically_is_on_the_record(town: LoadedTown, monkey
 # What a run keeps
 
 
-def test_measures_add_up_and_follow_from_the_tables(town: LoadedTown) -> None:
-    run = town_run(town, SITTING, resamples=50)
+def test_measures_add_up_and_follow_from_the_tables(town: LoadedDomain) -> None:
+    run = run_lab(town, SITTING, resamples=50)
     blamed, sides = run.table("blame"), run.table("blame_sides")
     first = blamed.filter("first")
     failed = first.height
@@ -477,9 +477,9 @@ def _evidence() -> Any:
     return BlameEvidence([])
 
 
-def test_a_stored_run_says_the_same(town: LoadedTown, tmp_path: Path) -> None:
+def test_a_stored_run_says_the_same(town: LoadedDomain, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    stored = town_run(town, SITTING, store=store, resamples=0)
+    stored = run_lab(town, SITTING, store=store, resamples=0)
     again = store.open(stored.id)
     require_blame(again)
     assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
@@ -494,8 +494,8 @@ def test_only_runs_of_the_lab_have_blame() -> None:
         require_blame(new_run(kind="tracking", name="x"))
 
 
-def test_an_explanation_shows_the_turns(town: LoadedTown) -> None:
-    run = town_run(town, SITTING, resamples=0)
+def test_an_explanation_shows_the_turns(town: LoadedDomain) -> None:
+    run = run_lab(town, SITTING, resamples=0)
     row = next(row for row in blame_document(run)["blame"] if row["first"])  # type: ignore[attr-defined]
     verdict, evidence = blame_explanation(run, row["dialogue"].lower())
     assert any(row["sentence"] in note for note in verdict.notes)
@@ -522,7 +522,7 @@ def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:
         level="act",
         seed=3,
     )
-    run = town_run(open_town(count=120, seed=3), sitting)
+    run = run_lab(open_town(count=120, seed=3), sitting)
     talks = {dialogue.id: dialogue.turns for dialogue in run.dialogues()}
     speakers = {"answered_not_heard": "system", "said_not_heard": "user"}
     lost = ("exchanges_lost", "exchanges_partly_lost")

@@ -12,7 +12,7 @@ import pytest
 from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
-from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, study_run, town_run
+from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, study_run
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.heard_rows import heard_rows
 from dialgauge.lab.pages import PAGES
@@ -39,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-baseline", _DEAF)
     sitting = LabConfig(user=user, system=system, trials=2, level="text")
     store = Store(tmp_path_factory.mktemp("lab") / "runs")
-    return town_run(open_town(count=14), sitting, store=store, workers=1, resamples=20)
+    return run_lab(open_town(count=14), sitting, store=store, workers=1, resamples=20)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_trials_of_a_goal_lead_to_each_other(library: Library, run: Run) -> None
 
 def test_a_goal_tried_once_has_no_list_of_trials() -> None:
     sitting = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
-    once = town_run(open_town(count=2), sitting, workers=1, resamples=0)
+    once = run_lab(open_town(count=2), sitting, workers=1, resamples=0)
     assert not PAGES.dialogue(
         Library(runs=[once]), once, Library(runs=[once]).dialogue(once, "TOWN0001")
     ).overview.trials
@@ -352,6 +352,6 @@ def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
 def test_conversations_about_real_goals(shared_data: Path) -> None:
     town = open_town(str(shared_data / "multiwoz21" / "test.json.gz"), count=40)
     user, system = AgentSpec("agenda-baseline", _DEAF), AgentSpec("rule-system", _DEAF)
-    real = town_run(town, LabConfig(user=user, system=system), workers=1, resamples=0)
+    real = run_lab(town, LabConfig(user=user, system=system), workers=1, resamples=0)
     assert_harmless(everything(real))
     assert set(real.table("reasons")["reason"]) <= REASON_GROUPS.keys()

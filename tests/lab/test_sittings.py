@@ -23,21 +23,21 @@ from dialgauge.lab import (
     AgentSpec,
     Condition,
     LabConfig,
-    LoadedTown,
+    LoadedDomain,
     channel_conditions,
     hold_conversations,
     lab_signature,
     open_town,
+    run_lab,
     scored_run,
     study_figure,
     study_run,
     study_tables,
-    town_run,
 )
 from dialgauge.report import drawn as rendered
 from dialgauge.runs import Store
 from dialgauge.stats import ratio_intervals
-from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal
+from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownGoal, TownSearch
 from runs.contract import assert_run_contract
 from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
@@ -49,11 +49,11 @@ SITTING = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
 @pytest.fixture(scope="module")
-def town() -> LoadedTown:
+def town() -> LoadedDomain:
     return open_town(count=120)
 
 
-def held(town: LoadedTown, sitting: LabConfig = SITTING, **how: Any) -> list[Dialogue]:
+def held(town: LoadedDomain, sitting: LabConfig = SITTING, **how: Any) -> list[Dialogue]:
     return list(hold_conversations(town.again, town.goals, sitting, **how))
 
 
@@ -61,7 +61,7 @@ def encoded(dialogues: list[Dialogue]) -> bytes:
     return msgspec.json.Encoder().encode_lines(dialogues)
 
 
-def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: LoadedTown) -> None:
+def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: LoadedDomain) -> None:
     alone = held(town)
     assert encoded(held(town, workers=2)) == encoded(alone)
     some = msgspec.structs.replace(town, goals=tuple(reversed(town.goals[30:40])))
@@ -90,7 +90,7 @@ def test_any_hash_seed_gives_the_same_bytes() -> None:
     assert len(sums) == 1
 
 
-def test_what_is_done_is_not_done_again(town: LoadedTown) -> None:
+def test_what_is_done_is_not_done_again(town: LoadedDomain) -> None:
     kept: dict[str, bytes] = {}
     whole = held(town, done=kept)
     assert len(kept) > 1
@@ -101,7 +101,7 @@ def test_what_is_done_is_not_done_again(town: LoadedTown) -> None:
     assert again[:50] != whole[:50], "only what is missing was done"
 
 
-def test_trials_are_different_conversations_about_the_same_goal(town: LoadedTown) -> None:
+def test_trials_are_different_conversations_about_the_same_goal(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:20])
     twice = held(few, msgspec.structs.replace(SITTING, trials=2))
     assert [one.id for one in twice[:1]] == [f"{town.goals[0].id}#1"]
@@ -112,13 +112,13 @@ def test_trials_are_different_conversations_about_the_same_goal(town: LoadedTown
     assert [one.turns for one in first] == [one.turns for one in held(few)], "the first trial is the only one's"
 
 
-def test_more_conversations_than_a_run_holds_are_refused_before_any_is_held(town: LoadedTown) -> None:
+def test_more_conversations_than_a_run_holds_are_refused_before_any_is_held(town: LoadedDomain) -> None:
     many = msgspec.structs.replace(SITTING, trials=10_000_000)
     with pytest.raises(DialgaugeError, match="are 1,200,000,000 conversations, and one run holds at most 1,000,000"):
         held(town, many)
 
 
-def test_a_record_holds_all_that_the_measures_need(town: LoadedTown) -> None:
+def test_a_record_holds_all_that_the_measures_need(town: LoadedDomain) -> None:
     for dialogue in held(town):
         assert dialogue.turns[-1].speaker == "system"
         assert [turn.speaker for turn in dialogue.turns] == ["user", "system"] * (len(dialogue.turns) // 2)
@@ -163,7 +163,7 @@ def _reachable(thing: Any, seen: set[int], depth: int = 0) -> list[Any]:
 
 
 def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
-    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
     spies = {"user-spy": _Spy("user", seen), "system-spy": _Spy("system", seen)}
@@ -225,7 +225,7 @@ def anchors(dialogues: list[Dialogue]) -> None:
                 assert f"{domain.capitalize()}-NoOffer" in heard, dialogue.id
 
 
-def test_the_town_meets_the_anchors_of_the_lab(town: LoadedTown) -> None:
+def test_the_town_meets_the_anchors_of_the_lab(town: LoadedDomain) -> None:
     anchors(held(town))
 
 
@@ -243,9 +243,9 @@ def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
     assert said == {name for name in SYSTEM_ACTS if not name.startswith(("Police", "Hospital"))}
 
 
-def test_a_run_of_the_lab_is_a_run_like_any_other(town: LoadedTown, tmp_path: Path) -> None:
+def test_a_run_of_the_lab_is_a_run_like_any_other(town: LoadedDomain, tmp_path: Path) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:15])
-    run = town_run(few, msgspec.structs.replace(SITTING, trials=2), resamples=20)
+    run = run_lab(few, msgspec.structs.replace(SITTING, trials=2), resamples=20)
     assert_run_contract(run)
     stored = Store(tmp_path).add(run)
     assert_run_contract(stored)
@@ -256,13 +256,13 @@ NOISY = AgentSpec("rule-system", {"channel": "paper2021"})
 
 
 @pytest.mark.parametrize(("trials", "basis"), [(3, "12 goals"), (1, "12 dialogues")])
-def test_runs_compare_as_their_own_intervals_resample(town: LoadedTown, trials: int, basis: str) -> None:
+def test_runs_compare_as_their_own_intervals_resample(town: LoadedDomain, trials: int, basis: str) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:12])
     sitting = LabConfig(
         user=AgentSpec("agenda-baseline", {"channel": "paper2021"}), system=NOISY, level="act", trials=trials, seed=1
     )
     runs = [
-        town_run(few, one, resamples=300)
+        run_lab(few, one, resamples=300)
         for one in (sitting, msgspec.structs.replace(sitting, user=AgentSpec("agenda")))
     ]
     comparison = compare_runs(runs, resamples=300, seed=1)
@@ -277,7 +277,7 @@ def test_runs_compare_as_their_own_intervals_resample(town: LoadedTown, trials: 
     assert varied
 
 
-def test_a_study_is_a_run_like_any_other(town: LoadedTown) -> None:
+def test_a_study_is_a_run_like_any_other(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:12])
     run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.2, 0.5)), resamples=10)
     assert_run_contract(run)
@@ -287,7 +287,7 @@ def test_a_study_is_a_run_like_any_other(town: LoadedTown) -> None:
     assert run.table("conversations").height == 36
 
 
-def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: LoadedTown) -> None:
+def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: LoadedDomain) -> None:
     pytest.importorskip("vl_convert")
     few = msgspec.structs.replace(town, goals=town.goals[:12])
     run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)
@@ -307,7 +307,7 @@ def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: Load
     ]
 
 
-def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedTown) -> None:
+def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedDomain) -> None:
     pytest.importorskip("altair")
     few = msgspec.structs.replace(town, goals=town.goals[:12])
     run = study_run(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.5,)), resamples=10)
@@ -319,7 +319,7 @@ def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedTown) 
     assert dots[-1]["condition"] == "clean"  # drawn last, so not hidden
 
 
-def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town: LoadedTown) -> None:
+def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     heard = study_run(few, SITTING, channel_conditions(SITTING.system, (), ()), resamples=10)
     assert study_tables(heard)[0].notes[0].startswith("Every conversation succeeded, so there is nothing to predict")
@@ -327,26 +327,26 @@ def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town
     assert not any("nothing to predict" in note for note in study_tables(both)[0].notes)
 
 
-def test_files_that_agents_read_are_in_the_signature(town: LoadedTown, tmp_path: Path) -> None:
+def test_files_that_agents_read_are_in_the_signature(town: LoadedDomain, tmp_path: Path) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     file = tmp_path / "deaf.yaml"
     sitting = msgspec.structs.replace(SITTING, system=AgentSpec("rule-system", {"channel": str(file)}))
     signatures = set()
     for rate in ("0.1", "0.2", "0.1"):
         file.write_text(f"user:\n  '*': {{drop: {rate}}}\n")
-        signatures.add(town_run(few, sitting, resamples=0).signature)
+        signatures.add(run_lab(few, sitting, resamples=0).signature)
     assert len(signatures) == 2
 
 
-def test_limits_cut_conversations_off(town: LoadedTown) -> None:
+def test_limits_cut_conversations_off(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:10])
     short = held(few, msgspec.structs.replace(SITTING, limits=Limits(exchanges=2)))
     assert all(len(one.turns) <= 4 for one in short)
     assert any(one.outcome and one.outcome.reason == "max_exchanges" for one in short)
 
 
-def test_the_town_can_be_opened_again_from_what_a_worker_gets(town: LoadedTown) -> None:
-    assert town.again().checksum == town.town.checksum
+def test_the_town_can_be_opened_again_from_what_a_worker_gets(town: LoadedDomain) -> None:
+    assert town.again().checksum == town.search.checksum
     assert isinstance(town.again, partial)
 
 
@@ -393,7 +393,7 @@ def _deaf_to_alarms() -> None:
     ids=["exit", "surrogate", "state", "values", "alarm"],
 )
 def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
-    town: LoadedTown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
+    town: LoadedDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
 ) -> None:
     monkeypatch.setattr(
         "dialgauge.lab.lab_config.make_agent",
@@ -405,30 +405,31 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     sitting = msgspec.structs.replace(
         SITTING, system=AgentSpec("odd"), limits=Limits(exchanges=5, acts=12, characters=2000, seconds=0.2)
     )
-    run = town_run(few, sitting, store=Store(tmp_path), resamples=0)
+    run = run_lab(few, sitting, store=Store(tmp_path), resamples=0)
     assert run.stored
     assert sentence in " ".join(run.notes)
     assert run.scores["Success(rules=strict)"].value == 0.0
 
 
 def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(
-    town: LoadedTown, monkeypatch: pytest.MonkeyPatch
+    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {lab_signature(town, SITTING).long()}
-    town.town.taxi["taxi_types"].append("rickshaw")
+    assert isinstance(town.search, TownSearch)
+    town.search.town.taxi["taxi_types"].append("rickshaw")
     names.add(lab_signature(town, SITTING).long())
-    town.town.taxi["taxi_types"].remove("rickshaw")
+    town.search.town.taxi["taxi_types"].remove("rickshaw")
     assert len(names) == 2
 
 
-def test_a_study_needs_a_system_that_shows_states(town: LoadedTown) -> None:
+def test_a_study_needs_a_system_that_shows_states(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:4])
     silent = AgentSpec("silent")
     with pytest.raises(DialgaugeError, match="shows no states"):
         study_run(few, msgspec.structs.replace(SITTING, system=silent), [Condition("silent", silent)], resamples=5)
 
 
-def test_turns_without_a_state_count_against_the_tracker(town: LoadedTown) -> None:
+def test_turns_without_a_state_count_against_the_tracker(town: LoadedDomain) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:10])
     dialogues = held(few)
     shown = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dialgauge.tasks import GoldTasks, read_gold
-from dialgauge.worlds.town import SHOWN_COLUMNS, TownDatabase
+from dialgauge.worlds.town import TownDatabase, TownSearch, described
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "restaurant": [
@@ -39,7 +39,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 # What is not written out above for any row is known of none; a postcode tells that it is Cambridge.
 for _domain, _table in ROWS.items():
-    for _column in SHOWN_COLUMNS[_domain]:
+    for _column in described(_domain):
         if not any(_column in row for row in _table):
             for _row in _table:
                 _row[_column] = "cb11aa" if _column == "postcode" else "?"
@@ -48,6 +48,11 @@ for _domain, _table in ROWS.items():
 def town() -> TownDatabase:
     """The database."""
     return TownDatabase(ROWS)
+
+
+def town_search() -> TownSearch:
+    """What can be found in it."""
+    return TownSearch(town())
 
 
 def answer(

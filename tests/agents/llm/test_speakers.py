@@ -13,8 +13,8 @@ from dialgauge.agents.llm import Desk, goal_prompt
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LabConfig, LoadedTown, open_town, town_scenario
-from dialgauge.worlds.town import Backend, TownGoal, TownTask, spoken_ontology
+from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_town
+from dialgauge.worlds.town import Backend, TownGoal, TownTask
 from support.model_server import ModelServer, model_server, said, tool_call
 
 HOSTILE = (
@@ -24,7 +24,7 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def town() -> LoadedTown:
+def town() -> LoadedDomain:
     return open_town(count=4)
 
 
@@ -39,14 +39,14 @@ def agent(name: str, server: ModelServer, **settings: object) -> Agent:
     return make_agent(name, {key: str(value) for key, value in given.items()})
 
 
-def talk(town: LoadedTown, user: Agent, system: Agent, goal: int = 0, exchanges: int = 3) -> Dialogue:
+def talk(town: LoadedDomain, user: Agent, system: Agent, goal: int = 0, exchanges: int = 3) -> Dialogue:
     limits = Limits(exchanges=exchanges, characters=2000, acts=12)
     sitting = LabConfig(user=AgentSpec(""), system=AgentSpec(""), level="text", limits=limits)
-    scenario = town_scenario(town.search, spoken_ontology(town.town), town.goals[goal], sitting)
+    scenario = lab_scenario(town.search, town.goals[goal], sitting)
     return converse(user, system, scenario)
 
 
-def test_both_sides(town: LoadedTown, server: ModelServer) -> None:
+def test_both_sides(town: LoadedDomain, server: ModelServer) -> None:
     held = talk(town, agent("llm-user", server), agent("llm-system", server))
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.success) == ("user_done", True)
@@ -72,7 +72,7 @@ def test_both_sides(town: LoadedTown, server: ModelServer) -> None:
     assert (call.name, call.arguments) == ("search", {"area": "north"})
 
 
-def test_what_the_models_are_told(town: LoadedTown, server: ModelServer) -> None:
+def test_what_the_models_are_told(town: LoadedDomain, server: ModelServer) -> None:
     talk(town, agent("llm-user", server), agent("llm-system", server), exchanges=2)
     user, system, results = server.received[:3]
     assert user["messages"][0]["content"] == goal_prompt(town.goals[0])
@@ -127,7 +127,7 @@ def test_the_instructions_of_a_goal() -> None:
         ("We are done here.", "We are done here.", "max_exchanges", False),
     ],
 )
-def test_markers(town: LoadedTown, server: ModelServer, written: str, text: str, reason: str, success: bool) -> None:
+def test_markers(town: LoadedDomain, server: ModelServer, written: str, text: str, reason: str, success: bool) -> None:
     server.reply = lambda question: said(written)
     held = talk(town, agent("llm-user", server), make_agent("rule-system"), exchanges=1)
     assert held.outcome is not None
@@ -135,7 +135,7 @@ def test_markers(town: LoadedTown, server: ModelServer, written: str, text: str,
     assert held.turns[-1].speaker == "system"
 
 
-def test_a_marker_alone_says_nothing(town: LoadedTown, server: ModelServer) -> None:
+def test_a_marker_alone_says_nothing(town: LoadedDomain, server: ModelServer) -> None:
     server.reply = lambda question: said("[DONE]")
     held = talk(town, agent("llm-user", server), make_agent("rule-system"))
     assert held.turns == ()
@@ -145,13 +145,13 @@ def test_a_marker_alone_says_nothing(town: LoadedTown, server: ModelServer) -> N
 
 @pytest.mark.parametrize("tools", ["native", "json", "none"])
 @pytest.mark.parametrize("way", HOSTILE)
-def test_hostile_output_breaks_nothing(town: LoadedTown, server: ModelServer, way: str, tools: str) -> None:
+def test_hostile_output_breaks_nothing(town: LoadedDomain, server: ModelServer, way: str, tools: str) -> None:
     server.misbehave(*[way] * 200)
     unharmed(talk(town, make_agent("agenda"), agent("llm-system", server, tools=tools)))
 
 
 @pytest.mark.parametrize("way", HOSTILE)
-def test_hostile_output_of_a_user_breaks_nothing(town: LoadedTown, server: ModelServer, way: str) -> None:
+def test_hostile_output_of_a_user_breaks_nothing(town: LoadedDomain, server: ModelServer, way: str) -> None:
     server.misbehave(*[way] * 200)
     unharmed(talk(town, agent("llm-user", server), make_agent("rule-system")))
 
@@ -175,7 +175,7 @@ def unharmed(held: Dialogue) -> None:
         ("no-choices", "has no message"),
     ],
 )
-def test_what_ends_a_dialogue_and_no_other(town: LoadedTown, server: ModelServer, way: str, why: str) -> None:
+def test_what_ends_a_dialogue_and_no_other(town: LoadedDomain, server: ModelServer, way: str, why: str) -> None:
     user, system = make_agent("agenda"), agent("llm-system", server, retries=0)
     server.misbehave("", "", way)
     held = talk(town, user, system)
@@ -190,7 +190,7 @@ def test_what_ends_a_dialogue_and_no_other(town: LoadedTown, server: ModelServer
     assert again.outcome.reason != AGENT_ERROR
 
 
-def test_six_tool_calls_a_reply(town: LoadedTown, server: ModelServer) -> None:
+def test_six_tool_calls_a_reply(town: LoadedDomain, server: ModelServer) -> None:
     server.reply = lambda question: tool_call("search", {"domain": "hotel", "constraints": {}})
     held = talk(town, make_agent("agenda"), agent("llm-system", server), exchanges=1)
     assert len(held.turns[1].calls or ()) == 6
@@ -202,7 +202,7 @@ def test_six_tool_calls_a_reply(town: LoadedTown, server: ModelServer) -> None:
     assert len(held.turns[1].calls or ()) == 6
 
 
-def test_json_instead_of_tools(town: LoadedTown, server: ModelServer) -> None:
+def test_json_instead_of_tools(town: LoadedDomain, server: ModelServer) -> None:
     held = talk(town, make_agent("agenda"), agent("llm-system", server, tools="json"), exchanges=1)
     assert held.turns[1].text == "Which area would you like?"
     assert [call.name for call in held.turns[1].calls or ()] == ["search"]
@@ -221,13 +221,13 @@ def test_json_instead_of_tools(town: LoadedTown, server: ModelServer) -> None:
         ("[1, 2]", "[1, 2]"),
     ],
 )
-def test_json_that_is_none(town: LoadedTown, server: ModelServer, written: str, text: str) -> None:
+def test_json_that_is_none(town: LoadedDomain, server: ModelServer, written: str, text: str) -> None:
     server.reply = lambda question: said(written)
     held = talk(town, make_agent("agenda"), agent("llm-system", server, tools="json"), exchanges=1)
     assert held.turns[1].text == text
 
 
-def test_the_desk_books_what_it_found(town: LoadedTown) -> None:
+def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
     backend = Backend(town.search, Draws(1, "desk"))
     desk = Desk(backend)
     found = desk.use("search", '{"domain": "restaurant", "constraints": {"area": "NORTH"}}')
@@ -253,7 +253,7 @@ def test_the_desk_books_what_it_found(town: LoadedTown) -> None:
     assert "no time of day" in desk.use("search", {"domain": "train", "constraints": {"leaveAt": "soon"}})["error"]
 
 
-def test_acts_that_the_model_reports(town: LoadedTown, server: ModelServer) -> None:
+def test_acts_that_the_model_reports(town: LoadedDomain, server: ModelServer) -> None:
     line = 'ACTS: [["restaurant-inform", "area", "west"], ["Moon-Inform", "x", "y"], "odd", ["general-bye"]]'
     server.reply = lambda question: said(f"Something in the north.\n{line}")
     user = agent("llm-user", server, report="yes")
@@ -267,7 +267,7 @@ def test_acts_that_the_model_reports(town: LoadedTown, server: ModelServer) -> N
     assert talk(town, user, make_agent("rule-system"), exchanges=1).turns[0].acts == ()
 
 
-def test_the_budget_of_a_dialogue_ends_it(town: LoadedTown, server: ModelServer) -> None:
+def test_the_budget_of_a_dialogue_ends_it(town: LoadedDomain, server: ModelServer) -> None:
     held = talk(town, agent("llm-user", server, dialogue_tokens=200), make_agent("rule-system"), exchanges=9)
     assert held.outcome is not None
     assert held.outcome.reason == TOKEN_BUDGET
@@ -275,7 +275,7 @@ def test_the_budget_of_a_dialogue_ends_it(town: LoadedTown, server: ModelServer)
     assert held.outcome.details["user calls"] == "2"
 
 
-def test_what_an_agent_is_not(town: LoadedTown, server: ModelServer) -> None:
+def test_what_an_agent_is_not(town: LoadedDomain, server: ModelServer) -> None:
     with pytest.raises(DialgaugeError, match="no setting 'modle' of llm-user"):
         make_agent("llm-user", {"modle": "x"})
     with pytest.raises(DialgaugeError, match="max_tokens of llm-system must be a whole number"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dialgauge.agents.town import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import SYSTEM_ACTS, TownGoal, TownTask, act
+from dialgauge.worlds.town import SYSTEM_ACTS, TOWN, TownGoal, TownTask, act
 from support.soak import examples
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
@@ -20,7 +20,7 @@ TABLE = {"day": "monday", "people": "2", "time": "12:00"}
 
 
 def user(*tasks: TownTask, options: AgendaOptions = EVERYTHING) -> AgendaUser:
-    return AgendaUser(TownGoal(id="g", tasks=tasks), Draws(0, "agenda"), options)
+    return AgendaUser(TownGoal(id="g", tasks=tasks), TOWN, Draws(0, "agenda"), options)
 
 
 def said(acts: Sequence[Act]) -> set[tuple[str, str, str]]:

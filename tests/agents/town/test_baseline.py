@@ -15,8 +15,8 @@ from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
-from support.town import town
+from dialgauge.worlds.town import TOWN, TownGoal, TownSearch, TownTask, act, load_town, town_goal
+from support.town import town_search
 
 BYE = act("general-bye")
 FEE = TownTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
@@ -34,7 +34,7 @@ MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
 
 def user(*tasks: TownTask, anaphors: float = 0.0, seed: int = 0, insist: bool = False) -> BaselineUser:
     options = BaselineOptions(anaphors=anaphors, insist=insist)
-    return BaselineUser(TownGoal(id="goal", tasks=tasks), Draws(seed), options)
+    return BaselineUser(TownGoal(id="goal", tasks=tasks), TOWN, Draws(seed), options)
 
 
 def slots(acts: tuple[Act, ...]) -> set[str]:
@@ -149,7 +149,7 @@ def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
     sitting = LabConfig(
         user=AgentSpec("agenda-baseline"), system=AgentSpec("silent"), limits=replace(LAB_LIMITS, exchanges=100)
     )
-    [held] = hold_conversations(town, [TownGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
+    [held] = hold_conversations(town_search, [TownGoal(id="goal", tasks=(HOTEL,))], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by, len(held.turns)) == ("max_exchanges", "user", 42)
     assert held.turns[-2].acts == (BYE,)
@@ -169,7 +169,7 @@ def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[
         system=AgentSpec(system, channel),
         limits=replace(LAB_LIMITS, exchanges=21),
     )
-    return goals, list(hold_conversations(open_town, goals, sitting, workers=1))
+    return goals, list(hold_conversations(lambda: search, goals, sitting, workers=1))
 
 
 def missed(goals: list[TownGoal], dialogues: list[Dialogue]) -> dict[str, float]:

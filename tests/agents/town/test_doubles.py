@@ -14,7 +14,7 @@ from dialgauge.dialogue import Turn
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownSearch, TownTask, act, load_town, town_goal
-from support.town import town
+from support.town import town_search
 
 RECORDED = {
     "SNG1": {
@@ -52,7 +52,7 @@ def test_people_say_what_they_said(corpus: str) -> None:
         system=AgentSpec("corpus-system", {"corpus": corpus}),
         trials=2,
     )
-    first, second = hold_conversations(town, [goal("SNG1")], sitting, workers=1)
+    first, second = hold_conversations(town_search, [goal("SNG1")], sitting, workers=1)
     assert (first.id, second.id) == ("SNG1#1", "SNG1#2")
     asked, answered = first.turns
     assert asked.acts == (act("Taxi-Inform", "leaveAt", "17:15"), act("Taxi-Request", "phone", "?"))
@@ -66,7 +66,7 @@ def test_people_say_what_they_said(corpus: str) -> None:
 
 def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
     sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("corpus-system", {"corpus": corpus}))
-    [held] = hold_conversations(town, [goal("SNG1")], sitting, workers=1)
+    [held] = hold_conversations(town_search, [goal("SNG1")], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by) == ("system_quit", "system")
     assert held.outcome.details[EXPLANATION] == "the recorded system says no more after 1 turn"
@@ -74,7 +74,7 @@ def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
 
 def test_a_dialogue_that_nobody_recorded_is_an_error_of_its_own_conversation(corpus: str) -> None:
     sitting = LabConfig(user=AgentSpec("corpus-user", {"corpus": corpus}), system=AgentSpec("rule-system"))
-    unknown, known = hold_conversations(town, [goal("SNG2"), goal("SNG1")], sitting, workers=1)
+    unknown, known = hold_conversations(town_search, [goal("SNG2"), goal("SNG1")], sitting, workers=1)
     assert unknown.outcome is not None and known.outcome is not None
     assert (unknown.outcome.reason, known.outcome.reason) == ("agent_error", "user_done")
     assert unknown.outcome.details == {EXPLANATION: f"corpus-user has no dialogue 'SNG2' in {corpus} to replay"}
@@ -104,7 +104,7 @@ def test_the_human_test_dialogues_are_replayed_word_for_word(shared_data: Path) 
         system=AgentSpec("corpus-system", spec),
         limits=replace(LAB_LIMITS, acts=20),  # one wizard said 18 things at once
     )
-    held = list(hold_conversations(open_town, goals, sitting, workers=1))
+    held = list(hold_conversations(lambda: search, goals, sitting, workers=1))
     assert [[turn.text for turn in one.turns] for one in held] == [
         [turn.text for turn in one.turns] for one in recorded
     ]

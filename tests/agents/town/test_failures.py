@@ -10,7 +10,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
 from dialgauge.worlds.town import TownGoal, TownTask
 from support.bad_agents import FAILURES
-from support.town import town
+from support.town import town_search
 
 GOALS = [
     TownGoal(
@@ -44,7 +44,7 @@ SENTENCES = {
 def conversations(system: AgentSpec, seconds: float = 0.5) -> list[Dialogue]:
     limits = replace(LAB_LIMITS, seconds=seconds)
     sitting = LabConfig(user=AgentSpec("agenda"), system=system, limits=limits)
-    return list(hold_conversations(town, GOALS, sitting, workers=1))
+    return list(hold_conversations(town_search, GOALS, sitting, workers=1))
 
 
 @pytest.mark.parametrize("how", FAILURES)
@@ -67,7 +67,7 @@ def test_a_failing_system_ends_its_own_conversation(how: str, monkeypatch: pytes
 @pytest.mark.parametrize("system", ["silent", "echo"])
 def test_nobody_there(user: str, system: str) -> None:
     sitting = LabConfig(user=AgentSpec(user), system=AgentSpec(system))
-    held = list(hold_conversations(town, GOALS, sitting, workers=1))
+    held = list(hold_conversations(town_search, GOALS, sitting, workers=1))
     reasons = {dialogue.outcome.reason for dialogue in held if dialogue.outcome}
     assert reasons <= ({"user_gave_up"} if user == "agenda" else {"max_exchanges", "user_gave_up"})
     assert all(dialogue.outcome and not dialogue.outcome.success for dialogue in held)
@@ -77,7 +77,7 @@ def test_nobody_there(user: str, system: str) -> None:
 @pytest.mark.parametrize("user", ["silent", "echo"])
 def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
     sitting = LabConfig(user=AgentSpec(user), system=AgentSpec("rule-system"))
-    held = list(hold_conversations(town, GOALS, sitting, workers=1))
+    held = list(hold_conversations(town_search, GOALS, sitting, workers=1))
     assert [dialogue.outcome.reason for dialogue in held if dialogue.outcome] == ["max_exchanges"] * 3
     assert all(len(dialogue.turns) == 2 * LAB_LIMITS.exchanges for dialogue in held)
 
@@ -85,7 +85,7 @@ def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
 def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
     limits = replace(LAB_LIMITS, loop=4)
     sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)
-    [first, *_] = hold_conversations(town, GOALS, sitting, workers=1)
+    [first, *_] = hold_conversations(town_search, GOALS, sitting, workers=1)
     assert first.outcome is not None
     assert (first.outcome.reason, first.outcome.ended_by, len(first.turns)) == ("loop_guard", "session", 8)
     assert first.outcome.details[EXPLANATION] == "4 exchanges in a row said the same"

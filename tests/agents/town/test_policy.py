@@ -7,7 +7,7 @@ import pytest
 from dialgauge.agents.town import Belief, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, act
+from dialgauge.worlds.town import TOWN, Backend, TownDatabase, TownSearch, act
 from support.town import ROWS
 
 SEARCH = TownSearch(TownDatabase(ROWS, taxi={"taxi_colors": ["red"], "taxi_types": ["ford"]}))
@@ -127,7 +127,7 @@ def test_a_changed_wish_looks_again() -> None:
 
 @pytest.mark.parametrize("value", ["dontcare", "Dontcare"])
 def test_the_belief_grows_and_never_changes_what_was_looked_at(value: str) -> None:
-    belief = Belief()
+    belief = Belief(TOWN)
     belief.hear(inform("Hotel", area="North", stars=value))
     before = belief.state
     assert before == {"hotel": {"area": ("north",), "stars": ("dontcare",)}}

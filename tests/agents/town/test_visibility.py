@@ -40,6 +40,7 @@ def scenario() -> Scenario:
         office=Backend(TownSearch(database), streams("backend"), GOAL),
         goal=GOAL.recorded(),
         plan=GOAL,
+        domain=TownSearch(database).domain.public,
         streams=streams,
         ontology=ontology_of(database),
         domains=GOAL.domains,
@@ -89,7 +90,7 @@ def test_a_user_sees_no_backend(name: str) -> None:
     agent.respond(Turn(speaker="system", acts=(act("Hotel-Request", "area", "?"),)))
     things = reachable(agent, context)
     assert held(things, BACKSTAGE) == []
-    assert held(things, (TownGoal,)) == ["TownGoal"]  # the walk does reach what a user holds
+    assert held(things, (TownGoal,)) == ["DomainGoal"]  # the walk does reach what a user holds
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -25,7 +25,7 @@ def backend(task: Task | None = None, *, mask: bool = False) -> Backend:
 
 def test_a_booking_gives_a_reference_of_the_human_shape() -> None:
     office = backend()
-    references = {office.book(CURRY, BOOK).reference for _ in range(200)}
+    references = {office.book("restaurant", BOOK, CURRY).gives["Ref"] for _ in range(200)}
     assert len(references) == 200
     assert all(re.fullmatch(r"(?=.*[A-Z])[A-Z0-9]{8}", one) for one in references)
 
@@ -33,10 +33,12 @@ def test_a_booking_gives_a_reference_of_the_human_shape() -> None:
 def test_the_first_booking_is_refused_by_its_values_however_often_and_the_other_is_taken() -> None:
     office = backend(Task(info={"food": "indian"}, book=BOOK, fail_book={"time": "11:00"}))
     for _ in range(3):
-        refused = office.book(CURRY, {**BOOK, "time": "11:00"})
+        refused = office.book("restaurant", {**BOOK, "time": "11:00"}, CURRY)
         assert (refused.outcome, refused.slots) == ("refused", ("time",))
-    assert office.book(YU, {**BOOK, "people": "7", "time": "11:00"}).outcome == "refused", "whatever else is asked"
-    assert office.book(CURRY, BOOK).outcome == "booked"
+    assert office.book("restaurant", {**BOOK, "people": "7", "time": "11:00"}, YU).outcome == "refused", (
+        "whatever else is asked"
+    )
+    assert office.book("restaurant", BOOK, CURRY).outcome == "booked"
     outcomes = [call.outcome for call in office.take_calls()]
     assert outcomes == ["refused"] * 4 + ["booked"]
     assert office.take_calls() == ()
@@ -44,14 +46,14 @@ def test_the_first_booking_is_refused_by_its_values_however_often_and_the_other_
 
 def test_what_is_missing_is_named_and_what_takes_no_bookings_too() -> None:
     office = backend()
-    assert office.book(CURRY, {"people": "2", "day": "monday"}).slots == ("time",)
-    assert office.book(SEARCH.rows("attraction")[0], BOOK).outcome == "no such entity"
+    assert office.book("restaurant", {"people": "2", "day": "monday"}, CURRY).slots == ("time",)
+    assert office.book("attraction", BOOK, SEARCH.rows("attraction")[0]).outcome == "no such entity"
 
 
 def test_tickets_are_added_up_to_the_penny() -> None:
     train = SEARCH.rows("train")[0]
-    assert backend().book(train, {"people": "7"}).total == "30.80 pounds"
-    assert backend().book(train, {"people": "some"}).total == ""
+    assert backend().book("train", {"people": "7"}, train).total == "30.80 pounds"
+    assert backend().book("train", {"people": "some"}, train).total == ""
 
 
 @pytest.mark.parametrize(
@@ -60,13 +62,13 @@ def test_tickets_are_added_up_to_the_penny() -> None:
      ({"departure": "a", "arriveBy": "12:00"}, ("destination",))],
 )  # fmt: skip
 def test_a_taxi_needs_both_ends_and_a_time(wanted: dict[str, str], missing: tuple[str, ...]) -> None:
-    assert backend().taxi(wanted).missing == missing
+    assert backend().book("taxi", wanted).slots == missing
 
 
 def test_a_taxi_has_a_car_and_a_number() -> None:
-    sent = backend().taxi({"departure": "a", "destination": "b", "arriveBy": "12:00"})
-    assert sent.car == "red ford"
-    assert re.fullmatch(r"07\d{9}", sent.phone)
+    sent = backend().book("taxi", {"departure": "a", "destination": "b", "arriveBy": "12:00"}).gives
+    assert sent["car type"] == "red ford"
+    assert re.fullmatch(r"07\d{9}", sent["phone"])
 
 
 def test_masked_rows_are_hidden_until_something_else_is_asked_for() -> None:
@@ -80,7 +82,7 @@ def test_masked_rows_are_hidden_until_something_else_is_asked_for() -> None:
 def test_every_call_is_on_the_record() -> None:
     office = backend()
     office.search("restaurant", {"pricerange": "expensive"})
-    office.book(CURRY, BOOK)
+    office.book("restaurant", BOOK, CURRY)
     searched, booked = office.take_calls()
     assert (searched.name, searched.arguments, searched.outcome, searched.rows) == (
         "search", {"pricerange": "expensive"}, "2 found", (0, 1),

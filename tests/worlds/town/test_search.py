@@ -65,7 +65,7 @@ def test_what_cannot_be_asked_is_an_error_that_names_it() -> None:
         SEARCH.find("restaurant", {"fod": "thai"})
     with pytest.raises(DialgaugeError, match="'soon' is no time of day for leaveAt"):
         SEARCH.find("train", {"leaveAt": "soon"})
-    with pytest.raises(DialgaugeError, match="no table 'cinema'"):
+    with pytest.raises(DialgaugeError, match="no service 'cinema' with rows"):
         SEARCH.find("cinema", {})
 
 

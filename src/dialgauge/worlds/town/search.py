@@ -70,7 +70,7 @@ class TownSearch(DomainSearch):
         """Of all that can constrain."""
         return self.town.checksum
 
-    @cached_property
+    @property
     def told_checksum(self) -> str:
         """Of all that a system can be told, the lists of taxis included."""
         return hashlib.sha256(msgspec.json.encode([self.town.raw, self.town.taxi])).hexdigest()[:8]

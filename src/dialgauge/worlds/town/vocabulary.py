@@ -33,18 +33,19 @@ def town_with(rows: dict[str, RowsFile]) -> Domain:
     return domain_of(_DOCUMENT, rows=lambda table: rows.get(table) or RowsFile(table, described(table), []))
 
 
-_TOWN = town_with({})
-TOWN_DOMAINS = tuple(_TOWN.services)
+#: The town without rows.
+TOWN = town_with({})
+TOWN_DOMAINS = tuple(TOWN.services)
 #: What a search can be narrowed by, what a booking needs, and what can be asked for, by domain.
 SEARCH_SLOTS = {
     name: service.informable if service.rows is None else tuple(service.search)
-    for name, service in _TOWN.services.items()
+    for name, service in TOWN.services.items()
 }
-BOOK_SLOTS = {name: service.takes for name, service in _TOWN.services.items() if service.takes}
-REQUEST_SLOTS = {name: service.askable for name, service in _TOWN.services.items()}
+BOOK_SLOTS = {name: service.takes for name, service in TOWN.services.items() if service.takes}
+REQUEST_SLOTS = {name: service.askable for name, service in TOWN.services.items()}
 #: Act names of each side with the slots they can carry, ``""`` for none.
-USER_ACTS = _TOWN.acts("user")
-SYSTEM_ACTS = _TOWN.acts("system")
+USER_ACTS = TOWN.acts("user")
+SYSTEM_ACTS = TOWN.acts("system")
 
 #: Slots as human annotations write them, and as goals do.
 _ANNOTATED = {
