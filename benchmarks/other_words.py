@@ -14,6 +14,7 @@ import argparse
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -53,12 +54,14 @@ class StyledSystem:
         self._vocabulary = Vocabulary(domain)
         seed = sum(map(ord, context.dialogue_id))
         self._words = Style(self._style, self._vocabulary, seed) if self._style != "templates" else None
-        self._draws, self._own, self.injected = random.Random(seed), (), False
+        self._draws, self.injected = random.Random(seed), False
+        self._own: tuple[Act, ...] = ()
         self._streams, self._ontology = context.streams, context.ontology
         self._ears = DomainSpeech.of(domain, context.ontology).listener("user")
         if domain.multiwoz:
             from dialgauge.agents.speech import ParseContext, default_nlu
 
+            assert context.ontology is not None
             nlu = default_nlu(context.ontology)
             self._ears = lambda turn, own, service: (
                 nlu.parse(turn.text, "user", ParseContext(own=own, domain=service, pending=service)).acts
@@ -98,7 +101,7 @@ class FormFiller(StyledSystem):
         ears, repeated = self._ears, self._own
         heard: tuple[Act, ...] = ears(turn, self._own, self._core.belief.domain) if turn else ()
         kept = tuple(act for act in heard if act.slot in asked or act.domain == "general" or act.intent == "request")
-        if asked and not kept:
+        if asked and not kept and self._words is not None:
             return Reply(turn=Turn(speaker="system", text=self._words.say(repeated, self._core.belief.domain)))
         self._ears = lambda turn, own, service: kept if asked else heard
         try:
@@ -223,7 +226,7 @@ def main() -> None:
         if given.show and base.success < 1:
             show(base, own, given.show)
         for style in given.styles.split(","):
-            held, _ = held_with(search, goals, lambda style=style: StyledSystem(style), free=True)
+            held, _ = held_with(search, goals, partial(StyledSystem, style), free=True)
             tally = Tally(search, goals, held)
             share = tally.success / base.success
             blamed = sum(side == "system" for side in tally.sides)
@@ -257,7 +260,7 @@ def _others(search: DomainSearch, goals: Sequence[DomainGoal], base: Tally, styl
     for what, alter in (("wrong value", wrong_value), ("unanswered", unanswered)):
         caught = errors = on_it = 0
         for one in styles:
-            held, injected = held_with(search, goals, lambda one=one, alter=alter: StyledSystem(one, alter), free=True)
+            held, injected = held_with(search, goals, partial(StyledSystem, one, alter), free=True)
             if alter is unanswered:
                 injected = [any(_asks(search, task) for task in goal.tasks) for goal in goals]
             tally = Tally(search, goals, held)

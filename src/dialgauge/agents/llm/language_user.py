@@ -88,6 +88,9 @@ def instructions(task: ServiceTask, words: ServiceVocabulary) -> Iterator[str]:
     if task.first:
         instead = _wishes(words, _changed(task.first, task.info))
         yield f"Only if there is none like that, ask for this instead: {instead}."
+    asked = [words.label(slot) for slot in task.requests if slot not in (service.book.gives if service.book else ())]
+    if asked:
+        yield f"Find out the {', the '.join(asked[:-1]) + ' and the ' if len(asked) > 1 else ''}{asked[-1]}."
     for slot, other in task.links.items():
         yield f"For the {words.label(slot)}, say the name of the {other} that you settled on."
     if task.book:
@@ -98,9 +101,6 @@ def instructions(task: ServiceTask, words: ServiceVocabulary) -> Iterator[str]:
         gives = [words.label(slot) for slot in (service.book.gives if service.book else ())]
         if gives:
             yield f"Make sure that you are told the {' and the '.join(gives)}."
-    asked = [words.label(slot) for slot in task.requests if slot not in (service.book.gives if service.book else ())]
-    if asked:
-        yield f"Find out the {', the '.join(asked[:-1]) + ' and the ' if len(asked) > 1 else ''}{asked[-1]}."
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:

@@ -31,7 +31,7 @@ _GENERAL = {
     },
 }
 _NEED = ("I'm looking for {title}{wishes}.", "I need {title}{wishes}.", "Can you find me {title}{wishes}?")
-_WISH = ("It should be {wishes}.", "I'd like it to be {wishes}.", "Make that {wishes}, please.")
+_WISH = ("{wishes}.", "{wishes}, please.", "I'd like this: {list}.")
 _BOOK_ONLY = ("I'd like to book {title}.", "I need {title}.", "Can you arrange {title} for me?")
 _BOOK = ("Please book it: {values}.", "I'd like to book it: {values}.", "Could you book it: {values}?")
 _DETAILS = ("For the booking: {values}.", "Please take {values}.", "Put me down for {values}.")
@@ -108,8 +108,9 @@ class _Sentences:
             said = f" with {_listed(self._wish(words, *wish) for wish in wishes.items())}" if wishes else ""
             sentences.append(self._pick(_ALSO_NEEDED if self._later else _NEED, title=service.title, wishes=said))
         elif wishes:
-            said = _listed(self._wish(words, *wish) for wish in wishes.items())
-            sentences.append(self._pick(_WISH, wishes=said).replace("be with", "have"))
+            said = _listed(self._should(words, *wish) for wish in wishes.items())
+            short = _listed(self._wish(words, *wish) for wish in wishes.items())
+            sentences.append(self._pick(_WISH, wishes=f"{said[:1].upper()}{said[1:]}", list=short))
         if name:
             sentences.append(self._pick(_NAMED, name=name))
         for slot, value in given.items():
@@ -142,6 +143,13 @@ class _Sentences:
                 return f"{label} {value} or {'later' if least else 'earlier'}"
             return f"{label} {'at least' if least else 'at most'} {said}"
         return f"{label} {said}"
+
+    def _should(self, words: ServiceVocabulary, slot: str, value: str) -> str:
+        """A wish as a clause: "the class should be compact", "it should have parking"."""
+        wish, label, said = words.service.wishes[slot], words.label(slot), self._wish(words, slot, value)
+        if wish.match in ("yes-no", "contains"):
+            return f"it should have {said}"
+        return f"the {label} should be {said.removeprefix(label).strip()}"
 
     def _value(self, words: ServiceVocabulary, slot: str, value: str) -> str:
         wish = words.service.wishes.get(slot)

@@ -154,8 +154,7 @@ class _ServiceTalk:
                 if self._denied(place.first):
                     continue
                 candidates.setdefault((place.first, place.last), []).append((name, slot.kind, told))
-        for name, (place, value) in self._names().items():
-            given[name] = (place, value)
+        given |= self._names()
         widest = _widest(list(candidates))
         for span in widest:
             choice = self._choose(candidates[span], alone)

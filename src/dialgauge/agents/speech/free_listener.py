@@ -14,7 +14,7 @@ from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.intents import INFORM, REQUEST, service_of
 from dialgauge.values import ReplyText, phrase_of
-from dialgauge.worlds.domain import GENERAL
+from dialgauge.worlds.domain import GENERAL, Role
 
 _BYE = re.compile(
     r"\b(?:good ?bye|bye(?:-bye)?|farewell|"
@@ -132,7 +132,9 @@ class FreeListener:
                 if reply.tokens[place.first].segment == segment and not self._answered(
                     words, reply, place.value, segment
                 ):
-                    role = "ask_booking" if place.value in takes and place.value not in service.search else "request"
+                    role: Role = (
+                        "ask_booking" if place.value in takes and place.value not in service.search else "request"
+                    )
                     yield _act(service.act_name(role), place.value, "?")
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
