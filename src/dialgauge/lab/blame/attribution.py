@@ -73,11 +73,10 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, do
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
         links = [link for fault in outcome.faults if traceable for link in _of_fault(chain, fault, technical)]
+        unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
         if read:
-            links = [_of_the_lab(link) for link in links]
-        broken += links
-        if traceable and technical is None:
-            broken += chain.unnoticed()
+            links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
+        broken += [*links, *unnoticed]
         if not outcome.success:
             domains[task.domain] = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
     sides = {link.side for link in broken}
