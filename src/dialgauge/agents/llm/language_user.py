@@ -20,20 +20,21 @@ DONE, GIVE_UP = "[DONE]", "[GIVE UP]"
 #: A marker in brackets ends the conversation wherever it stands, without them only on a line of its own.
 _DONE = re.compile(r"\[\s*DONE\s*\]|^[ \t]*DONE[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
 _GIVE_UP = re.compile(r"\[\s*GIVE[ _-]*UP\s*\]|^[ \t]*GIVE UP[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
-_OPENING = "(The assistant is listening. Say your first message.)"
+_OPENING = "Hello, what can I do for you?"
 _NOTHING = "(The assistant said nothing.)"
-_PROMPT = """You are a customer who talks to the assistant of {title}. You are not the assistant. What you want, in \
-this order:
-{items}
+_PROMPT = """You are a customer who talks to the assistant of {title}. You are not the assistant.
 
 How to talk:
 - Write only your next message, one or two short sentences. Bring up one or two points at a time, never all at once.
-- Use the values above as they stand. Wish for nothing else: when you are asked about something that is not above, say \
+- Use the values below as they stand. Wish for nothing else: when you are asked about something that is not below, say \
 that you don't mind; when you are asked for something that you would have to know and don't, such as a name or a \
 number, say that you don't know.
 - An answer that something is unknown is an answer: go on.
 - When you have everything, say goodbye and write {done} on a line of its own. When it turns out that you cannot get \
-it, say so and write {give_up} on a line of its own."""
+it, say so and write {give_up} on a line of its own.
+
+What you want, in this order:
+{items}"""
 
 
 class LlmUser(LanguageAgent):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from dialgauge.agents.speech.spoken_words import ALSO_SAID
+from dialgauge.agents.speech.spoken_words import ALSO_SAID, CALLED
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
 from dialgauge.worlds.domain import Domain, Service
@@ -72,7 +72,9 @@ class ServiceVocabulary:
     def label(self, slot: str) -> str:
         """What a slot is called in a sentence."""
         said = self.service.say(slot)
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower() if said == slot else said
+        if said != slot:
+            return said
+        return CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower()
 
     def _spoken(self, slot: str) -> SpokenSlot:
         service, words = self.service, self._domain.words_for(slot)
