@@ -24,9 +24,9 @@ from dialgauge.cli.lab_options import (
     Town,
     lab_config_from,
 )
-from dialgauge.cli.options import Option, OutputFolder, WholeNumber, application
+from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
-from dialgauge.cli.screen import err
+from dialgauge.cli.screen import err, out
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
@@ -118,12 +118,25 @@ def run(
     results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())
     [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail))
     if export is not None:
-        for path in write_conversations(list(stored.dialogues()), export, loaded.search.tracked):
+        for path in write_conversations(list(stored.dialogues()), export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in results.notes:
         err.print(note)
     return gate.exit_code([stored], 0 if results.complete else EXIT_INCOMPLETE)
+
+
+@app.command("new")
+def new(
+    name: Annotated[str, Argument(metavar="NAME", help="The folder to write; its name becomes the domain's.")],
+) -> None:
+    """Write the folder of a small domain with comments, which runs at once: a start for one of your own."""
+    from dialgauge.worlds.domain import new_domain
+
+    for path in new_domain(name):
+        out.print(f"wrote {path}")
+    place = name if "/" in name else f"./{name}"
+    out.print(f"Try it: dialgauge lab run --domain {place}")
 
 
 @app.command("goals")

@@ -30,7 +30,7 @@ from dialgauge.agents import (
     make_agent,
 )
 from dialgauge.agents.speech import Vocabulary
-from dialgauge.agents.town import Belief
+from dialgauge.agents.town import Belief, Channel
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice
@@ -113,6 +113,13 @@ def make_lab_config(
         exchanges=exchanges, characters=LAB_LIMITS.characters, acts=LAB_LIMITS.acts, seconds=seconds, loop=loop
     )
     return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
+
+
+def check_channels(sitting: LabConfig, domain: Domain) -> None:
+    """Refuse channels that speak of acts which the domain does not have, before any work."""
+    for spec in (sitting.user, sitting.system):
+        if "channel" in spec.options:
+            Channel.named(spec.options["channel"]).within(domain)
 
 
 class _Planned(NamedTuple):

@@ -26,6 +26,7 @@ from dialgauge.lab.lab_config import (
     LAB_LIMITS,
     AgentSpec,
     LabConfig,
+    check_channels,
     checksum_of,
     hold_conversations,
     make_lab_config,
@@ -48,12 +49,11 @@ from dialgauge.tasks import (
 from dialgauge.text import Note, counted
 from dialgauge.tracking import score
 from dialgauge.users import domain_profile, score_users
+from dialgauge.worlds.domain import Domain
 
 LAB_KIND = "lab"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-#: Slots with a few values each.
-_CATEGORICAL = ("area", "pricerange", "type", "stars", "parking", "internet", "day")
 _TRACKING = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.25", "FGA@0.5", "FGA@0.75", "FGA@1")
 
 
@@ -204,6 +204,7 @@ def run_lab(
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
+    check_channels(sitting, loaded.search.domain)
     if store is None:
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
         return scored_run(list(held), loaded, sitting, resamples=resamples)
@@ -257,6 +258,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfi
             "level": sitting.level,
             "goals": loaded.name,
             "failures": loaded.failures,
+            **_of_domain(loaded.search.domain),
             "trials": sitting.trials,
             "limits": msgspec.to_builtins(sitting.limits),
             **_labelled(sitting),
@@ -266,6 +268,11 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfi
         signature=signature,
         notes=[*_notes(held), *_uneven_goals([one.goal for one in judged])],
     )
+
+
+def _of_domain(domain: Domain) -> dict[str, Any]:
+    """What pages must know of a domain other than the town: its name, and the slots that name what is offered."""
+    return {} if domain.multiwoz else {"domain": domain.name, "names": sorted(domain.names)}
 
 
 def _uneven_goals(goals: Sequence[str]) -> list[str]:
@@ -445,34 +452,34 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def write_conversations(held: Sequence[Dialogue], folder: Path, ontology: Ontology) -> list[Path]:
-    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the town."""
+def write_conversations(held: Sequence[Dialogue], folder: Path, domain: Domain, ontology: Ontology) -> list[Path]:
+    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the domain."""
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
     with together():
         write(held, files[0], format="native")
         write(held, files[1], format="gcdf1")
         with atomic(files[2]) as scratch:
-            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(ontology)), indent=1) + b"\n")
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(domain, ontology)), indent=1) + b"\n")
     return files
 
 
-def _schema(ontology: Ontology) -> list[dict[str, Any]]:
+def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:
     """Services with their slots and values, as the schema beside the GCDF1 paper's conversations has them."""
     return [
         {
-            "service_name": domain,
+            "service_name": name,
             "slots": [
                 {
-                    "name": f"{domain}-{slot}",
-                    "description": spec.description or f"{slot} of the {domain}",
+                    "name": f"{name}-{slot}",
+                    "description": spec.description or f"{slot} of the {name}",
                     "possible_values": list(spec.values),
-                    "is_categorical": slot in _CATEGORICAL,
+                    "is_categorical": domain.is_choice(name, slot),
                 }
                 for slot, spec in slots.items()
             ],
-            "intents": [{"name": f"find_{domain}", "required_slots": [], "optional_slots": {}}],
+            "intents": [{"name": f"find_{name}", "required_slots": [], "optional_slots": {}}],
         }
-        for domain, slots in ontology.domains.items()
+        for name, slots in ontology.domains.items()
     ]
 
 

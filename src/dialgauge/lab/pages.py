@@ -3,7 +3,7 @@ and what became of every task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,7 @@ from dialgauge.tasks import (
     reason_texts,
 )
 from dialgauge.text import counted
+from dialgauge.worlds.town import TOWN
 
 if TYPE_CHECKING:
     import polars
@@ -72,8 +73,8 @@ _STUDIED = {"predictors", "conditions"}
 _COLUMNS = 6
 #: Rows of an answer that are listed.
 _MOST_ROWS = 8
-#: Slots that say what is offered.
-_ENTITIES = frozenset({"name", "trainID", "car type"})
+#: Slots that say what is offered in the town.
+_NAMES = frozenset((*TOWN.names, *(service.gives[0] for service in TOWN.services.values() if service.rows is None)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class LabPages(RunPages):
         blamed = _blamed(library.rows(run, BLAME, dialogue.id), reasons)
         turns = [_with_blame(_turn(place, turn, reader), blamed) for place, turn in enumerate(dialogue.turns)]
         overview = LabOverview(
-            list(_tasks(outcomes, reason_texts(reasons), dialogue)),
+            list(_tasks(outcomes, reason_texts(reasons), dialogue, run.manifest.config.get("names") or _NAMES)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
             list(_blame(blamed)),
@@ -318,9 +319,10 @@ def _tasks(
     outcomes: Sequence[Mapping[str, Any]],
     whys: Mapping[tuple[str | None, str | None, str | None], str],
     dialogue: Dialogue,
+    names: Collection[str],
 ) -> Iterator[TaskView]:
     tasks = dialogue.goal.tasks if dialogue.goal else {}
-    offers = _offers(dialogue.turns)
+    offers = _offers(dialogue.turns, names)
     for domain in dict.fromkeys([*tasks, *(row["domain"] or "unknown" for row in outcomes)]):
         rows = [row for row in outcomes if (row["domain"] or "unknown") == domain]
         verdicts = [
@@ -342,7 +344,7 @@ def _wanted(task: Task) -> list[tuple[str, str]]:
     return [*task.info.items(), *((f"book {slot}", value) for slot, value in task.book.items())]
 
 
-def _offers(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
+def _offers(turns: Sequence[Turn], names: Collection[str]) -> dict[str, dict[str, int]]:
     """By domain what the system named, each with the turn in which it was named first."""
     found: dict[str, dict[str, int]] = {}
     for place, turn in enumerate(turns):
@@ -350,7 +352,7 @@ def _offers(turns: Sequence[Turn]) -> dict[str, dict[str, int]]:
             continue
         booked = next((call.domain for call in reversed(turn.calls or ()) if call.name == "book"), "")
         for act in (turn.acts if turn.acts is not None else turn.heard) or ():
-            if act.slot in _ENTITIES and act.intent in OFFERING:
+            if act.slot in names and act.intent in OFFERING:
                 domain = (booked or act.domain) if act.domain == "booking" else act.domain
                 for value in act.values:
                     found.setdefault(domain, {}).setdefault(value, place)

@@ -265,7 +265,7 @@ def auto_matched(context: DialogueContext, domain: str, slot: str, value: str) -
     if value in matching.vals:
         return f"{OUTSIDE}/auto_matched_value"
     # The reference consults the slot lists for taxis only, whatever the configuration says.
-    listed = not context.config.strict or domain == context.profile.taxi_domain
+    listed = not context.config.strict or domain == context.profile.taxi_domain or not context.profile.taxi_domain
     if listed and slot in matching.slots.get(domain, ()):
         return f"{OUTSIDE}/auto_matched_slot"
     if value in matching.slot_value_pairs.get(domain, {}).get(slot, ()):

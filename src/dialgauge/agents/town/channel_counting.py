@@ -21,13 +21,20 @@ from dialgauge.agents.town.channel import (
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.intents import REQUEST, intent_of, service_of
 from dialgauge.values import NO_CONSTRAINT, canonical, same_value
-from dialgauge.worlds.town import ASKED
+from dialgauge.worlds.town import ASKED, TOWN
 
 T = TypeVar("T")
 #: A sentence that starts with "do n't care" was cut off there.
 _INDIFFERENT = {"dontcare", "do", "do n't", "do n't care"}
 #: Values that are put on record where they were heard but not said; others are drawn from the ontology.
-_KEPT = {("parking", "yes"), ("parking", "no"), ("internet", "yes"), ("internet", "no"), ("type", "hotel")}
+_KEPT = {
+    pair
+    for service in TOWN.services.values()
+    for pair in (
+        *service.generic.items(),
+        *((slot, truth) for slot, rule in service.search.items() if rule.match == "yes-no" for truth in ("yes", "no")),
+    )
+}
 _ROUNDED = 4
 #: Repetitions that make rates of their own.
 _ENOUGH = 20

@@ -88,10 +88,7 @@ class RuleSystem:
 
     def _serve(self, domain: str, given: dict[str, str], asked: list[str], affirmed: bool, acts: list[Act]) -> None:
         service = self._services[domain]
-        booking = self._wants_booking(service, given, affirmed)
-        if not (booking and self._still_fits(service, given)) and any(
-            slot in service.wishes and value != DONTCARE for slot, value in given.items()
-        ):
+        if any(slot in service.wishes and value != DONTCARE for slot, value in given.items()):
             self._focus.pop(domain, None)
         if service.rows is None:
             self._order(service, asked, acts)
@@ -99,30 +96,16 @@ class RuleSystem:
             self._tell_at_once(service, asked, acts)
         elif asked:
             self._answer(domain, asked, acts)
-            if any(slot in service.takes and slot not in service.wishes for slot in given):
+            if any(slot in service.takes for slot in given):
                 self._book(domain, acts)
-        elif booking:
+        elif self._wants_booking(service, given, affirmed):
             self._book(domain, acts)
         else:
             self._offer(service, acts, affirmed)
 
     def _wants_booking(self, service: Service, given: dict[str, str], affirmed: bool) -> bool:
-        if not service.takes:
-            return False
-        named = service.name in self._focus
-        return (
-            any(slot in service.takes and slot not in service.wishes for slot in given)
-            or (named and bool(given) and self._still_fits(service, given))
-            or (affirmed and named)
-        )
-
-    def _still_fits(self, service: Service, given: dict[str, str]) -> bool:
-        """Are all values given those of a booking, and does what was named have them where it has such a column?"""
-        row = self._focus.get(service.name)
-        both = {slot: value for slot, value in given.items() if slot in service.wishes}
-        if row is None or not all(slot in service.takes for slot in given):
-            return False
-        return all(not service.contradicts(slot, row.get(slot), value) for slot, value in both.items())
+        named = bool(service.takes) and service.name in self._focus
+        return any(slot in service.takes for slot in given) or (affirmed and named)
 
     # Searching
 

@@ -339,7 +339,7 @@ def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:
 
 
 def _constraints(thread: Thread, known: Mapping[str, str]) -> dict[str, str]:
-    slots = thread.service.informable
+    slots = (*thread.service.informable, thread.service.id_slot)
     return {slot: value for slot, value in known.items() if slot in slots and slot != thread.entity_slot}
 
 

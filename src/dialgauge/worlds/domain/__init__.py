@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         act,
     )
     from dialgauge.worlds.domain.search import DomainSearch, Entity, Found, ServiceTable, either
+    from dialgauge.worlds.domain.starting import new_domain
 
 __all__ = [
     "ASKED",
@@ -102,6 +103,7 @@ __all__ = [
     "load_domain",
     "members",
     "minutes",
+    "new_domain",
     "number",
     "plain",
     "read_domain",

@@ -67,10 +67,10 @@ def check_domain(folder: str | Path) -> DomainCheck:
 def shares_table(shares: DrawnShares, *, drawn: bool) -> Table:
     """What goals ask for, and how often it could be asked for."""
     title = f"{counted(shares.goals, 'goal')}, {'drawn' if drawn else 'from the file'}"
-    table = Table(title, ["of all", "count", "have"])
-    table.add("tasks that can be booked and have rows", shares.bookable, f"{shares.booked:,} are booked")
-    table.add("tasks with wishes", shares.wished, f"{shares.fails_first:,} first ask for what is not there")
-    table.add("bookings", shares.bookings, f"{shares.refused_first:,} are refused at first")
+    table = Table(title, ["what", "count", "of"])
+    table.add("booked", shares.booked, f"{counted(shares.bookable, 'task')} with rows that can be booked")
+    table.add("fails first", shares.fails_first, f"{counted(shares.wished, 'task')} with wishes")
+    table.add("refused first", shares.refused_first, counted(shares.bookings, "booking"))
     if shares.repeated:
         table.notes.append(f"The domain has no more distinct goals: {counted(shares.repeated, 'goal')} repeat others.")
     return table

@@ -124,7 +124,8 @@ class _Source:
         return DomainGoal(id=identifier, tasks=tuple(tasks.values()))
 
     def _task(self, draws: Draws, service: Service, earlier: Mapping[str, ServiceTask]) -> ServiceTask:
-        wishes = {} if service.rows is None else self._wishes(draws, service)
+        row = None if service.rows is None else self._row(draws, service)
+        wishes = {} if row is None else self._wishes(draws, service, row)
         first = self._first(draws, service, wishes) if wishes and draws.unit() < self._plan.fails_first else None
         asked = draws.sample(service.answer, _drawn(draws, self._plan.asked, len(service.answer)))
         task = ServiceTask(domain=service.name, info=wishes, first=first, requests=tuple(asked))
@@ -134,11 +135,14 @@ class _Source:
         refused = _refused(draws, service.book, book) if draws.unit() < self._plan.refused_first else None
         return replace(task, book=book, links=links, book_first=refused)
 
-    def _wishes(self, draws: Draws, service: Service) -> dict[str, str]:
-        """Wishes that one row fits; by its name only where nothing else can be searched by."""
-        rows = self._search.rows(service.name)
+    def _row(self, draws: Draws, service: Service) -> Entity:
+        """The row that the wishes are taken from, one that can be wished for where there is any."""
+        rows, slots = self._search.rows(service.name), service.search or (service.name_slot,)
+        return draws.pick([row for row in rows if any(slot in row.values for slot in slots)] or rows)
+
+    def _wishes(self, draws: Draws, service: Service, row: Entity) -> dict[str, str]:
+        """Wishes that the row fits; by its name only where nothing else can be searched by."""
         slots = list(service.search) or [service.name_slot]
-        row = draws.pick([row for row in rows if any(slot in row.values for slot in slots)] or rows)
         known = [slot for slot in slots if slot in row.values]
         chosen = draws.sample(known, _drawn(draws, self._plan.wishes, len(known)))
         return {slot: _wish(draws, service.wishes[slot], row, slot) for slot in slots if slot in chosen}
@@ -168,16 +172,9 @@ class _Source:
                 links[slot] = draws.pick(known)
             elif targets:
                 book[slot] = draws.pick(self._search.rows(draws.pick(targets))).name
-            elif slot in service.wishes and service.rows is not None:
-                book[slot] = self._shared(draws, kind, service, slot)
             else:
                 book[slot] = _value(draws, kind)
         return book, links
-
-    def _shared(self, draws: Draws, kind: SlotType, service: Service, slot: str) -> str:
-        """A value of a slot that is both searched and booked by."""
-        values = [value for value in service.wishes[slot].values if not kind.fault(value)]
-        return draws.pick(values) if values else _value(draws, kind)
 
 
 def _refused(draws: Draws, spec: BookSpec, book: Mapping[str, str]) -> dict[str, str] | None:

@@ -264,7 +264,7 @@ class _GoalReader:
         return slots
 
     def _slot(self, declared: str, service: Service, known: Mapping[str, Any] | tuple[str, ...], use: str) -> str:
-        names = {service.declared(slot): slot for slot in known}
+        names = {service.declared(slot): slot for slot in reversed(tuple(known))}
         if declared not in names:
             self.refuse(f"{service.name} has no slot '{declared}' {use}.{nearest(declared, names)}")
         return names[declared]

@@ -49,7 +49,10 @@ _NAME = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _NOTHING = ("", "~", "null")
 _RANGE = re.compile(r"number\s+([-+]?[0-9]{1,12})\s*\.\.\s*([-+]?[0-9]{1,12})")
 _KINDS = ("text", "day", "time", "number")
-_TOP = ("domain", "title", "policy", "services", "goals", "words", "tools", "data", "tasks", "dialect", "acts")
+_TOP = (
+    *("domain", "title", "policy", "services", "goals", "words", "tools", "data", "tasks"),
+    *("dialect", "acts", "choices"),
+)
 _TOOL_KEYS = ("tools", "data", "tasks")
 _SERVICE = (
     *("title", "rows", "name", "id", "search", "answer", "book", "refers"),
@@ -152,6 +155,7 @@ class _Reader:
             folder=self._folder,
             files=tuple(self._files),
             multiwoz=self._multiwoz,
+            choices=tuple(map(self.id, self._slots(content, "choices", ()))),
             inventories=inventories,
             tools=tools,
         )
@@ -203,10 +207,10 @@ class _Reader:
         for position, slot in enumerate(answer):
             self._check_column(slot, rows, (*place, "answer", position))
             spoken.add(slot, (*place, "answer", position))
-        book = self._book(given, place, spoken)
+        book = self._book(given, place, spoken, {self.id(slot) for slot in (name, *search) if slot}, answer)
         if rows is None and book is None:
             self.refuse(f"the service '{key}' has neither rows to look up nor a booking", place)
-        refers = self._refers(given, book, place)
+        refers = self._refers(given, book, place, spoken)
         service = Service(
             name=key.lower(),
             title=self._text(given, "title", place) or _with_article(key.replace("-", " ")),
@@ -366,7 +370,10 @@ class _Reader:
 
     # Bookings
 
-    def _book(self, given: Mapping[str, Any], place: Path_, spoken: _Spoken) -> BookSpec | None:
+    def _book(
+        self, given: Mapping[str, Any], place: Path_, spoken: _Spoken, wishes: set[str], answer: list[str]
+    ) -> BookSpec | None:
+        """What a booking takes and gives. A slot of it that a row has too is another one, ``book_day``."""
         if _nothing(given.get("book")):
             return None
         at = (*place, "book")
@@ -384,11 +391,13 @@ class _Reader:
         gives = self._slots(content, "gives", at) if "gives" in content else ["reference"]
         for position, slot in enumerate(gives):
             spoken.add(slot, (*at, "gives", position))
+        taken = {slot: spoken.apart(slot, "book", wishes) for slot in takes}
+        others = {*wishes, *map(self.id, answer), *taken.values()}
         return BookSpec(
-            takes={self.id(slot): kind for slot, kind in takes.items()},
-            needs=tuple(map(self.id, needs)),
-            one_of=tuple(tuple(map(self.id, group)) for group in groups),
-            gives=tuple(map(self.id, gives)),
+            takes={taken[slot]: kind for slot, kind in takes.items()},
+            needs=tuple(taken[slot] for slot in needs),
+            one_of=tuple(tuple(taken[slot] for slot in group) for group in groups),
+            gives=tuple(spoken.apart(slot, "booked", others) for slot in gives),
         )
 
     def _slot_type(self, content: Any, place: Path_) -> SlotType:
@@ -432,7 +441,9 @@ class _Reader:
         self._check_known(slots, takes, "a slot that the booking takes", (*place, key))
         return slots
 
-    def _refers(self, given: Mapping[str, Any], book: BookSpec | None, place: Path_) -> dict[str, tuple[str, ...]]:
+    def _refers(
+        self, given: Mapping[str, Any], book: BookSpec | None, place: Path_, spoken: _Spoken
+    ) -> dict[str, tuple[str, ...]]:
         if _nothing(given.get("refers")):
             return {}
         at = (*place, "refers")
@@ -440,13 +451,14 @@ class _Reader:
         takes = book.takes if book else {}
         refers = {}
         for slot, target in content.items():
-            if self.id(slot) not in takes:
+            named = next((taken for taken in takes if spoken.name(taken) == slot), "")
+            if not named:
                 known = f".{nearest(slot, takes)}" if takes else "; it has no booking"
                 self.refuse(f"'{slot}' is not a slot that the booking takes{known}", (*at, slot))
-            if takes[self.id(slot)].kind != "text":
+            if takes[named].kind != "text":
                 self.refuse(f"'{slot}' refers to another service, so that its type must be text", (*at, slot))
             targets = [target] if isinstance(target, str) else self._list(target, (*at, slot))
-            refers[self.id(slot)] = tuple(targets)
+            refers[named] = tuple(targets)
         return refers
 
     def _check_refers(self, key: str, service: Service, services: Mapping[str, Service]) -> None:
@@ -599,6 +611,18 @@ class _Spoken:
         other = self._known.setdefault(self._reader.id(declared), declared)
         if other != declared:
             self._reader.refuse(f"'{declared}' and '{other}' are one name once spaces are underscores", place)
+
+    def apart(self, declared: str, before: str, others: set[str]) -> str:
+        """The name of a slot of a booking; with a word before it where a row has one of that name."""
+        slot = self._reader.id(declared)
+        while slot in others:
+            slot = f"{before}_{slot}"
+        self._known[slot] = declared
+        return slot
+
+    def name(self, slot: str) -> str:
+        """A slot as it was declared."""
+        return self._known.get(slot, slot)
 
     @property
     def declared(self) -> dict[str, str]:

@@ -81,6 +81,8 @@ GENERAL_INTENTS = {
 }
 _TIMES = tuple(f"{hour:02d}:{minute:02d}" for hour in range(5, 24) for minute in (0, 15, 30, 45))
 _SOME = 8
+#: A user who does not mind is not asked more than that before something is offered.
+_QUESTIONS = 3
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 #: A slot with so many values or fewer is a matter of choice.
 FEW = 20
@@ -298,7 +300,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         """What a system asks for to narrow a search; nothing where it is required anyway, or nothing is offered."""
         if self.rows is None or self.tells or self.requires:
             return ()
-        return self.narrow or tuple(slot for slot in self.search if slot != self.name_slot)
+        return self.narrow or tuple(slot for slot in self.search if slot != self.name_slot)[:_QUESTIONS]
 
     @cached_property
     def description(self) -> tuple[str, ...]:
@@ -377,6 +379,8 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
     #: Values, names and slots are MultiWOZ's: other spellings are the same, a missing value fits any wish, a part of a
     #: name will do, and slots keep their spaces.
     multiwoz: bool = False
+    #: Slots of which one of a few values is chosen, where that is not told by how many there are.
+    choices: tuple[str, ...] = ()
     #: The acts of each side where they are others than follow from the services.
     inventories: dict[str, Inventory] = {}
     #: The keys of a tool domain, as written: ``dialgauge.worlds.tools`` reads them.
@@ -447,6 +451,11 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
             for name, service in self.services.items()
         }
         return replace(self, services=services)
+
+    def is_choice(self, service: str, slot: str) -> bool:
+        """Is one of a few values chosen for a slot, rather than any named?"""
+        spec = self.ontology.domains.get(service, {}).get(slot)
+        return slot in self.choices if self.choices else spec is not None and spec.categorical
 
     def acts(self, speaker: str) -> Inventory:
         """The names of the acts of one side with the slots they can carry, ``""`` for none."""

@@ -1,0 +1,138 @@
+"""Domains of other people's in the lab: agenda user and rule system do what the goals ask for, whatever the shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.lab import AgentSpec, LabRuns, converse, open_domain
+from dialgauge.worlds.domain import new_domain
+from support.commands import dialgauge
+from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
+
+OVERLAP = {
+    "domain.yaml": """\
+domain: classes
+services:
+  Evening-Class:
+    rows: classes.csv
+    name: N
+    id: No
+    search: {day: same, Level: same}
+    answer: [phone]
+    book:
+      takes: {day: day, people: number 1..4}
+      gives: [phone, door code]
+""",
+    "classes.csv": "N,No,day,Level,phone\n"
+    + "".join(f"class {n % 9},{n},{('monday', 'friday')[n % 2]},{'abc'[n % 3]},0{n}\n" for n in range(30)),
+}
+ERRANDS = {
+    "domain.yaml": """\
+domain: errands
+services:
+  cab:
+    title: a cab
+    book:
+      takes: {from: text, to: text, leave: time, arrive: time}
+      needs: [from, to]
+      one_of: [[leave, arrive]]
+      gives: [driver, plate]
+    refers: {from: [bar, inn], to: [bar, inn]}
+  bar: {rows: bars.csv, name: bar}
+  inn: {rows: inns.csv, name: inn, search: {stars: at-least}, book: {takes: {night: day}, gives: []}}
+goals: {draw: {services: [1, 3], wishes: [0, 2]}}
+""",
+    "bars.csv": "bar\nThe Anchor\nold mill\nB-12\n",
+    "inns.csv": "inn,stars\nThe Crown,3\nThe Bell,4\nHarp,\n",
+}
+SHAPES = {"pets": PETS, "cars": CARS, "clinic": CLINIC, "library": LIBRARY, "overlap": OVERLAP, "errands": ERRANDS}
+
+
+def run(folder: Path, **how: object) -> LabRuns:
+    return converse(domain=str(folder), count=60, resamples=0, workers=1, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_users_and_systems_of_any_domain_do_what_its_goals_ask_for(shape: str, tmp_path: Path) -> None:
+    scores = run(domain_folder(tmp_path, SHAPES[shape]))[0].scores
+    assert scores["SuccessOfSatisfiable"].value == scores["Success(rules=strict)"].value == 1
+    assert scores["JGA"].value == 1
+    assert scores["I-GCDF1"].value in (None, 1)
+    assert "Success(rules=compat)" not in scores, "ConvLab-2's rules know the town only"
+
+
+def test_what_a_goal_tries_first_is_refused_and_then_mended(tmp_path: Path) -> None:
+    plan = "goals: {draw: {booked: 1, fails_first: 1, refused_first: 1}}\nwords:"
+    scores = run(domain_folder(tmp_path, changed(CARS, "domain.yaml", "words:", plan)))[0].scores
+    assert scores["RefusedThenFixed"].value == scores["FailPath"].value == 1
+
+
+def test_a_deaf_system_fails_and_is_blamed_in_a_domain_of_ones_own(tmp_path: Path) -> None:
+    deaf = AgentSpec("rule-system", {"channel": "drop=0.6"})
+    results = converse(deaf, domain=str(domain_folder(tmp_path, CLINIC)), count=40, resamples=0, workers=1)
+    scores = results[0].scores
+    assert scores["Success(rules=strict)"].value is not None
+    assert scores["Success(rules=strict)"].value < 0.7
+    assert scores["Blame[system]"].value is not None
+    assert scores["Blame[system]"].value > 0.9
+
+
+def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
+    goals = [
+        {"id": "a", "tasks": [{"service": "pet", "want": {"kind": "dog"}, "ask": ["age"]}]},
+        {"id": "b", "tasks": [{"service": "pet", "want": {"kind": "cow"}, "ask": ["age"]}], "satisfiable": False},
+    ]
+    lines = "\n".join(map(json.dumps, goals))
+    scores = run(domain_folder(tmp_path, {**PETS, "goals.jsonl": lines}))[0].scores
+    assert (scores["Success(rules=strict)"].value, scores["SuccessOfSatisfiable"].value) == (0.5, 1)
+
+
+def test_the_same_bytes_for_any_number_of_processes(tmp_path: Path) -> None:
+    folder = str(domain_folder(tmp_path, LIBRARY))
+    held = [list(converse(domain=folder, count=120, resamples=0, workers=workers)[0].dialogues()) for workers in (1, 2)]
+    assert held[0] == held[1]
+
+
+def test_what_only_the_town_has_is_refused_elsewhere(tmp_path: Path) -> None:
+    folder = str(domain_folder(tmp_path))
+    with pytest.raises(DialgaugeError, match="only apply to the town"):
+        open_domain(folder, failures="paper")
+    with pytest.raises(DialgaugeError, match="no act 'Attraction-Inform' in the domain pets"):
+        converse(AgentSpec("rule-system", {"channel": "paper2021"}), domain=folder, count=1)
+    tools = domain_folder(tmp_path / "tools", {"domain.yaml": "domain: t\ntools: tools.py\n"})
+    with pytest.raises(DialgaugeError, match="has no services"):
+        open_domain(str(tools))
+
+
+def test_a_new_domain_runs_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "Try it: dialgauge lab run --domain ./mine" in dialgauge(capsys, "lab", "new", "mine").out
+    assert dialgauge(capsys, "data", "check", "./mine").code == 0
+    outcome = dialgauge(capsys, "lab", "run", "--domain", "./mine", "-n", "20", "--store", "runs", "--resamples", "0")
+    assert outcome.code == 0
+    assert "Success" in outcome.out
+    stored = outcome.err.split("stored as run ")[1].split()[0]
+    assert dialgauge(capsys, "lab", "blame", stored, "--store", "runs").code == 0
+    assert dialgauge(capsys, "report", stored, "--store", "runs", "-o", "report.html").code == 0
+    assert "20 goals of mine" in dialgauge(capsys, "lab", "goals", "--domain", "./mine", "-n", "20").out
+    assert "exists already" in dialgauge(capsys, "lab", "new", "mine").err
+    with pytest.raises(DialgaugeError, match="letters, digits and hyphens"):
+        new_domain("my domain")
+
+
+def test_conversations_of_a_domain_are_scored_as_users_from_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, store = domain_folder(tmp_path / "clinic", CLINIC), tmp_path / "runs"
+    options = ["-n", "10", "--store", store, "--resamples", "0", "--out", tmp_path / "talks"]
+    assert dialgauge(capsys, "lab", "run", "--domain", folder, *options).code == 0
+    talks = tmp_path / "talks" / "conversations.jsonl"
+    scored = dialgauge(capsys, "users", "score", talks, "--dataset", folder)
+    assert scored.code == 0
+    assert "I-GCDF1" in scored.out
