@@ -93,6 +93,11 @@ class SpokenSlot:
         return f"SpokenSlot({self.name!r}, {self.kind})"
 
     @cached_property
+    def in_minutes(self) -> bool:
+        """Are its values minutes, so that hours have to be counted?"""
+        return any("min" in value for value in self.values[:50]) or self.name.lower() in ("duration", "length")
+
+    @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """What the slot is called, as phrases to search for."""
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name).replace("_", " ").replace("-", " ").lower()
@@ -190,7 +195,7 @@ def values_in(reply: ReplyText, slot: SpokenSlot) -> Iterator[ToldValue]:
         known = {phrase: values for phrase, values in slot.phrases.items() if "#" not in phrase}
         for number in reply.numbers:
             yield ToldValue(f"{number.value:g}", Place("", number.first, number.last))
-        for minutes in _durations(reply):
+        for minutes in _durations(reply) if slot.in_minutes else ():
             yield ToldValue(f"{minutes.value:g}", Place("", minutes.first, minutes.last))
         yield from (ToldValue(place.value, place) for place in reply.phrases(known))
     elif slot.kind == "time":

@@ -308,7 +308,8 @@ class _ServiceTalk:
             if not _ANY.search(" ".join(self._reply.segment(segment)).replace(" n't", "n't")):
                 continue
             for place in places:
-                if place.value in self._service.wishes and place.value not in given:
+                inside = any(noun.first <= place.first < noun.last for noun in self._nouns)
+                if place.value in self._service.search and place.value not in given and not inside:
                     named = True
                     yield place.value
         if not named:

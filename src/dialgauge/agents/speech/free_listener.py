@@ -120,7 +120,7 @@ class FreeListener:
         takes = service.book.takes if service.book else {}
         askable = [slot for slot in (*service.search, *takes) if slot not in asked]
         labels: dict[str, tuple[str, ...]] = {}
-        for slot in askable:
+        for slot in words.slots:  # all of them, lest "price per hour" ask for hours
             for phrase in words.slots[slot].labels:
                 labels[phrase] = (*labels.get(phrase, ()), slot)
         segments = {token.segment for token in reply.tokens}
@@ -129,6 +129,8 @@ class FreeListener:
             if segment not in reply.questions and not _ASKING.search(" ".join(tokens)):
                 continue
             for place in reply.phrases(labels):
+                if place.value not in askable:
+                    continue
                 if reply.tokens[place.first].segment == segment and not self._answered(
                     words, reply, place.value, segment
                 ):

@@ -1,1 +1,0 @@
-"""What a user understands of an assistant that speaks as it likes."""
