@@ -11,6 +11,8 @@ from functools import lru_cache
 INFORM, OFFER, RECOMMEND, REQUEST, SELECT = "inform", "offer", "recommend", "request", "select"
 BOOK, OFFER_BOOK, OFFER_BOOKED = "book", "offerbook", "offerbooked"
 NO_OFFER, NO_BOOK = "nooffer", "nobook"
+#: Something was told of a slot that whoever read it could not make out.
+UNSURE = "unsure"
 
 #: A booking was made.
 CONFIRMING = frozenset({BOOK, OFFER_BOOKED})

@@ -152,7 +152,7 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
         (500, b"oops", "status 500"),
         (404, b"", "status 404"),
         (200, b"<html>", "did not answer"),
-        (200, b'{"answer": "x"}', "missing required field `reply`"),
+        (200, b'{"answer": "x"}', "answered neither"),
         (200, b'{"reply": 3}', "did not answer"),
         (200, b"\xff\xff", "did not answer"),
         (200, b"x" * ((1 << 20) + 1), "more than 1,048,576 bytes"),

@@ -85,16 +85,16 @@ def standard_reply(question: dict[str, Any]) -> Answer:
         return said(USER_LINES[min(sum(one["role"] == "assistant" for one in messages), len(USER_LINES) - 1)])
     if prompt.startswith("You read a conversation"):
         return said('{"restaurant": {"area": "north"}}')
-    search = {"domain": "restaurant", "constraints": {"area": "north"}}
+    search = {"area": "north"}
     if "tools" in question:
         if messages[-1]["role"] == "tool":
             rows = json.loads(messages[-1]["content"])["rows"]
             return said(f"{rows[0]['name']} is in the north, its phone number is {rows[0]['phone']}.")
-        return tool_call("search", search)
+        return tool_call("search_restaurant", search)
     if "response_format" in question:
         if messages[-1]["content"].startswith("RESULT:"):
             return said('{"say": "Which area would you like?"}')
-        return said(json.dumps({"tool": "search", "arguments": search}))
+        return said(json.dumps({"tool": "search_restaurant", "arguments": search}))
     return said("How can I help?")
 
 
@@ -159,14 +159,12 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 "long": said("word " * 100_000),
                 "filter": said("") | {"finish_reason": "content_filter"},
                 "unknown-tool": tool_call("format_disk", {"all": True}),
-                "bad-arguments": tool_call("search", "{not json"),
-                "list-arguments": tool_call("search", "[1, 2]"),
-                "odd-arguments": tool_call(
-                    "search", {"domain": "restaurant", "constraints": {"area": ["north"], "food": 3}}
-                ),
-                "unknown-column": tool_call("search", {"domain": "restaurant", "constraints": {"colour": "red"}}),
-                "unknown-domain": tool_call("search", {"domain": "moon", "constraints": {}}),
-                "no-such-place": tool_call("book", {"domain": "hotel", "name": "nowhere"}),
+                "bad-arguments": tool_call("search_restaurant", "{not json"),
+                "list-arguments": tool_call("search_restaurant", "[1, 2]"),
+                "odd-arguments": tool_call("search_restaurant", {"area": ["north"], "food": 3}),
+                "unknown-column": tool_call("search_restaurant", {"colour": "red"}),
+                "unknown-domain": tool_call("search_moon", {}),
+                "no-such-place": tool_call("book_hotel", {"name": "nowhere"}),
                 "odd-calls": said(
                     None, tool_calls=[7, {"function": "x"}, {"function": {"name": 4, "arguments": {"a": 1}}}]
                 ),

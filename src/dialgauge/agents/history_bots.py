@@ -18,9 +18,10 @@ from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import NO_RESULT, SILENCE, Line, Point, Ranker, ReplyModel, checked_scores
 from dialgauge.text import without_secrets
+from dialgauge.worlds.domain import Domain, DomainBackend
 
 if TYPE_CHECKING:
-    from dialgauge.agents.llm import Observer
+    from dialgauge.agents.llm import Desk
 
 NO_ANSWER = "(no answer)"
 #: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
@@ -111,8 +112,20 @@ class CallableBot(HistoryBot):
 _MOST_BYTES = 1 << 20
 
 
+class ToolRequest(msgspec.Struct):
+    """A tool that a bot wants used."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
 class _Answer(msgspec.Struct):
-    reply: str
+    """Words, or tools to be used first."""
+
+    text: str | None = None
+    #: The older name of the text.
+    reply: str | None = None
+    calls: list[ToolRequest] = []
     #: What it meant, where it says so: ``[["Hotel-Inform", "area", "north"], …]``.
     acts: list[list[str]] | None = None
 
@@ -124,19 +137,22 @@ class _TooLong(Exception):
 class HttpBot(HistoryBot):
     """A bot behind HTTP.
 
-    Each reply is one POST of ``{"dialogue", "turn", "history": [{"speaker", "text"}], "utterance"}``; the server
-    answers ``{"reply": "…"}``. Speakers are ``user``, ``bot`` and ``fact``. In the lab, where words are to be scored as
-    acts, an observer labels what both sides say; a server that knows its acts may send ``"acts"`` along.
+    Each reply is one POST of ``{"dialogue", "turn", "history": [{"speaker", "text"}], "utterance"}``, in the lab also
+    ``"title"``, ``"policy"`` and ``"tools"`` of the domain. The server answers ``{"text": "…"}``, or ``{"calls":
+    [{"name", "arguments"}]}``; then ``{"dialogue", "turn", "results": [{"name", "result"}]}`` is posted, and so on
+    until there is a text. Speakers are ``user``, ``bot`` and ``fact``. What the bot said is read from its words and
+    calls; a server that knows its acts may send ``"acts"`` along.
     """
 
     name = "http"
     side = "system"
     levels = ("text",)
     remote = True
-    acts_source = "observer"
+    acts_source = "words and calls"
     _usage = Usage(calls=1)
 
-    def __init__(self, url: str, *, timeout: float = 30.0) -> None:
+    def __init__(self, url: str, *, timeout: float = 30.0, calls: int = 12) -> None:
+        """``calls`` are the tools that the bot may use for one reply."""
         import httpx
 
         try:
@@ -145,6 +161,7 @@ class HttpBot(HistoryBot):
             raise DialgaugeError(f"'{without_secrets(url)}' is not a web address ({error})") from error
         self._url = parsed
         self._client = httpx.Client(timeout=float(timeout))
+        self._most_calls = int(calls)
         #: The address without what may be secret in it.
         self.shown = without_secrets(str(parsed))
         self.options = {"url": self.shown}
@@ -152,52 +169,81 @@ class HttpBot(HistoryBot):
     def start(self, context: SystemContext) -> None:
         super().start(context)
         self._acts: list[list[str]] | None = None
-        self._observer: Observer | None = None
-        self._most, self._longest = context.limits.acts, context.limits.characters
-        if context.office is not None and context.ontology is not None and context.level == "text":
-            from dialgauge.agents.llm import Observer
+        self._desk: Desk | None = None
+        self._in_lab = context.office is not None and context.level == "text"
+        self._domain: Domain | None = None
+        self._most_acts, self._longest = context.limits.acts, context.limits.characters
+        if isinstance(context.office, DomainBackend):
+            from dialgauge.agents.llm import Desk
 
-            self._observer = Observer(context.ontology, most=self._most)
+            self._desk, self._domain = Desk(context.office), context.office.domain
 
     def respond(self, turn: Turn | None) -> Reply:
         reply = super().respond(turn)
-        if self._observer is None or turn is None or reply.turn is None:
+        if not self._in_lab or reply.turn is None:
             return reply
         from dialgauge.agents.llm import clean_text, reported_acts
 
-        heard = self._observer.label(turn.text, "user")
-        text = clean_text(reply.turn.text)[: self._longest]
-        acts = self._observer.label(text, "system")
-        if self._acts is not None:
-            acts = reported_acts(self._acts, "system", self._most)
-        return replace(reply, turn=Turn(speaker="system", text=text, acts=acts), heard=heard)
+        text = clean_text(reply.turn.text)
+        usage = self._usage + Usage(empty=int(not text), cut=int(len(text) > self._longest))
+        acts = None
+        if self._acts is not None and self._domain is not None:
+            acts = reported_acts(self._acts, self._domain.acts("system"), self._most_acts)
+        said = Turn(speaker="system", text=text[: self._longest], acts=acts)
+        return replace(reply, turn=said, state=self._desk.state if self._desk else None, usage=usage)
 
     def reply(self, point: Point) -> str:
-        import httpx
-
-        question = {
+        question: dict[str, Any] = {
             "dialogue": point.dialogue,
             "turn": point.turn,
             "history": [{"speaker": line.kind, "text": line.text} for line in point.history],
             "utterance": point.utterance,
         }
+        desk = getattr(self, "_desk", None)
+        if desk is not None and self._domain is not None:
+            question |= {"title": self._domain.title, "policy": self._domain.policy, "tools": desk.tools}
+        left = self._most_calls
+        while True:
+            answer = self._answer(question, point)
+            if answer.text is not None or answer.reply is not None:
+                self._acts = answer.acts
+                return (answer.text if answer.text is not None else answer.reply) or ""
+            if desk is None or left <= 0:
+                raise self._no_answer(
+                    point, f"asked for more than {self._most_calls} tools" if desk else "has no tools"
+                )
+            results = [
+                {"name": call.name, "result": desk.use(call.name, call.arguments)} for call in answer.calls[:left]
+            ]
+            left -= len(answer.calls)
+            question = {"dialogue": point.dialogue, "turn": point.turn, "results": results}
+
+    def _answer(self, question: dict[str, Any], point: Point) -> _Answer:
+        """What the server answers: words or calls."""
+        import httpx
+
         try:
             answer = msgspec.json.decode(self._post(question), type=_Answer)
-            self._acts = answer.acts
-            return answer.reply
         except httpx.HTTPStatusError as error:
-            reason = f"did not answer: status {error.response.status_code}"
+            raise self._no_answer(point, f"did not answer: status {error.response.status_code}") from error
         except httpx.HTTPError as error:
-            reason = f"did not answer ({str(error) or type(error).__name__})"
+            raise self._no_answer(point, f"did not answer ({str(error) or type(error).__name__})") from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            reason = f'did not answer {{"reply": "…"}} ({error})'
-        except _TooLong:
-            reason = f"answered with more than {_MOST_BYTES:,} bytes"
-        raise DialgaugeError(f"the bot at {self.shown} {reason}", dialogue=point.dialogue, turn=point.turn)
+            raise self._no_answer(point, f'did not answer {{"text": "…"}} ({error})') from error
+        except _TooLong as error:
+            raise self._no_answer(point, f"answered with more than {_MOST_BYTES:,} bytes") from error
+        if answer.text is None and answer.reply is None and not answer.calls:
+            raise self._no_answer(point, 'answered neither {"text": "…"} nor {"calls": […]}')
+        return answer
+
+    def _no_answer(self, point: Point, reason: str) -> DialgaugeError:
+        return DialgaugeError(f"the bot at {self.shown} {reason}", dialogue=point.dialogue, turn=point.turn)
 
     def _post(self, question: dict[str, Any]) -> bytes:
         content = b""
-        with self._client.stream("POST", self._url, json=question) as answer:
+        body = msgspec.json.encode(question)
+        headers = {"Content-Type": "application/json"}
+        with self._client.stream("POST", self._url, content=body, headers=headers) as answer:
             answer.raise_for_status()
             for piece in answer.iter_bytes():
                 content += piece

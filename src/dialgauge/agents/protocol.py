@@ -56,6 +56,9 @@ class Usage(Struct, frozen=True):
     tokens_in: int = 0
     tokens_out: int = 0
     seconds: float = 0.0
+    #: Replies without a word, and replies that a limit cut off.
+    empty: int = 0
+    cut: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -63,6 +66,8 @@ class Usage(Struct, frozen=True):
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
             self.seconds + other.seconds,
+            self.empty + other.empty,
+            self.cut + other.cut,
         )
 
 
@@ -163,6 +168,8 @@ class UserContext(Struct, frozen=True, kw_only=True):
     goal: Goal | None
     #: What the world drew for its simulated user beyond the goal: order, changes of mind, questions.
     plan: Any = None
+    #: Does the system speak as it likes, and not in the lab's own sentences?
+    free: bool = False
     #: What can be asked for and booked, without the rows (:class:`dialgauge.worlds.domain.Domain`).
     domain: Any = None
     #: Random draws of its own.

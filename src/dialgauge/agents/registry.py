@@ -1,4 +1,4 @@
-"""Agents by name: our own, and those of other packages (entry points ``dialgauge.agents``)."""
+"""Agents by name: our own, those of other packages (entry points ``dialgauge.agents``), and classes of the user's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dialgauge import plugins
+from dialgauge.agents.class_loader import is_class_name, load_class
 from dialgauge.agents.llm.settings import FETCHING, LOCAL
 from dialgauge.agents.protocol import Agent
 from dialgauge.errors import DialgaugeError, nearest
@@ -59,14 +60,18 @@ def agent_names() -> list[str]:
 
 def make_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     """A new agent of that name; an unknown name or option is an error with the nearest ones."""
-    factory: Callable[..., Any] = plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
+    factory: Callable[..., Any] = (
+        load_class(name) if is_class_name(name) else plugins.load(plugins.AGENTS, name, Callable, BUILT_IN)  # type: ignore[arg-type]
+    )
     converted = converted_options(name, factory, options or {})
     try:
         agent = factory(**converted)
     except DialgaugeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise DialgaugeError(f"the agent {name} cannot be made: {type(error).__name__}: {error}") from error
+    if is_class_name(name) and not hasattr(agent, "name"):
+        agent.name = name.rpartition(":")[2]
     if not isinstance(agent, Agent):
         raise DialgaugeError(
             f"'{name}' is not an agent: {type(agent).__name__} lacks name, start(context) or respond(turn)"

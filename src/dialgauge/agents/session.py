@@ -7,12 +7,13 @@ labels that the record keeps. An agent that fails ends its own conversation only
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -48,6 +49,9 @@ from dialgauge.text import counted
 EXPLANATION = "explanation"
 #: Seconds; no alarm can be set for much longer.
 _LONGEST = 1e8
+#: Alarms, one a second, that an agent may catch.
+_MOST_RINGS = 20
+_EXIT = os._exit
 _UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
@@ -63,6 +67,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     plan: Any = None
     #: What users know of the domain.
     domain: Any = None
+    #: Does the system speak as it likes?
+    free: bool = False
     user_draws: Draws | None = None
     system_draws: Draws | None = None
     streams: RandomStreams | None = None
@@ -80,6 +86,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             goal=self.goal,
             plan=self.plan,
             domain=self.domain,
+            free=self.free,
             draws=self.user_draws,
             streams=self.streams,
             level=self.level,
@@ -107,7 +114,7 @@ def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:
     """Hold one conversation; the dialogue carries its outcome."""
     turns: list[Turn] = []
     try:
-        with _within(scenario.limits.seconds):
+        with _no_exit(), _within(scenario.limits.seconds):
             outcome = _hold(user, system, scenario, turns)
     except _Failure as failure:
         outcome = failure.outcome
@@ -155,6 +162,8 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
             return _outcome(costs, False, LOOP_GUARD, "session", f"{limits.loop} exchanges in a row said the same")
         shown = environment.answer(answer.turn.text) if environment is not None else None
         message = _crossing(answer.turn, shown, with_acts)
+        if calls and getattr(user, "sees_calls", False):
+            message = replace(message, calls=calls)
 
 
 def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Turn:
@@ -196,7 +205,13 @@ def _within(seconds: float) -> Iterator[None]:
         yield
         return
 
+    rings = 0
+
     def ring(*_: object) -> None:
+        nonlocal rings
+        rings += 1
+        if rings > _MOST_RINGS:
+            _hard_stop(seconds)
         raise _OutOfTime
 
     before = signal.signal(signal.SIGALRM, ring)
@@ -207,6 +222,27 @@ def _within(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _hard_stop(seconds: float) -> None:
+    """An agent caught every alarm and goes on for ever: nothing but the end of the process stops it."""
+    told = f"an agent ran on after {seconds:g} seconds and caught every attempt to stop it; this process ends\n"
+    os.write(2, told.encode())
+    _EXIT(70)
+
+
+@contextmanager
+def _no_exit() -> Iterator[None]:
+    """What an agent means to end the whole process with ends its own conversation."""
+
+    def refused(status: int = 0) -> NoReturn:
+        raise SystemExit(f"it called os._exit({status})")
+
+    before, os._exit = os._exit, refused
+    try:
+        yield
+    finally:
+        os._exit = before
 
 
 class _Failure(Exception):
@@ -246,12 +282,20 @@ def _respond(
     fault = _fault(reply, message, speaker, limits)
     if fault:
         raise _Failure(speaker, f"{_name(agent)} {fault}")
+    if reply.turn is not None and not reply.turn.text.isascii():
+        reply = replace(reply, turn=_writable(reply.turn))
     if turns and (reply.heard is not None or reply.state is not None):
         state = reply.state if speaker == "system" else None
         turns[-1] = replace(turns[-1], heard=reply.heard, predicted=state)
     if reply.usage is not NO_USAGE:
         costs[speaker] = costs[speaker] + reply.usage
     return reply
+
+
+def _writable(turn: Turn) -> Turn:
+    """The turn without halves of signs, which no file can hold."""
+    text = turn.text.encode("utf-8", "replace").decode()
+    return turn if text == turn.text else replace(turn, text=text)
 
 
 def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:

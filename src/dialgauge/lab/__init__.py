@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         hold_conversations,
         lab_scenario,
         make_lab_config,
+        with_states,
     )
     from dialgauge.lab.lab_run import (
         LAB_KIND,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         study_run,
         study_tables,
     )
+    from dialgauge.lab.told_acts import with_told_acts
 
 __all__ = [
     "CAUSE_WORDS",
@@ -121,6 +123,8 @@ __all__ = [
     "study_run",
     "study_tables",
     "track_corpus",
+    "with_states",
+    "with_told_acts",
     "world_facts",
     "world_task",
     "write_conversations",

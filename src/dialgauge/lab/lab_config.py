@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -28,10 +29,12 @@ from dialgauge.agents import (
     deciding_options,
     make_agent,
 )
+from dialgauge.agents.speech import Vocabulary
 from dialgauge.agents.town import Belief, Channel
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice
+from dialgauge.lab.told_acts import with_told_acts
 from dialgauge.text import counted
 from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch
 
@@ -133,6 +136,20 @@ class _WorkerState:
         self.search = search
         self.user, self.system = sitting.user.make(), sitting.system.make()
 
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.search.domain)
+
+
+#: Systems that speak in the lab's own sentences.
+_OWN_WORDS = frozenset({"rule-system", "rule-baseline", "corpus-system"})
+
+
+def speaks_freely(sitting: LabConfig) -> bool:
+    """Is the system one whose words are its own? The user then understands free English, and verdicts are read from
+    calls and values."""
+    return sitting.level == "text" and sitting.system.name not in _OWN_WORDS
+
 
 #: Agents whose replies come from elsewhere, and may cost money.
 ASKS_OTHERS = frozenset({"llm-user", "llm-system", "http"})
@@ -158,7 +175,10 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
 
     def _hold(self, room: _WorkerState, goal: DomainGoal, trial: int) -> Dialogue:
         scenario = lab_scenario(room.search, goal, self._sitting, trial)
-        return with_states(converse(room.user, room.system, scenario), room.search.domain)
+        held = converse(room.user, room.system, scenario)
+        if scenario.free:
+            held = with_told_acts(held, room.vocabulary)
+        return with_states(held, room.search.domain)
 
 
 def lab_scenario(
@@ -172,6 +192,7 @@ def lab_scenario(
         goal=goal.recorded(),
         plan=goal,
         domain=search.domain.public,
+        free=speaks_freely(sitting),
         streams=streams,
         ontology=ontology or search.spoken,
         domains=goal.domains,

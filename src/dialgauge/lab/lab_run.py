@@ -30,8 +30,9 @@ from dialgauge.lab.lab_config import (
     checksum_of,
     hold_conversations,
     make_lab_config,
+    speaks_freely,
 )
-from dialgauge.lab.self_reports import cost_tables, labels_note, report_tables
+from dialgauge.lab.self_reports import FROM_WORDS, cost_tables, coverage_tables, labels_note, report_tables
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, RunSet, Table, numbered
@@ -286,6 +287,8 @@ def _labelled(sitting: LabConfig) -> dict[str, dict[str, Any]]:
     sides = {"user": sitting.user, "system": sitting.system}
     agents = {side: spec.make() for side, spec in sides.items() if spec.name in BUILT_IN}
     acts = {side: agent.acts_source for side, agent in agents.items() if hasattr(agent, "acts_source")}
+    if speaks_freely(sitting):
+        acts.setdefault("system", FROM_WORDS)
     prices = {side: agent.prices for side, agent in agents.items() if hasattr(agent, "prices") and any(agent.prices)}
     return {name: told for name, told in (("acts", acts), ("prices", prices)) if told}
 
@@ -308,6 +311,7 @@ def lab_signature(loaded: LoadedDomain, sitting: LabConfig) -> Signature:
         exchanges=str(limits.exchanges),
         loop=str(limits.loop),
         lab_seed=str(sitting.seed),
+        understanding="free" if speaks_freely(sitting) else "",
         user_code=_code(sitting.user),
         system_code=_code(sitting.system),
         user_files=_files(sitting.user),
@@ -484,7 +488,7 @@ def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     went and what was misheard."""
     verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
     verdicts[0].signature = run.signature
-    return [*verdicts, *report_tables(run), *cost_tables(run)]
+    return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
 
 
 def _parts(run: Run) -> Table:

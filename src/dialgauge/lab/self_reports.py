@@ -7,10 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dialgauge.dialogue import Act, Dialogue
+from dialgauge.lab.blame.blame_scores import BLAME
 from dialgauge.report import Column, Table
 from dialgauge.runs import Run
 from dialgauge.values import canonical
 
+#: The source of the acts of a system that has only words.
+FROM_WORDS = "words and calls"
+#: Details of an outcome that count replies in which something was lost.
+_LOST = {
+    "system empty": "replies of the system without a word",
+    "system cut": "replies of the system that were cut off",
+}
 _OWN_REPORT = "model"
 _COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
 _Item = tuple[str, str, str]
@@ -18,8 +26,36 @@ _Item = tuple[str, str, str]
 
 def labels_note(run: Run) -> str:
     """A sentence on whose labels the acts of a run are; empty where all acts are the speakers' own."""
-    observed = [side for side, source in _sources(run).items() if source != _OWN_REPORT]
-    return f" The {' and the '.join(observed)} had words only: an observer's NLU labelled them." if observed else ""
+    sources = _sources(run)
+    observed = [side for side, source in sources.items() if source not in (_OWN_REPORT, FROM_WORDS)]
+    read = [side for side, source in sources.items() if source == FROM_WORDS]
+    labelled = f" The {' and the '.join(observed)} had words only: an observer's NLU labelled them." if observed else ""
+    told = " The system had words only: what it did is read from its calls, what it told from values in its text."
+    return labelled + (told if read else "")
+
+
+def coverage_tables(run: Run) -> list[Table]:
+    """What there was to judge, before any rate: only of systems whose words are their own."""
+    if FROM_WORDS not in _sources(run).values():
+        return []
+    counts = Counter[str]()
+    for dialogue in run.dialogues():
+        counts["conversations"] += 1
+        for name in _LOST:
+            counts[name] += int(float((dialogue.outcome.details if dialogue.outcome else {}).get(name, "0")))
+    blamed = run.table(BLAME)
+    unread = blamed.filter((blamed["side"] == "lab") & blamed["first"])["dialogue"].n_unique() if blamed.height else 0
+    table = Table("What the lab could judge", ["what", Column("number", align="right")])
+    table.add("conversations", counts["conversations"])
+    table.add("failed because the lab did not understand the system", unread)
+    for name, words in _LOST.items():
+        if counts[name]:
+            table.add(words, counts[name])
+    table.notes.append(
+        "The system speaks freely: the agenda user understands free English, reads from the system's calls what was "
+        "found, booked and refused, and goes on when it does not understand."
+    )
+    return [table]
 
 
 def cost_tables(run: Run) -> list[Table]:

@@ -89,6 +89,14 @@ WORDINGS: dict[str, FaultWords] = {
         "reference not told", "the reference was told as {given} in turn {turn}; it is {wanted}"
     ),
     "untold": FaultWords("an answer was never told", "{slot} was never told"),
+    "unread": FaultWords(
+        "an answer was not understood by the lab",
+        "something was told of the {slot} in turn {turn}, and the lab could not read it; it is {wanted}",
+    ),
+    "reference_unread": FaultWords(
+        "an answer was not understood by the lab",
+        "something was told of the {slot} in turn {turn}, and the lab could not read it; it is {wanted}",
+    ),
     "told_wrong": FaultWords("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
     "told_of_nothing": FaultWords(
         "an answer about something else", "{slot} was told in turn {turn}, of nothing that the user has"

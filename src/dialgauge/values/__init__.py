@@ -16,9 +16,13 @@ if TYPE_CHECKING:
         profile_named,
         profile_names,
     )
+    from dialgauge.values.reply_bindings import BoundReply
+    from dialgauge.values.reply_text import ReplyText, phrase_of
     from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
     from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
+    from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
+    from dialgauge.values.told import AnswerReader, Reading
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -27,25 +31,35 @@ __all__ = [
     "NO_CONSTRAINT",
     "SENSITIVITY_PROFILES",
     "SPECIAL",
+    "AnswerReader",
+    "BoundReply",
     "Candidates",
     "CanonicalMap",
     "Drop",
+    "Kind",
     "Matcher",
     "Pair",
     "Profile",
+    "Reading",
     "Replace",
+    "ReplyText",
     "Side",
+    "SpokenSlot",
     "Substitute",
+    "ToldValue",
     "ValueTable",
     "canonical",
     "clock",
     "constrains",
+    "kind_of",
     "matcher_named",
     "normal_slot",
     "normal_value",
+    "phrase_of",
     "profile_listing",
     "profile_named",
     "profile_names",
+    "same_told",
     "same_value",
     "similarity",
     "sorted_tokens",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -76,7 +77,7 @@ def test_given_up_after_five_more_tries(server: ModelServer, way: str) -> None:
     assert ask(one, "again") == "answer to again"
 
 
-@pytest.mark.parametrize("way", ["status:400", "status:401", "status:404", "no-choices", "odd-message", "endless"])
+@pytest.mark.parametrize("way", ["status:400", "status:401", "status:404", "odd-message", "endless"])
 def test_not_tried_again(server: ModelServer, way: str) -> None:
     server.misbehave(way)
     with pytest.raises(ChatError):
@@ -87,7 +88,6 @@ def test_not_tried_again(server: ModelServer, way: str) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ('{"choices": []}', "its list of choices is empty, so the endpoint produced no reply"),
         ('{"object": "list", "data": []}', "it has no 'choices'; check that the endpoint speaks OpenAI's chat format"),
         ('{"choices": [{"text": "hello"}]}', "choices[0].message is missing or no object"),
         ('{"error": {"message": "out of\\n memory"}}', "the endpoint reports an error (out of memory)"),
@@ -99,6 +99,49 @@ def test_an_answer_without_a_message_says_what_it_lacks(server: ModelServer, bod
     with pytest.raises(ChatError) as error:
         ask(client(server))
     assert str(error.value).startswith(f"the model's answer has no message in it: {why}")
+
+
+def test_empty_choices_are_tried_again(server: ModelServer) -> None:
+    server.misbehave("no-choices")
+    assert ask(client(server), "again") == "answer to again"
+    assert len(server.received) == 2
+
+
+def test_thoughts_are_not_spoken(server: ModelServer) -> None:
+    for text in ("<think>a van?</think>Which day?", "a van?</think>\nWhich day?"):
+        server.misbehave(f"raw:{json.dumps({'choices': [{'message': {'content': text}}]})}")
+        assert ask(client(server)) == "Which day?"
+
+
+def test_an_endpoint_gets_the_fields_it_wants(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_KEY", "topsecretvalue")
+    settings = {
+        "max_tokens_field": "max_completion_tokens",
+        "omit": "temperature,seed",
+        "extra_body": '{"top_p": 0.9}',
+        "headers": "api-key: $DESK_KEY; X-Team: lab",
+    }
+    asked = client(server, **settings, endpoint=f"{server.url}?api-version=2024-06-01")
+    assert ask(asked, "hello") == "answer to hello"
+    request = server.received[0]
+    assert request["max_completion_tokens"] == 200 and request["top_p"] == 0.9
+    assert not request.keys() & {"temperature", "seed", "max_tokens"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"max_tokens_field": "tokens"}, "max_tokens_field must be one of"),
+        ({"omit": "messages"}, "a request cannot omit 'messages'"),
+        ({"extra_body": "[1]"}, "must be a JSON object"),
+        ({"extra_body": "{"}, "not valid JSON"),
+        ({"headers": "nonsense"}, "the form 'Name: value"),
+        ({"headers": "api-key: $NOT_SET_ANYWHERE"}, "names is not set"),
+    ],
+)
+def test_fields_that_cannot_be_meant(server: ModelServer, settings: dict[str, str], sentence: str) -> None:
+    with pytest.raises(DialgaugeError, match=sentence):
+        client(server, **settings)
 
 
 def test_a_slow_server_is_not_waited_for(server: ModelServer) -> None:

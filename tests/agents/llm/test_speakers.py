@@ -10,10 +10,12 @@ import pytest
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, TOKEN_BUDGET, Agent, Limits, Scenario, converse, make_agent
 from dialgauge.agents.llm import Desk, goal_prompt
+from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_town
+from dialgauge.worlds.domain import load_domain
 from dialgauge.worlds.town import Backend, TownGoal, TownTask
 from support.model_server import ModelServer, model_server, said, tool_call
 
@@ -65,7 +67,6 @@ def test_both_sides(town: LoadedDomain, server: ModelServer) -> None:
     ]
     first = held.turns[0]
     assert Act("Restaurant-Inform", "restaurant", "area", ("north",)) in (first.acts or ())
-    assert first.heard == first.acts
     assert first.predicted == {"restaurant": {"area": ("north",)}}
     assert held.turns[2].requested == {"restaurant": ("restaurant-phone",)}
     (call,) = held.turns[1].calls or ()
@@ -75,9 +76,13 @@ def test_both_sides(town: LoadedDomain, server: ModelServer) -> None:
 def test_what_the_models_are_told(town: LoadedDomain, server: ModelServer) -> None:
     talk(town, agent("llm-user", server), agent("llm-system", server), exchanges=2)
     user, system, results = server.received[:3]
-    assert user["messages"][0]["content"] == goal_prompt(town.goals[0])
+    assert user["messages"][0]["content"] == goal_prompt(town.goals[0], Vocabulary(town.search.domain))
     assert user["seed"] != system["seed"]
-    assert [tool["function"]["name"] for tool in system["tools"]] == ["search", "details", "book", "taxi"]
+    assert [tool["function"]["name"] for tool in system["tools"]] == [
+        *("search_restaurant", "book_restaurant", "search_hotel", "book_hotel", "search_attraction"),
+        *("search_train", "book_train", "book_taxi", "search_hospital", "search_police"),
+    ]
+    assert system["messages"][0]["content"].startswith("You work at the information desk of a town.")
     told = json.loads(results["messages"][-1]["content"])
     assert told["count"] > len(told["rows"]) == 5
     assert results["messages"][-1]["tool_call_id"] == results["messages"][-2]["tool_calls"][0]["id"]
@@ -96,24 +101,24 @@ def test_the_instructions_of_a_goal() -> None:
                 book={"day": "monday", "people": "2", "stay": "3"},
                 book_first={"day": "monday", "people": "2", "stay": "5"},
             ),
-            TownTask(domain="restaurant", info={"food": "thai"}, requests=("phone", "entrance fee")),
+            TownTask(domain="restaurant", info={"food": "thai"}, requests=("phone", "postcode")),
             TownTask(
                 domain="taxi", info={"leaveAt": "10:00"}, links={"departure": "hotel", "destination": "restaurant"}
             ),
         ),
     )
-    lines = [line for line in goal_prompt(goal).splitlines() if line[:1].isdigit()]
+    lines = [line for line in goal_prompt(goal, Vocabulary(load_domain("town"))).splitlines() if line[:1].isdigit()]
     assert lines == [
-        "1. You need a place to stay with area north, stars 5.",
-        "2. Only if there is none, ask for stars 4 instead.",
-        "3. Then book it: day monday, people 2, nights 5.",
-        "4. Only if that booking is refused, try nights 3 instead.",
-        "5. Get the reference number of the booking.",
-        "6. You need a restaurant with food thai.",
-        "7. Find out its phone and entrance fee.",
-        "8. You need a taxi with leaves at or after 10:00.",
-        "9. The departure of the taxi is the hotel that you settled on; say its name.",
-        "10. The destination of the taxi is the restaurant that you settled on; say its name.",
+        "1. You need a place to stay. Your wishes: area north; stars 5.",
+        "2. Only if there is none like that, ask for this instead: stars 4.",
+        "3. Then book it: day monday, people 2, stay 5.",
+        "4. Only if that booking is refused, try this instead: stay 3.",
+        "5. Make sure that you are told the reference number.",
+        "6. You need a restaurant. Your wishes: food thai.",
+        "7. Find out the phone number and the postcode.",
+        "8. You want to book a taxi. Your wishes: departure time 10:00.",
+        "9. For the departure, say the name of the hotel that you settled on.",
+        "10. For the destination, say the name of the restaurant that you settled on.",
     ]
 
 
@@ -172,7 +177,7 @@ def unharmed(held: Dialogue) -> None:
         ("status:500", "status 500: not now"),
         ("status:400", "status 400: not now"),
         ("close", "did not answer"),
-        ("no-choices", "has no message"),
+        ("no-choices", "an empty list of choices"),
     ],
 )
 def test_what_ends_a_dialogue_and_no_other(town: LoadedDomain, server: ModelServer, way: str, why: str) -> None:
@@ -191,12 +196,12 @@ def test_what_ends_a_dialogue_and_no_other(town: LoadedDomain, server: ModelServ
 
 
 def test_six_tool_calls_a_reply(town: LoadedDomain, server: ModelServer) -> None:
-    server.reply = lambda question: tool_call("search", {"domain": "hotel", "constraints": {}})
+    server.reply = lambda question: tool_call("search_hotel", {})
     held = talk(town, make_agent("agenda"), agent("llm-system", server), exchanges=1)
     assert len(held.turns[1].calls or ()) == 6
     assert len(server.received) == 7
     assert server.received[-1]["tool_choice"] == "none"
-    many = [tool_call("search", {"domain": "hotel", "constraints": {}})["message"]["tool_calls"][0]] * 30
+    many = [tool_call("search_hotel", {})["message"]["tool_calls"][0]] * 30
     server.reply = lambda question: said("x", tool_calls=many)
     held = talk(town, make_agent("agenda"), agent("llm-system", server), exchanges=1)
     assert len(held.turns[1].calls or ()) == 6
@@ -228,29 +233,62 @@ def test_json_that_is_none(town: LoadedDomain, server: ModelServer, written: str
 
 
 def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
-    backend = Backend(town.search, Draws(1, "desk"))
-    desk = Desk(backend)
-    found = desk.use("search", '{"domain": "restaurant", "constraints": {"area": "NORTH"}}')
+    desk = Desk(Backend(town.search, Draws(1, "desk")))
+    found = desk.use("search_restaurant", '{"area": "NORTH"}')
     name = found["rows"][0]["name"]
-    assert desk.use("details", {"domain": "restaurant", "name": name})["phone"] == found["rows"][0]["phone"]
-    assert desk.use("book", {"domain": "restaurant", "name": name, "people": 2}) == {
+    assert desk.use("book_restaurant", {"name": name, "people": 2}) == {
         "outcome": "incomplete",
-        "missing": ["day", "time"],
+        "message": "Not booked: day, time are missing.",
     }
-    booked = desk.use("book", {"domain": "restaurant", "name": name, "people": 2, "day": "monday", "time": "18:00"})
+    booked = desk.use("book_restaurant", {"name": name, "people": 2, "day": "monday", "time": "18:00"})
     assert booked["outcome"] == "booked"
-    assert len(booked["reference"]) == 8
-    trains = desk.use("search", {"domain": "train", "day": "friday"})
-    row = trains["rows"][-1]
-    assert desk.use("details", {"domain": "train", "name": row["trainID"]})["day"] == "friday"
-    assert desk.use("taxi", {"departure": "a", "destination": "b"})["missing"] == ["leaveAt"]
-    assert desk.use("taxi", {"departure": "a", "destination": "b", "leaveAt": "10:00"})["outcome"] == "booked"
+    assert len(booked["Ref"]) == 8
+    assert desk.use("search_train", {"day": "friday"})["rows"][-1]["day"] == "friday"
+    assert "leaveAt is missing" in desk.use("book_taxi", {"departure": "a", "destination": "b"})["message"]
+    assert desk.use("book_taxi", {"departure": "a", "destination": "b", "leaveAt": "10:00"})["outcome"] == "booked"
     assert desk.state == {
         "restaurant": {"area": ("north",), "day": ("monday",), "people": ("2",), "time": ("18:00",)},
         "train": {"day": ("friday",)},
         "taxi": {"departure": ("a",), "destination": ("b",), "leaveAt": ("10:00",)},
     }
-    assert "no time of day" in desk.use("search", {"domain": "train", "constraints": {"leaveAt": "soon"}})["error"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "found"),
+    [
+        ("search_restaurant", {"area": "city centre"}, True),
+        ("search_restaurant", {"pricerange": "mid-range"}, True),
+        ("search_hotel", {"stars": "4 stars"}, True),
+        ("search_hotel", {"parking": True}, True),
+        ("search_train", {"leaveAt": "3 pm"}, True),
+        ("search_restaurant", {"area": "moon"}, "Values are: centre, east, north, south, west."),
+        ("search_restaurant", {"colour": "red"}, "not by 'colour'"),
+        ("search_train", {"leaveAt": "soon"}, "must be a number or a time of day"),
+        ("book_restaurant", {"name": "NAME", "day": "monday", "people": -3, "time": "18:00"}, "from 1 to 99"),
+        ("book_restaurant", {"name": "NAME", "day": "someday", "people": 3, "time": "99:99"}, "a day of the week"),
+        ("book_restaurant", {"name": "nowhere at all"}, "there is no restaurant named"),
+        ("fly", {}, "there is no tool 'fly'"),
+    ],
+)
+def test_the_desk_finds_or_says_what_there_is(
+    town: LoadedDomain, tool: str, arguments: dict[str, Any], found: bool | str
+) -> None:
+    desk = Desk(Backend(town.search, Draws(1, "desk")))
+    if arguments.get("name") == "NAME":
+        arguments = {**arguments, "name": desk.use("search_restaurant", {})["rows"][0]["name"]}
+    answer = desk.use(tool, arguments)
+    if isinstance(found, str):
+        assert found in json.dumps(answer)
+    else:
+        assert answer["count"] > 0
+
+
+def test_tools_say_what_they_take(town: LoadedDomain) -> None:
+    tools = {tool["name"]: tool["parameters"] for tool in Desk(Backend(town.search, Draws(1, "desk"))).tools}
+    search = tools["search_restaurant"]["properties"]
+    assert set(search["pricerange"]["enum"]) == {"cheap", "moderate", "expensive"}
+    book = tools["book_restaurant"]
+    assert book["properties"]["people"]["minimum"] == 1 and book["required"] == ["name", "day", "people", "time"]
 
 
 def test_acts_that_the_model_reports(town: LoadedDomain, server: ModelServer) -> None:

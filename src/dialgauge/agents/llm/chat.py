@@ -23,6 +23,7 @@ _CHARACTERS = 4
 #: Tool calls of one answer that are looked at, and characters of text that are kept.
 _MOST_CALLS, _MOST_TEXT = 32, 20_000
 _SHOWN = 80
+_THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
 _QUOTED = 300
 Messages = list[dict[str, Any]]
 
@@ -53,6 +54,7 @@ class ChatClient:
             "max_tokens": settings.max_tokens,
             **parameters,
         }
+        request = settings.shaped(request)
         key = request_key(request)
         kept = self._cassette.find(key) if self._cassette is not None and settings.how != "refuse" else None
         answer = self._called(request, key) if kept is None else kept
@@ -121,7 +123,7 @@ def completion_of(answer: dict[str, Any], request: dict[str, Any]) -> Completion
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(first, dict) or not isinstance(message, dict):
         raise ChatError(f"the model's answer has no message in it: {_why_no_message(answer)}")
-    text = clean_text(message.get("content"))
+    text = without_thoughts(clean_text(message.get("content")))
     finish = first.get("finish_reason")
     usage = answer.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -144,6 +146,23 @@ def _why_no_message(answer: dict[str, Any]) -> str:
     if choices is None:
         return "it has no 'choices'; check that the endpoint speaks OpenAI's chat format and its address is complete"
     return "choices[0].message is missing or no object; check that the endpoint speaks OpenAI's chat format"
+
+
+def without_thoughts(text: str) -> str:
+    """What a model says, without what it thought aloud; thoughts that were cut off leave nothing to say.
+
+    >>> without_thoughts("<think>They want a van.</think>Which day?"), without_thoughts("<think>Hmm, a van")
+    ('Which day?', '')
+    """
+    for opening, closing in _THOUGHTS:
+        begin = text.find(opening)
+        while begin >= 0:
+            end = text.find(closing, begin)
+            text = text[:begin] + (text[end + len(closing) :] if end >= 0 else "")
+            begin = text.find(opening)
+        _, closed, rest = text.rpartition(closing)  # some templates open the thoughts themselves
+        text = rest if closed else text
+    return text.strip()
 
 
 def clean_text(content: object) -> str:

@@ -1,48 +1,50 @@
-"""The town's backend as tools of a language model: whatever the model asks for, it gets an answer and no crash.
+"""A domain's backend as tools of a language model: whatever the model asks for, it gets an answer and no crash.
 
-What it passes to its tools is also what it believes the user to want, the only belief of it that can be seen.
+Each service has ``search_NAME`` and ``book_NAME`` with its own slots. A value that nothing has is answered with those
+that exist; "city centre" and "mid-range" find what the domain calls otherwise. What a model passes to its tools is also
+what it believes the user to want, the only belief of it that can be seen.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from dialgauge.agents.llm.chat import clean_text
+from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import State
-from dialgauge.errors import DialgaugeError
-from dialgauge.values import same_value
-from dialgauge.worlds.domain import Entity
-from dialgauge.worlds.town import (
-    BOOK_SLOTS,
-    DATABASE_DOMAINS,
-    SEARCH_SLOTS,
-    Backend,
-)
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.values import NO_CONSTRAINT, ReplyText, phrase_of
+from dialgauge.worlds.domain import DAYS, FEW, DomainBackend, Entity, SearchSlot, Service, SlotType, comparable
 
-#: Characters of an argument; no value of the town is longer.
+#: Characters of an argument; no value of a domain is longer.
 _LONGEST = 200
-_RIDE = ("departure", "destination", "leaveAt", "arriveBy")
-_SEARCHED = tuple(domain for domain in SEARCH_SLOTS if domain in (*DATABASE_DOMAINS, "hospital", "police"))
+#: Values that a tool's answer names where none fits.
+_MOST_VALUES = 40
+_CLOCK = "^([01]?[0-9]|2[0-4]):[0-5][0-9]$"
+_TEXT = {"type": "string"}
 Result = dict[str, Any]
 
 
 class Desk:
-    """Uses the tools, and remembers what the last search in each domain found: "book TR1234" means one of those."""
+    """Uses the tools, and remembers what the last search of each service found."""
 
-    def __init__(self, backend: Backend, *, rows: int = 5) -> None:
+    def __init__(self, backend: DomainBackend, vocabulary: Vocabulary | None = None, *, rows: int = 5) -> None:
         self._backend, self._most = backend, rows
-        #: By domain: the constraints of the last search, and what was last given to book.
+        self._vocabulary = vocabulary or Vocabulary(backend.domain)
+        #: By service: the wishes of the last search, and what was last given to book.
         self.state: State = {}
         self._found: dict[str, tuple[Entity, ...]] = {}
-        self._tools = {"search": self._search, "details": self._details, "book": self._book, "taxi": self._taxi}
+        self.tools = tools_of(self._vocabulary)
+        self._names = {tool["name"]: tool for tool in self.tools}
 
     def use(self, name: str, arguments: object) -> Result:
         """What a tool answers; a mistake of the model is told to the model."""
-        tool = self._tools.get(name)
-        if tool is None:
-            return {"error": f"there is no tool '{name[:_LONGEST]}'; tools are {', '.join(self._tools)}"}
+        if name not in self._names:
+            known = ", ".join(self._names)
+            return {"error": f"there is no tool '{name[:_LONGEST]}'.{nearest(name, self._names)} Tools are: {known}"}
         if isinstance(arguments, str):
             given: object = None
             with suppress(ValueError, RecursionError):
@@ -50,126 +52,212 @@ class Desk:
             arguments = given
         if not isinstance(arguments, dict):
             return {"error": "the arguments must be a JSON object"}
+        kind, _, service = name.partition("_")
+        words = self._vocabulary[service]
         try:
-            return tool(arguments)
+            return self._search(words, arguments) if kind == "search" else self._book(words, arguments)
         except DialgaugeError as error:
             return {"error": str(error)}
 
-    def _search(self, arguments: dict[str, Any]) -> Result:
-        domain = _domain(arguments, _SEARCHED)
-        nested = arguments.get("constraints")
-        given = nested if isinstance(nested, dict) else {**arguments, "domain": None}
-        constraints = _texts(given)
-        rows = self._backend.search(domain, constraints).rows
-        self._believe(domain, constraints, SEARCH_SLOTS[domain], BOOK_SLOTS.get(domain, ()))
-        self._found[domain] = rows
-        return {"count": len(rows), "rows": [row.values for row in rows[: self._most]]}
+    def _search(self, words: ServiceVocabulary, arguments: dict[str, Any]) -> Result:
+        service = words.service
+        given = _slots(arguments, service.wishes, "can be searched by")
+        wishes = {
+            slot: self._as_written(words, slot, value) for slot, value in given.items() if value not in NO_CONSTRAINT
+        }
+        rows = self._backend.search(service.name, wishes).rows
+        self._believe(service.name, wishes, tuple(service.wishes), service.takes if hasattr(service, "takes") else ())
+        self._found[service.name] = rows
+        result: Result = {"count": len(rows), "rows": [_cells(service, row.values) for row in rows[: self._most]]}
+        if len(rows) > self._most:
+            result["note"] = f"these are the first {self._most} of {len(rows)}; narrow the search to see others"
+        elif not rows and (notes := [note for slot, value in wishes.items() if (note := _missing(words, slot, value))]):
+            result["note"] = " ".join(notes)
+        return result
 
-    def _details(self, arguments: dict[str, Any]) -> Result:
-        return dict(self._row(_domain(arguments, _SEARCHED), arguments).values)
+    def _as_written(self, words: ServiceVocabulary, slot: str, value: str) -> str:
+        """A wish in the domain's own spelling; one that cannot be meant is an error."""
+        wish, spoken = words.service.wishes[slot], words.slots[slot]
+        if wish.match in ("at-least", "at-most"):
+            told = ReplyText(value)
+            if wish.timed and len(told.times) == 1:
+                at = min(told.times[0].value)
+                value = value if wish.fault(value) == "" else f"{at // 60}:{at % 60:02}"
+            elif not wish.timed and len(told.numbers) == 1:
+                value = f"{told.numbers[0].value:g}"
+        elif wish.match == "yes-no":
+            value = {"true": "yes", "false": "no", "free": "yes", "1": "yes", "0": "no"}.get(value.lower(), value)
+        elif comparable(value) not in map(comparable, wish.values):
+            known = spoken.phrases.get(phrase_of(value), ())
+            if not known:
+                places = ReplyText(value).phrases(spoken.phrases)
+                known = tuple(dict.fromkeys(place.value for place in places))
+            if not known and len(numbers := ReplyText(value).numbers) == 1:
+                plain = f"{numbers[0].value:g}"
+                known = tuple(one for one in wish.values if comparable(one) == comparable(plain))
+            value = known[0] if len(known) == 1 else value
+        if fault := wish.fault(value):
+            raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
+        return value
 
-    def _book(self, arguments: dict[str, Any]) -> Result:
-        domain = _domain(arguments, tuple(BOOK_SLOTS))
-        slots = {slot: value for slot, value in _texts(arguments).items() if slot in BOOK_SLOTS[domain]}
-        booking = self._backend.book(domain, slots, self._row(domain, arguments))
-        self._believe(domain, slots, BOOK_SLOTS[domain], SEARCH_SLOTS[domain])
-        told: Result = {"outcome": booking.outcome}
-        if booking.gives:
-            told["reference"] = next(iter(booking.gives.values()))
-        if booking.slots:
-            told["refused" if booking.outcome == "refused" else "missing"] = list(booking.slots)
-        return told | ({"total": booking.total} if booking.total else {})
+    def _book(self, words: ServiceVocabulary, arguments: dict[str, Any]) -> Result:
+        service = words.service
+        spec = service.book
+        if spec is None:
+            raise DialgaugeError(f"{service.name} cannot be booked")
+        named = {service.name_slot: None} if service.name_slot else {}
+        given = _slots(arguments, {**spec.takes, **named}, "can be booked with")
+        row = self._row(service, given.pop(service.name_slot, "")) if service.rows is not None else None
+        faults = [
+            f"{service.declared(slot)} {why} (got '{given[slot]}')"
+            for slot, kind in spec.takes.items()
+            if slot in given and (why := kind.fault(given[slot]))
+        ]
+        if faults:
+            raise DialgaugeError("; ".join(faults))
+        booking = self._backend.book(service.name, given, row)
+        self._believe(service.name, given, tuple(spec.takes), tuple(service.wishes))
+        told: Result = {"outcome": booking.outcome, "message": booking.sentence(service)}
+        told |= _spelled(service, booking.gives)
+        return told | ({"total": booking.total} if getattr(booking, "total", "") else {})
 
-    def _taxi(self, arguments: dict[str, Any]) -> Result:
-        wanted = {slot: text for slot, text in _texts(arguments).items() if slot in _RIDE}
-        taxi = self._backend.book("taxi", wanted)
-        self._believe("taxi", wanted, _RIDE, ())
-        if taxi.slots:
-            return {"outcome": "incomplete", "missing": list(taxi.slots)}
-        return {"outcome": "booked", **taxi.gives}
+    def _row(self, service: Service, name: str) -> Entity:
+        called = service.declared(service.id_slot or service.name_slot)
+        if not name:
+            raise DialgaugeError(
+                f"the argument {service.name_slot} is missing: which {service.name} to book, by {called}"
+            )
+        seen = [row for row in self._found.get(service.name, ()) if comparable(row.name) == comparable(name)]
+        rows = seen or list(self._backend.named(service.name, name))
+        if not rows:
+            raise DialgaugeError(
+                f"there is no {service.name} named '{name}'; search first and use a name that was found"
+            )
+        return rows[0]
 
-    def _believe(self, domain: str, given: dict[str, str], slots: tuple[str, ...], kept: tuple[str, ...]) -> None:
+    def _believe(self, service: str, given: Mapping[str, str], slots: tuple[str, ...], kept: tuple[str, ...]) -> None:
         """Take values of some slots for those given, and keep those of others."""
-        before = self.state.get(domain, {})
+        before = self.state.get(service, {})
         known = {slot: values for slot, values in before.items() if slot in kept and slot not in slots}
         known |= {slot: (given[slot].lower(),) for slot in slots if slot in given}
-        self.state = {**self.state, domain: known}
-
-    def _row(self, domain: str, arguments: dict[str, Any]) -> Entity:
-        name = _texts(arguments).get("name", "")
-        if not name:
-            raise DialgaugeError("the argument name is missing: the name of a venue, or the id of a train")
-        seen = [row for row in self._found.get(domain, ()) if same_value(row.name, name)]
-        if not seen:
-            seen = list(self._backend.search(domain, {_NAMED_BY.get(domain, "name"): name}).rows)
-        if not seen:
-            raise DialgaugeError(f"there is no {domain} named '{name}'")
-        return seen[0]
+        self.state = {**self.state, service: known}
 
 
-_NAMED_BY = {"train": "trainID", "hospital": "department"}
+def _spelled(service: Service, values: Mapping[str, str]) -> dict[str, str]:
+    return {slot.replace(" ", "_"): value for slot, value in values.items() if slot in service.slots}
 
 
-def _domain(arguments: dict[str, Any], known: tuple[str, ...]) -> str:
-    domain = clean_text(arguments.get("domain")).lower()
-    if domain not in known:
-        raise DialgaugeError(f"the argument domain must be one of {', '.join(known)}")
-    return domain
+def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]:
+    """All that can be told of a row; None is unknown."""
+    told = dict.fromkeys((service.name_slot, *service.wishes, *service.answer))
+    return {slot.replace(" ", "_"): values.get(slot) for slot in told}
 
 
-def _texts(given: dict[str, Any]) -> dict[str, str]:
-    """Arguments as texts; lists, objects and nothing at all are none."""
+def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
+    """Which values there are, where nothing has this one."""
+    wish = words.service.wishes[slot]
+    if wish.match not in ("same", "contains") or comparable(value) in map(comparable, wish.values):
+        return ""
+    known = sorted(wish.values)
+    more = f" and {len(known) - _MOST_VALUES} more" if len(known) > _MOST_VALUES else ""
+    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {', '.join(known[:_MOST_VALUES])}{more}."
+
+
+def _slots(arguments: dict[str, Any], known: Mapping[str, object], what: str) -> dict[str, str]:
+    """Arguments as texts by slot; empty ones are none, an unknown one is an error."""
+    by_name = {slot.replace(" ", "_").lower(): slot for slot in known if slot}
     texts = {}
-    for slot, value in given.items():
+    for name, value in arguments.items():
         text = ("yes" if value else "no") if isinstance(value, bool) else value
         if isinstance(text, int | float):
             text = f"{text:g}"
         cleaned = clean_text(text)[:_LONGEST]
+        slot = by_name.get(clean_text(name)[:_LONGEST].replace(" ", "_").lower())
+        if slot is None:
+            named = clean_text(name)[:_LONGEST]
+            raise DialgaugeError(f"it {what} {', '.join(by_name)}, not by '{named}'.{nearest(named, by_name)}")
         if cleaned:
-            texts[clean_text(slot)[:_LONGEST]] = cleaned
+            texts[slot] = cleaned
     return texts
+
+
+# What the protocol is told of the tools
+
+
+def tools_of(vocabulary: Vocabulary) -> tuple[dict[str, Any], ...]:
+    """The tools of a domain as the protocol describes functions."""
+    tools = []
+    for words in vocabulary.services.values():
+        if words.service.rows is not None:
+            tools.append(_search_tool(words))
+        if words.service.book is not None:
+            tools.append(_book_tool(words))
+    return tuple(tools)
+
+
+def _search_tool(words: ServiceVocabulary) -> dict[str, Any]:
+    service = words.service
+    properties = {slot.replace(" ", "_"): _wish_schema(words, slot, wish) for slot, wish in service.wishes.items()}
+    description = (
+        f"Find {service.title}. Give only what the customer wants; leave out the rest. Returns how many fit and the "
+        f"first of them with all that is known of each."
+    )
+    return _described(f"search_{service.name}", description, properties, [])
+
+
+def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[str, Any]:
+    label, unit = words.label(slot), f" ({wish.unit})" if wish.unit else ""
+    if wish.match == "yes-no":
+        return {"type": "string", "enum": ["yes", "no"], "description": label}
+    if wish.match in ("at-least", "at-most"):
+        bound = "at least" if wish.match == "at-least" else "at most"
+        if wish.timed:
+            when = "or later" if wish.match == "at-least" else "or earlier"
+            return {"type": "string", "pattern": _CLOCK, "description": f"{label}: HH:MM {when}"}
+        return {"type": "number", "description": f"{label}: {bound} this{unit}"}
+    schema: dict[str, Any] = {"type": "string", "description": f"{label}{unit}"}
+    if wish.match == "contains":
+        schema["description"] = f"one of the {label} that it should have"
+    if 0 < len(wish.values) <= FEW and slot != words.service.name_slot:
+        schema["enum"] = list(wish.values)
+    return schema
+
+
+def _book_tool(words: ServiceVocabulary) -> dict[str, Any]:
+    service = words.service
+    spec = service.book
+    properties: dict[str, Any] = {}
+    required = []
+    if service.rows is not None:
+        name = service.name_slot.replace(" ", "_")
+        called = service.declared(service.id_slot) if service.id_slot else "name"
+        properties[name] = {"type": "string", "description": f"which one to book: its {called}, as a search gave it"}
+        required.append(name)
+    if spec is not None:
+        properties |= {
+            slot.replace(" ", "_"): _type_schema(words.label(slot), kind) for slot, kind in spec.takes.items()
+        }
+        required += [slot.replace(" ", "_") for slot in spec.needs]
+    groups = [" or ".join(map(words.label, group)) for group in (spec.one_of if spec else ())]
+    needs = f" It also needs {' and '.join(groups)}." if groups else ""
+    gives = " and ".join(map(service.declared, spec.gives)) if spec else ""
+    description = f"Book {service.title}.{needs}" + (f" Returns the {gives}; tell it to the customer." if gives else "")
+    return _described(f"book_{service.name}", description, properties, required)
+
+
+def _type_schema(label: str, kind: SlotType) -> dict[str, Any]:
+    if kind.kind == "number":
+        bounds = {} if kind.low is None else {"minimum": kind.low, "maximum": kind.high}
+        return {"type": "number" if kind.low is None else "integer", "description": label, **bounds}
+    if kind.kind == "day":
+        return {"type": "string", "enum": list(DAYS), "description": label}
+    if kind.kind == "time":
+        return {"type": "string", "pattern": _CLOCK, "description": f"{label}: HH:MM"}
+    if kind.kind == "words":
+        return {"type": "string", "enum": list(kind.words), "description": label}
+    return {**_TEXT, "description": label}
 
 
 def _described(name: str, description: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {"name": name, "description": description, "parameters": parameters}
-
-
-_TEXT = {"type": "string"}
-_CONSTRAINTS = sorted({slot for domain in _SEARCHED for slot in SEARCH_SLOTS[domain]})
-_BOOKED = sorted({slot for slots in BOOK_SLOTS.values() for slot in slots})
-
-#: The tools as the protocol describes functions.
-TOOLS = (
-    _described(
-        "search",
-        "Find venues or trains. Times are HH:MM; leaveAt is the earliest departure, arriveBy the latest arrival.",
-        {
-            "domain": {"type": "string", "enum": list(_SEARCHED)},
-            "constraints": {
-                "type": "object",
-                "properties": dict.fromkeys(_CONSTRAINTS, _TEXT),
-                "additionalProperties": False,
-            },
-        },
-        ["domain", "constraints"],
-    ),
-    _described(
-        "details",
-        "All that is known of one venue or train: address, phone, postcode, price and so on.",
-        {"domain": {"type": "string", "enum": list(_SEARCHED)}, "name": _TEXT},
-        ["domain", "name"],
-    ),
-    _described(
-        "book",
-        "Book a restaurant (day, people, time), a hotel (day, people, stay) or a train (people).",
-        {
-            "domain": {"type": "string", "enum": list(BOOK_SLOTS)},
-            "name": _TEXT,
-            **dict.fromkeys(_BOOKED, _TEXT),
-        },
-        ["domain", "name"],
-    ),
-    _described("taxi", "Send a taxi; it needs both ends and one time.", dict.fromkeys(_RIDE, _TEXT),
-               ["departure", "destination"]),
-)  # fmt: skip

@@ -1,4 +1,4 @@
-"""``llm-system``: a system of the town whose words are a language model's, with the town's backend as its tools.
+"""``llm-system``: a system of any domain whose words are a language model's, with search and booking as its tools.
 
 Tools are called through the protocol (``tools=native``), or as JSON that the endpoint constrains to a schema
 (``tools=json``) for models whose chat template knows no tools, or not at all (``tools=none``).
@@ -9,28 +9,41 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from dialgauge.agents.llm.cassette import Completion
-from dialgauge.agents.llm.desk import TOOLS, Desk
-from dialgauge.agents.llm.language_user import act_list
+from dialgauge.agents.llm.desk import Desk
 from dialgauge.agents.llm.settings import LOCAL
-from dialgauge.agents.llm.speaker import REPORT_INSTRUCTION, LanguageAgent, VoiceSettings
+from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
-from dialgauge.dialogue import Act, Turn
+from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.town import SYSTEM_ACTS, Backend
+from dialgauge.worlds.domain import DomainBackend
 
 _WAYS = ("native", "json", "none")
-_PROMPT = """You are the assistant of a town's information desk: you find and book restaurants, hotels, attractions \
-and trains, and order taxis. Answer in one or two short sentences. Take every fact from your tools and invent none; \
-when nothing is found, say so. Ask for what a booking still needs, and tell its reference number."""
+_PROMPT = """You work at {title}. You talk to a customer and use your tools to help.
+
+How to work:
+- Take every fact from what your tools return, and make nothing up. A value that is null is unknown: say that you \
+don't know it.
+- Search as soon as you know something of what the customer wants; a search does not need every field. When nothing \
+fits, say so and say what the customer asked for.
+- Offer one result by its name, or a few to choose from.
+- To book, ask for what the tool requires and the customer has not said. Book only what the customer wants booked, \
+once it is clear which one, and tell what the booking returned, word for word.
+- When a tool refuses, tell the customer what was refused.
+- Answer in one or two short sentences of plain text."""
+_POLICY = """
+
+Policy of the house, which you must follow:
+{policy}"""
 _JSON_PROMPT = """
-Write one JSON object and nothing else: {"say": "Which part of town would you like?"} to speak to the customer, or \
-{"tool": "search", "arguments": {"domain": "hotel", "constraints": {"area": "north"}}} to use a tool first.
-Tools: """
+
+Write one JSON object and nothing else: {"say": "What would you like?"} to speak to the customer, or {"tool": "NAME", \
+"arguments": {"FIELD": "VALUE"}} to use a tool first. Tools and their fields:
+"""
 _ENOUGH = "(No more tools for this message: answer the customer now, in words.)"
 _SAY = re.compile(r'^\s*\{\s*"say"\s*:\s*"')
 
@@ -48,7 +61,7 @@ class LlmSystem(LanguageAgent):
     """A language model behind the desk."""
 
     name = "llm-system"
-    side, _partner = "system", "user"
+    side, _source = "system", "words and calls"
 
     def __init__(self, settings: SystemSettings) -> None:
         super().__init__(settings)
@@ -63,27 +76,23 @@ class LlmSystem(LanguageAgent):
         """A new conversation."""
         if not isinstance(context, SystemContext):
             raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
-        if not isinstance(context.office, Backend):
-            raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
-        prompt = _PROMPT
-        if self._way == "json":
-            prompt += _JSON_PROMPT + " ".join(_usage_line(tool) for tool in TOOLS)
-        if self._settings.report:
-            prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(SYSTEM_ACTS)}"
-        self._begin(context, prompt)
+        if not isinstance(context.office, DomainBackend):
+            raise DialgaugeError(f"{self.name} is a system of domains with services: it needs their search and booking")
         self._desk = Desk(context.office, rows=self._rows)
+        domain = context.office.domain
+        prompt = _PROMPT.format(title=domain.title)
+        if domain.policy:
+            prompt += _POLICY.format(policy=domain.policy)
+        if self._way == "json":
+            prompt += _JSON_PROMPT + "\n".join(_usage_line(tool) for tool in self._desk.tools)
+        self._begin(context, domain, prompt)
 
-    def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
+    def _answer(self, turn: Turn | None) -> Reply:
         if turn is None:
-            raise DialgaugeError(f"{self.name} was asked to begin; in the town the user does")
+            raise DialgaugeError(f"{self.name} was asked to begin; in the lab the user does")
         self._messages.append({"role": "user", "content": turn.text or "(The customer said nothing.)"})
         words, acts = self._worded(self._spoken())
-        return Reply(
-            turn=Turn(speaker="system", text=words, acts=acts),
-            heard=heard,
-            state=self._desk.state,
-            usage=self._usage,
-        )
+        return Reply(turn=Turn(speaker="system", text=words, acts=acts), state=self._desk.state, usage=self._usage)
 
     def _spoken(self) -> str:
         """What the model says once it has used its tools; after so many calls it has to speak."""
@@ -103,10 +112,10 @@ class LlmSystem(LanguageAgent):
     def _offer(self, left: int) -> dict[str, Any]:
         """The parameters that let the model use tools, or keep it from it."""
         if self._way == "native":
-            tools = [{"type": "function", "function": tool} for tool in TOOLS]
+            tools = [{"type": "function", "function": tool} for tool in self._desk.tools]
             return {"tools": tools, "tool_choice": "auto" if left > 0 else "none"}
         if self._way == "json":
-            schema = _schema() if left > 0 else _SAY_SCHEMA
+            schema = _schema(self._desk.tools) if left > 0 else _SAY_SCHEMA
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
         return {}
 
@@ -169,7 +178,7 @@ def _unquoted(text: str) -> str:
 
 
 def _usage_line(tool: dict[str, Any]) -> str:
-    return f"{tool['name']}({', '.join(tool['parameters']['properties'])})."
+    return f"- {tool['name']}({', '.join(tool['parameters']['properties'])}): {tool['description']}"
 
 
 _SAY_SCHEMA = {
@@ -180,7 +189,7 @@ _SAY_SCHEMA = {
 }
 
 
-def _schema() -> dict[str, Any]:
+def _schema(known: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Words to the customer, or one of the tools with its arguments."""
     tools = [
         {
@@ -189,7 +198,7 @@ def _schema() -> dict[str, Any]:
             "required": ["tool", "arguments"],
             "additionalProperties": False,
         }
-        for tool in TOOLS
+        for tool in known
     ]
     return {"anyOf": [_SAY_SCHEMA, *tools]}
 

@@ -1,4 +1,4 @@
-"""``llm-user``: a simulated user of the town whose words are a language model's."""
+"""``llm-user``: a simulated user of any domain whose words are a language model's."""
 
 from __future__ import annotations
 
@@ -7,63 +7,66 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dialgauge.agents.llm.speaker import REPORT_INSTRUCTION, LanguageAgent, VoiceSettings
+from dialgauge.agents.llm.observer import Observer
+from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
+from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.agents.town.pipeline import requested
-from dialgauge.dialogue import Act, Turn
+from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import REFERENCE, USER_ACTS, TownGoal, TownTask
+from dialgauge.worlds.domain import Domain, DomainGoal, ServiceTask
 
 DONE, GIVE_UP = "[DONE]", "[GIVE UP]"
 #: A marker in brackets ends the conversation wherever it stands, without them only on a line of its own.
 _DONE = re.compile(r"\[\s*DONE\s*\]|^[ \t]*DONE[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
 _GIVE_UP = re.compile(r"\[\s*GIVE[ _-]*UP\s*\]|^[ \t]*GIVE UP[ \t.!]*$", re.IGNORECASE | re.MULTILINE)
-_OPENING = "(The assistant is listening. Say your first message.)"
+_OPENING = "Hello, what can I do for you?"
 _NOTHING = "(The assistant said nothing.)"
-_NOUNS = {"restaurant": "a restaurant", "hotel": "a place to stay", "attraction": "a place to visit",
-          "train": "a train", "taxi": "a taxi", "hospital": "a hospital", "police": "the police"}  # fmt: skip
-_SAID = {
-    "pricerange": "price range", "leaveAt": "leaves at or after", "arriveBy": "arrives by", "trainID": "train id",
-    "stay": "nights", "openhours": "opening hours", REFERENCE: "reference number",
-}  # fmt: skip
-_PROMPT = """You are a customer at a town's information desk, not its assistant. What you want, in this order:
-{items}
+_PROMPT = """You are a customer who talks to the assistant of {title}. You are not the assistant.
 
-Write only your next message, one or two short sentences, with one or two of these points and never all at once. \
-Invent no other wishes. When all is done, say goodbye and write {done} on a line of its own; when it cannot be done, \
-say so and write {give_up} on a line of its own."""
+How to talk:
+- Write only your next message, one or two short sentences. Bring up one or two points at a time, never all at once.
+- Use the values below as they stand. Wish for nothing else: when you are asked about something that is not below, say \
+that you don't mind; when you are asked for something that you would have to know and don't, such as a name or a \
+number, say that you don't know.
+- An answer that something is unknown is an answer: go on.
+- When you have everything, say goodbye and write {done} on a line of its own. When it turns out that you cannot get \
+it, say so and write {give_up} on a line of its own.
+
+What you want, in this order:
+{items}"""
 
 
 class LlmUser(LanguageAgent):
     """A language model that was given a goal."""
 
     name = "llm-user"
-    side, _partner = "user", "system"
+    side, _source = "user", "observer"
 
     def start(self, context: UserContext) -> None:
         """A new goal."""
         if not isinstance(context, UserContext):
             raise DialgaugeError(f"{self.name} is a user; it cannot take the system's place")
-        if not isinstance(context.plan, TownGoal):
-            raise DialgaugeError(f"{self.name} is a user of the town: it needs one of the town's goals")
-        prompt = goal_prompt(context.plan)
-        if self._settings.report:
-            prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(USER_ACTS)}"
-        self._begin(context, prompt)
+        goal, domain = context.plan, context.domain
+        if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain):
+            raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
+        vocabulary = Vocabulary(domain, context.ontology)
+        self._begin(context, domain, goal_prompt(goal, vocabulary))
+        self._observer = Observer(vocabulary, most=context.limits.acts)
 
-    def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
+    def _answer(self, turn: Turn | None) -> Reply:
         # To the model the roles are the other way round: it is the assistant that answers.
         said = _OPENING if turn is None else turn.text or _NOTHING
         self._messages.append({"role": "user", "content": said})
         answer = self._ask(self._messages)
         self._messages.append({"role": "assistant", "content": answer.text})
         gave_up, done = bool(_GIVE_UP.search(answer.text)), bool(_DONE.search(answer.text))
-        words, acts = self._worded(_DONE.sub("", _GIVE_UP.sub("", answer.text)).strip())
+        words, reported = self._worded(_DONE.sub("", _GIVE_UP.sub("", answer.text)).strip())
+        acts = self._observer.label(words) if reported is None else reported
         ends = gave_up or done
         silent = ends and not words
         return Reply(
             turn=None if silent else Turn(speaker="user", text=words, acts=acts, requested=requested(acts)),
-            heard=heard,
             done=ends,
             end_reason=(USER_GAVE_UP if gave_up else USER_DONE) if ends else "",
             success=(not gave_up) if ends else None,
@@ -71,40 +74,61 @@ class LlmUser(LanguageAgent):
         )
 
 
-def goal_prompt(goal: TownGoal) -> str:
+def goal_prompt(goal: DomainGoal, vocabulary: Vocabulary) -> str:
     """The instructions of a goal, numbered, in the order in which it is to be discussed."""
-    items = [line for task in goal.tasks for line in _instructions(task)]
+    items = [line for task in goal.tasks for line in instructions(task, vocabulary[task.domain])]
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(items, 1))
-    return _PROMPT.format(items=numbered, done=DONE, give_up=GIVE_UP)
+    return _PROMPT.format(title=vocabulary.domain.title, items=numbered, done=DONE, give_up=GIVE_UP)
 
 
-def _instructions(task: TownTask) -> Iterator[str]:
-    noun, wanted = _NOUNS.get(task.domain, task.domain), task.first or task.info
-    yield f"You need {noun}" + (f" with {_listed(wanted)}." if wanted else ".")
-    for slot, domain in task.links.items():
-        yield f"The {slot} of the taxi is the {domain} that you settled on; say its name."
+def instructions(task: ServiceTask, words: ServiceVocabulary) -> Iterator[str]:
+    """What to do about one service, in sentences."""
+    service, wanted = words.service, task.first or task.info
+    wishes = f" Your wishes: {_wishes(words, wanted)}." if wanted else ""
+    yield f"{'You need' if service.rows is not None else 'You want to book'} {service.title}.{wishes}"
     if task.first:
-        yield f"Only if there is none, ask for {_listed(_changed(task.first, task.info))} instead."
+        instead = _wishes(words, _changed(task.first, task.info))
+        yield f"Only if there is none like that, ask for this instead: {instead}."
+    asked = [words.label(slot) for slot in task.requests if slot not in (service.book.gives if service.book else ())]
+    if asked:
+        yield f"Find out the {', the '.join(asked[:-1]) + ' and the ' if len(asked) > 1 else ''}{asked[-1]}."
+    for slot, other in task.links.items():
+        yield f"For the {words.label(slot)}, say the name of the {other} that you settled on."
     if task.book:
-        yield f"Then book it: {_listed(task.book_first or task.book)}."
+        yield f"Then book it: {_values(words, task.book_first or task.book)}."
         if task.book_first:
-            yield f"Only if that booking is refused, try {_listed(_changed(task.book_first, task.book))} instead."
-        yield "Get the reference number of the booking."
-    if task.requests:
-        yield f"Find out its {' and '.join(_SAID.get(slot, slot) for slot in task.requests)}."
+            changed = _values(words, _changed(task.book_first, task.book))
+            yield f"Only if that booking is refused, try this instead: {changed}."
+        gives = [words.label(slot) for slot in (service.book.gives if service.book else ())]
+        if gives:
+            yield f"Make sure that you are told the {' and the '.join(gives)}."
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
     return {slot: value for slot, value in after.items() if before.get(slot) != value}
 
 
-def _listed(values: Mapping[str, str]) -> str:
-    return ", ".join(f"{_SAID.get(slot, slot)} {value}" for slot, value in values.items())
+def _wishes(words: ServiceVocabulary, values: Mapping[str, str]) -> str:
+    return "; ".join(_wish(words, slot, value) for slot, value in values.items())
 
 
-def act_list(acts: Mapping[str, tuple[str, ...]]) -> str:
-    """Acts with their slots, for a prompt."""
-    return "; ".join(f"{name}({', '.join(slot or 'no slot' for slot in slots)})" for name, slots in acts.items())
+def _wish(words: ServiceVocabulary, slot: str, value: str) -> str:
+    wish, label = words.service.wishes.get(slot), words.label(slot)
+    unit = f" {wish.unit}" if wish is not None and wish.unit and wish.unit not in value else ""
+    if wish is None:
+        return f"{label} {value}"
+    if wish.match == "contains":
+        return f"{value} among the {label}"
+    if wish.match in ("at-least", "at-most"):
+        least = wish.match == "at-least"
+        if wish.timed:
+            return f"{label} {value} or {'later' if least else 'earlier'}"
+        return f"{label} {'at least' if least else 'at most'} {value}{unit}"
+    return f"{label} {value}{unit}"
+
+
+def _values(words: ServiceVocabulary, values: Mapping[str, str]) -> str:
+    return ", ".join(f"{words.label(slot)} {value}" for slot, value in values.items())
 
 
 def llm_user(**settings: Any) -> LlmUser:

@@ -1,51 +1,36 @@
-"""An observer that labels what was said with acts, for agents that have only words.
-
-It is the town's NLU, listening from the other side's place. What it says is good enough to score a recording by, and
-it is on the record that the acts are its own.
-"""
+"""Acts for agents that have only words: those they report themselves, and a user's as the domain's words show them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 
-from dialgauge.agents.speech import ParseContext
-from dialgauge.dialogue import Act, Ontology, Speaker
-from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import SYSTEM_ACTS, TOWN_DOMAINS, USER_ACTS, act
+from dialgauge.agents.speech import DomainNlu, ParseContext, Vocabulary
+from dialgauge.dialogue import Act
+from dialgauge.intents import REQUEST, service_of
 
-_SIDES: dict[Speaker, Speaker] = {"user": "system", "system": "user"}
-_INVENTORY = {"user": USER_ACTS, "system": SYSTEM_ACTS}
 #: Characters of a value that anybody can have meant.
 _LONGEST_VALUE = 200
 
 
 class Observer:
-    """Follows one conversation and labels each turn."""
+    """Follows one conversation and labels what the user says. It is on the record that the acts are its own."""
 
-    def __init__(self, ontology: Ontology | None, nlu: str = "", *, most: int = 12) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, most: int = 12) -> None:
         """``most`` are the acts a turn may have."""
-        from dialgauge.agents.speech.nlu import nlu_from
+        self._nlu, self._vocabulary, self._most = DomainNlu(vocabulary), vocabulary, most
+        self._service = ""
 
-        if ontology is None:
-            raise DialgaugeError("to label words with acts an agent needs the values of its world (an ontology)")
-        self._nlu = nlu_from(nlu, ontology)
-        self._last: dict[Speaker, tuple[Act, ...]] = {"user": (), "system": ()}
-        self._domain = ""
-        self._most = most
-
-    def label(self, text: str, speaker: Speaker) -> tuple[Act, ...]:
-        """The acts of what was said next."""
-        context = ParseContext(
-            own=self._last[_SIDES[speaker]], before=self._last[speaker], domain=self._domain, pending=self._domain
-        )
-        acts = self._nlu.parse(text, speaker, context).acts[: self._most]
-        self._last[speaker] = acts
-        self._domain = next((one.domain for one in reversed(acts) if one.domain in TOWN_DOMAINS), self._domain)
+    def label(self, text: str, asked: tuple[Act, ...] = ()) -> tuple[Act, ...]:
+        """The acts of what was said next; ``asked`` is what the other side asked for before."""
+        own = tuple(act for act in asked if act.intent == REQUEST)
+        acts = self._nlu.parse(text, ParseContext(own=own, domain=self._service)).acts[: self._most]
+        self._service = next((act.domain for act in reversed(acts) if act.domain in self._vocabulary), self._service)
         return acts
 
 
-def reported_acts(given: object, speaker: Speaker, most: int) -> tuple[Act, ...]:
+def reported_acts(given: object, inventory: Mapping[str, tuple[str, ...]], most: int) -> tuple[Act, ...]:
     """The acts that an agent says it meant: ``[["Hotel-Inform", "area", "north"], …]``, or the JSON of that.
 
     Those that nobody can say are left out.
@@ -55,7 +40,7 @@ def reported_acts(given: object, speaker: Speaker, most: int) -> tuple[Act, ...]
             given = json.loads(given)
     if not isinstance(given, list):
         return ()
-    known = {name.lower(): (name, slots) for name, slots in _INVENTORY[speaker].items()}
+    known = {name.lower(): (name, slots) for name, slots in inventory.items()}
     acts = []
     for one in given:
         words = [str(word).strip() for word in one] if isinstance(one, list) else []
@@ -63,5 +48,5 @@ def reported_acts(given: object, speaker: Speaker, most: int) -> tuple[Act, ...]
         if name.lower() in known and len(value) <= _LONGEST_VALUE:
             spelled, slots = known[name.lower()]
             if slot in slots and (value or not slot):
-                acts.append(act(spelled, slot, value if slot else ""))
+                acts.append(Act(name=spelled, domain=service_of(spelled), slot=slot, values=(value,) if slot else ()))
     return tuple(dict.fromkeys(acts))[:most]

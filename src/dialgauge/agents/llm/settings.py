@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
@@ -17,8 +18,13 @@ LOCAL = "local"
 Mode: TypeAlias = Literal["record", "replay", "refuse", "off"]
 #: Settings that change how answers are fetched, never what they are: no part of a run's signature.
 FETCHING = frozenset(
-    {"endpoint", "key_env", "timeout", "retries", "backoff", "concurrency", "rate", "cassette", "mode"}
+    {"endpoint", "key_env", "headers", "timeout", "retries", "backoff", "concurrency", "rate", "cassette", "mode"}
 )
+_TOKEN_FIELDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
+#: A part of an address's query that holds a key.
+_KEY_NAME = re.compile(r"key|token|secret|sig|auth|password", re.IGNORECASE)
+_HEADER = re.compile(r"[A-Za-z0-9-]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(r"[\x21-\x7e]+")
 
@@ -31,6 +37,14 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     key_env: str = ""
     temperature: float = 0.0
     max_tokens: int = 200
+    #: What the endpoint calls that limit: some want ``max_completion_tokens``.
+    max_tokens_field: str = "max_tokens"
+    #: Fields of requests to leave out, separated by commas: ``temperature,seed`` for models that refuse them.
+    omit: str = ""
+    #: A JSON object of further fields of every request.
+    extra_body: str = ""
+    #: Further headers, ``Name: value``, separated by semicolons; ``$NAME`` stands for an environment variable.
+    headers: str = ""
     timeout: float = 60.0
     retries: int = 5
     backoff: float = 0.5
@@ -69,6 +83,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
         """An error for what cannot be meant, before anything is asked."""
         self._check_mode()
         self._check_numbers()
+        self._check_fields()
         if self.calls:
             self._check_endpoint()
             self.key()
@@ -96,6 +111,58 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
         if not _KEY.fullmatch(key):
             raise DialgaugeError(f"the environment variable {self.key_env} holds characters that no key can have")
         return key
+
+    def sent_headers(self) -> dict[str, str]:
+        """The headers of a request, with the values that environment variables hold."""
+        headers = {}
+        for part in filter(None, map(str.strip, self.headers.split(";"))):
+            name, colon, value = (piece.strip() for piece in part.partition(":"))
+            if not colon or not _HEADER.fullmatch(name):
+                raise DialgaugeError("the setting headers has the form 'Name: value; Other: value'")
+            if value.startswith("$"):
+                value = os.environ.get(value[1:], "").strip()
+                if not value:
+                    raise DialgaugeError(f"the environment variable that the header {name} names is not set, or empty")
+            if not value.isprintable() or not value.isascii():
+                raise DialgaugeError(f"the header {name} has characters that no header can have")
+            headers[name] = value
+        return headers
+
+    def shaped(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A request with the fields that the endpoint wants."""
+        sent = dict(request)
+        if self.max_tokens_field != "max_tokens":
+            sent[self.max_tokens_field] = sent.pop("max_tokens")
+        for field in self._omitted:
+            sent.pop(field, None)
+        return {**sent, **self._extra}
+
+    @property
+    def _omitted(self) -> list[str]:
+        return [field for part in self.omit.split(",") if (field := part.strip())]
+
+    @property
+    def _extra(self) -> dict[str, Any]:
+        if not self.extra_body:
+            return {}
+        try:
+            fields = json.loads(self.extra_body)
+        except (ValueError, RecursionError) as error:
+            raise DialgaugeError(f"the setting extra_body is not valid JSON ({error})") from error
+        if not isinstance(fields, dict) or "messages" in fields:
+            raise DialgaugeError('the setting extra_body must be a JSON object without messages: {"top_p": 0.9}')
+        return fields
+
+    def _check_fields(self) -> None:
+        if self.max_tokens_field not in _TOKEN_FIELDS:
+            known = nearest(self.max_tokens_field, _TOKEN_FIELDS)
+            raise DialgaugeError(f"the setting max_tokens_field must be one of {', '.join(_TOKEN_FIELDS)}.{known}")
+        unknown = next((field for field in self._omitted if field not in _OPTIONAL), None)
+        if unknown is not None:
+            raise DialgaugeError(f"a request cannot omit '{unknown}'.{nearest(unknown, _OPTIONAL)}")
+        self._extra  # noqa: B018 - raises where it cannot be read
+        if self.calls:
+            self.sent_headers()
 
     def _check_mode(self) -> None:
         if self.mode and self.mode not in get_args(Mode):
@@ -133,8 +200,8 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
             raise DialgaugeError(
                 "the setting endpoint is not a web address: it must begin with http:// or https://, or be local"
             )
-        if address.userinfo or address.query or address.fragment:
+        if address.userinfo or address.fragment or any(_KEY_NAME.search(name) for name in address.params):
             raise DialgaugeError(
-                "the setting endpoint must not contain a user, password or query; a key belongs in an "
-                "environment variable that key_env names"
+                "the setting endpoint must not contain a user, password or key; a key belongs in an "
+                "environment variable that key_env or headers names"
             )

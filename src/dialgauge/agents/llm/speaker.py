@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
 from dialgauge.agents.llm.cassette import Completion
 from dialgauge.agents.llm.chat import ChatClient, Messages
-from dialgauge.agents.llm.observer import Observer, reported_acts
+from dialgauge.agents.llm.observer import reported_acts
 from dialgauge.agents.llm.settings import ChatSettings
 from dialgauge.agents.llm.transport import ChatError
 from dialgauge.agents.protocol import AGENT_ERROR, NO_USAGE, TOKEN_BUDGET, Reply, SystemContext, Usage, UserContext
 from dialgauge.dialogue import Act, Speaker, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.domain import Domain
 
-_FILTERED = "content_filter"
+_FILTERED, _LENGTH = "content_filter", "length"
 #: The line of a model that reports its acts.
 _REPORT = re.compile(r"^[ \t]*ACTS:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 _HIGHEST_SEED = 2**31 - 1
@@ -25,8 +27,6 @@ _HIGHEST_SEED = 2**31 - 1
 class VoiceSettings(ChatSettings, frozen=True, kw_only=True):
     """Of a model that takes part in a conversation."""
 
-    #: The file of another model for the observer.
-    nlu: str = ""
     #: Should the model say which acts it meant?
     report: bool = False
 
@@ -36,7 +36,7 @@ class LanguageAgent(ABC):
 
     name: str
     side: Speaker
-    _partner: Speaker
+    _source: str
     #: It hears and says words only, and takes its time.
     levels = ("text",)
     remote = True
@@ -44,19 +44,17 @@ class LanguageAgent(ABC):
     def __init__(self, settings: VoiceSettings) -> None:
         self._settings = settings
         self.client = ChatClient(settings)
-        if settings.nlu:
-            from dialgauge.agents.speech import NluModel
-
-            NluModel.load(settings.nlu)
         self.prices = [settings.price_in, settings.price_out]
-        #: Who labels its turns with acts.
-        self.acts_source = "model" if settings.report else "observer"
+        #: Where the acts of its turns come from.
+        self.acts_source = "model" if settings.report else self._source
 
-    def _begin(self, context: UserContext | SystemContext, prompt: str) -> None:
+    def _begin(self, context: UserContext | SystemContext, domain: Domain, prompt: str) -> None:
         if context.level != "text" or context.streams is None:
             raise DialgaugeError(f"{self.name} has words only: it needs --level text")
         self._limits = context.limits
-        self._observer = Observer(context.ontology, self._settings.nlu, most=context.limits.acts)
+        self._inventory = domain.acts(self.side)
+        if self._settings.report:
+            prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(self._inventory)}"
         self._purse = DialogueBudget(self._settings)
         self._seed = context.streams(f"{self.side}-llm").integer(0, _HIGHEST_SEED)
         self._messages: Messages = [{"role": "system", "content": prompt}]
@@ -65,16 +63,15 @@ class LanguageAgent(ABC):
     def respond(self, turn: Turn | None) -> Reply:
         """The next turn; what a model cannot answer, or may not cost, ends the dialogue and nothing else."""
         self._usage = NO_USAGE
-        heard = None if turn is None else self._observer.label(turn.text, self._partner)
         try:
-            return self._answer(turn, heard)
+            return self._answer(turn)
         except BudgetSpent as spent:
             return self._ended(TOKEN_BUDGET, str(spent))
         except ChatError as error:
             return self._ended(AGENT_ERROR, str(error))
 
     @abstractmethod
-    def _answer(self, turn: Turn | None, heard: tuple[Act, ...] | None) -> Reply:
+    def _answer(self, turn: Turn | None) -> Reply:
         """What the model says to a turn."""
 
     def _ended(self, reason: str, why: str) -> Reply:
@@ -83,20 +80,27 @@ class LanguageAgent(ABC):
     def _ask(self, messages: Messages, **parameters: Any) -> Completion:
         answer = self.client.ask(messages, seed=self._seed, purse=self._purse, **parameters)
         self._usage += Usage(calls=1, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
+        if answer.finish == _LENGTH:
+            self._usage += Usage(cut=1)
         if answer.finish == _FILTERED:
             raise ChatError("a content filter withheld the model's answer")
         return answer
 
-    def _worded(self, text: str) -> tuple[str, tuple[Act, ...]]:
-        """What is said, no longer than allowed, and its acts: the model's own report, or the observer's label."""
+    def _worded(self, text: str) -> tuple[str, tuple[Act, ...] | None]:
+        """What is said, no longer than allowed, and the acts that the model reports; None where it does not."""
         reports = _REPORT.findall(text) if self._settings.report else []
         if reports:
             text = _REPORT.sub("", text).strip()
         words = text[: self._limits.characters].strip()
-        observed = self._observer.label(words, self.side)
+        self._usage += Usage(empty=int(not words), cut=int(len(text) > self._limits.characters))
         if not self._settings.report:
-            return words, observed
-        return words, reported_acts(reports[-1], self.side, self._limits.acts) if reports else ()
+            return words, None
+        return words, reported_acts(reports[-1], self._inventory, self._limits.acts) if reports else ()
+
+
+def act_list(acts: Mapping[str, tuple[str, ...]]) -> str:
+    """Acts with their slots, for a prompt."""
+    return "; ".join(f"{name}({', '.join(slot or 'no slot' for slot in slots)})" for name, slots in acts.items())
 
 
 REPORT_INSTRUCTION = (

@@ -24,6 +24,8 @@ _MOST_BYTES = 4 << 20
 _DOWN = 3
 #: Seconds; an endpoint that asks for more patience is as good as down.
 _LONGEST_WAIT = 120.0
+#: The value of a header that is so long may be a key.
+_SECRET = 8
 #: Characters of an endpoint's own words in an error.
 _QUOTED = 300
 
@@ -48,7 +50,11 @@ class Transport:
         self._key = settings.key()
         #: The address without what may be secret in it, and all that must be shown to nobody, the longest first.
         self._shown = without_secrets(settings.endpoint)
-        self._secrets = sorted(filter(None, [self._key, *secrets_in(settings.endpoint)]), key=len, reverse=True)
+        self._headers = settings.sent_headers()
+        hidden = [value for value in self._headers.values() if len(value) >= _SECRET]
+        self._secrets = sorted(
+            filter(None, [self._key, *hidden, *secrets_in(settings.endpoint)]), key=len, reverse=True
+        )
         self._client = httpx.Client(timeout=settings.timeout, trust_env=trust_environment)
         #: Calls in a row that no try could mend; from :data:`_DOWN` on, one try is enough until something answers.
         self._lost = 0
@@ -73,7 +79,9 @@ class Transport:
 
     def _try(self, request: dict[str, Any]) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        url = f"{self._address().rstrip('/')}/chat/completions"
+        headers |= self._headers
+        base = httpx.URL(self._address())
+        url = base.copy_with(path=f"{base.path.rstrip('/')}/chat/completions")
         try:
             with self._client.stream("POST", url, json=request, headers=headers) as response:
                 status = response.status_code
@@ -108,6 +116,8 @@ class Transport:
             raise TryAgain(f"did not answer with JSON ({type(error).__name__})") from error
         if not isinstance(answer, dict):
             raise TryAgain("did not answer with a JSON object")
+        if answer.get("choices") == [] and not answer.get("error"):
+            raise TryAgain("answered with an empty list of choices; its log may say why")
         return answer
 
     def _clean(self, text: str) -> str:

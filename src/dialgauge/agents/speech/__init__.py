@@ -6,6 +6,10 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.agents.speech.domain_nlg import DomainNlg
+    from dialgauge.agents.speech.domain_nlu import DomainNlu
+    from dialgauge.agents.speech.domain_speech import DomainSpeech
+    from dialgauge.agents.speech.free_listener import FreeListener
     from dialgauge.agents.speech.mentions import MentionFinder, ValueMention
     from dialgauge.agents.speech.nlg import STYLES, Nlg, TemplateNlg, Wording, template_nlg
     from dialgauge.agents.speech.nlu import LinearNlu, Parse, ParseContext, default_nlu
@@ -16,10 +20,15 @@ if TYPE_CHECKING:
     from dialgauge.agents.speech.nlu_training import NluSample, train_nlu
     from dialgauge.agents.speech.phrase_book import PhraseBook
     from dialgauge.agents.speech.retrieval_nlg import RetrievalNlg
+    from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 
 __all__ = [
     "PRACTICE_ONTOLOGY",
     "STYLES",
+    "DomainNlg",
+    "DomainNlu",
+    "DomainSpeech",
+    "FreeListener",
     "LinearNlu",
     "MentionFinder",
     "Nlg",
@@ -29,9 +38,11 @@ __all__ = [
     "ParseContext",
     "PhraseBook",
     "RetrievalNlg",
+    "ServiceVocabulary",
     "TemplateNlg",
     "Understanding",
     "ValueMention",
+    "Vocabulary",
     "Wording",
     "default_model",
     "default_nlu",

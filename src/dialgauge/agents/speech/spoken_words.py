@@ -40,6 +40,16 @@ SOME_NUMBER = (
     *("several", "many", "a few", "quite a few", "a number", "lots", "a lot", "plenty", "multiple", "both", "some"),
     *("a couple", "various", "a variety", "numerous"),
 )
+#: What people call slots whose names are short for something.
+CALLED = {
+    "ref": "reference number",
+    "leaveat": "departure time",
+    "arriveby": "arrival time",
+    "openhours": "opening hours",
+    "trainid": "train ID",
+    "phone": "phone number",
+    "pricerange": "price range",
+}
 #: Ways to say a value of a slot, beside the value itself.
 ALSO_SAID = {
     ("area", "centre"): ("center", "city centre", "city center", "town centre", "town center", "central", "downtown"),

@@ -49,7 +49,7 @@ class AgendaUser:
 
     def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: AgendaOptions | None = None) -> None:
         self._draws = draws
-        self._options = options or AgendaOptions()
+        self.options = self._options = options or AgendaOptions()
         self._booking_acts = domain.booking_acts
         self.errands = {task.domain: TaskProgress(task, domain.services[task.domain]) for task in goal.tasks}
         self._active: TaskProgress | None = None

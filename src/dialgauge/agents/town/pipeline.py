@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from dialgauge.agents.going_on import PersistentUser
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
+from dialgauge.agents.speech import DomainSpeech, Nlg
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
@@ -41,6 +43,12 @@ class UserCore(Protocol):
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]: ...
 
 
+class Understanding(Protocol):
+    """Finds acts in a turn, given what the listener said before and the service that it speaks of."""
+
+    def __call__(self, turn: Turn, own: tuple[Act, ...], service: str, /) -> tuple[Act, ...]: ...
+
+
 class Receiver:
     """How one side understands the other."""
 
@@ -52,15 +60,18 @@ class Receiver:
         streams: RandomStreams,
         channel: Channel,
         nlu: str = "",
+        understanding: Understanding | None = None,
     ) -> None:
-        """``speaker`` is the one who is listened to; ``nlu`` the file of a model that understands text."""
+        """``speaker`` is the one who is listened to; ``nlu`` the file of a model that understands text, unless there is
+        an understanding of free English."""
         self._speaker, self._ontology = speaker, ontology
         self._channel, self._streams = channel, streams
         self._draws: Draws | None = None
         self._nlu = None
         self._before: tuple[Act, ...] = ()
         self._said: set[Act] = set()
-        if level == "text":
+        self._understanding = understanding
+        if level == "text" and understanding is None:
             from dialgauge.agents.speech.nlu import nlu_from
 
             if ontology is None:
@@ -69,7 +80,9 @@ class Receiver:
 
     def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
         """What is understood of a turn."""
-        if self._nlu is not None:
+        if self._understanding is not None:
+            acts = self._understanding(turn, own, domain)
+        elif self._nlu is not None:
             from dialgauge.agents.speech.nlu import ParseContext
 
             context = ParseContext(own=own, before=self._before, domain=domain, pending=pending)
@@ -89,11 +102,11 @@ class Receiver:
 class Renderer:
     """How one side puts acts into words."""
 
-    def __init__(self, speaker: Speaker, streams: RandomStreams, style: str) -> None:
+    def __init__(self, speaker: Speaker, streams: RandomStreams, style: str, nlg: Nlg | None = None) -> None:
         from dialgauge.agents.speech.nlg import template_nlg
 
         self._speaker = speaker
-        self._nlg = template_nlg(style)
+        self._nlg = nlg or template_nlg(style)
         self._draws = streams(f"{speaker}-nlg")
 
     def say(self, acts: tuple[Act, ...]) -> str:
@@ -125,10 +138,23 @@ class _Pipeline:
 
     def _begin(self, context: UserContext | SystemContext, domain: Domain, streams: RandomStreams) -> None:
         channel = self._channel.within(domain)
-        self._ears = Receiver(self._partner, context.level, context.ontology, streams, channel, self._nlu)
+        understanding, nlg = None, None
+        speech = DomainSpeech.of(domain, context.ontology)
+        if context.level == "text" and (self._free(context) or not domain.multiwoz):
+            understanding = speech.listener(self._partner)
         words = context.level == "text" or self._render
-        self._mouth = Renderer(self.side, streams, self._style) if words else None
+        if words and not domain.multiwoz:
+            nlg = speech.nlg(self._style)
+        self._ears = Receiver(
+            self._partner, context.level, context.ontology, streams, channel, self._nlu, understanding
+        )
+        self._mouth = Renderer(self.side, streams, self._style, nlg) if words else None
         self._own: tuple[Act, ...] = ()
+
+    @staticmethod
+    def _free(context: UserContext | SystemContext) -> bool:
+        """Does the other side speak as it likes, so that the lab's own model does not understand it?"""
+        return isinstance(context, UserContext) and context.free
 
     def _worded(self, acts: tuple[Act, ...]) -> str:
         self._own = acts
@@ -139,6 +165,8 @@ class TownUser(_Pipeline):
     """A simulated user."""
 
     side, _partner = "user", "system"
+    #: What an assistant found, booked and was refused, a user of ours reads from its calls.
+    sees_calls = True
 
     def __init__(self, name: str, core: Callable[[DomainGoal, Domain, Draws], UserCore], **speech: Any) -> None:
         super().__init__(name, **speech)
@@ -152,6 +180,8 @@ class TownUser(_Pipeline):
         if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
         self._core = self._make(goal, domain, streams("user-core"))
+        if context.level == "text" and (context.free or not domain.multiwoz) and isinstance(self._core, AgendaUser):
+            self._core = PersistentUser(goal, domain, streams("user-core"), self._core.options)
         self._begin(context, domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:

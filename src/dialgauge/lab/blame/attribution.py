@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.spoken_record import TalkRecord
+from dialgauge.lab.told_acts import ACTS_READ, READ
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
 from dialgauge.worlds.domain import Domain, DomainGoal
 
@@ -64,15 +66,17 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, domain: Domain) -> ConversationBlame:
     talk, technical = TalkRecord(one.dialogue, domain), _technical(one.dialogue)
     traceable = talk.user_acts
+    read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
     broken: list[BrokenLink] = []
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
         links = [link for fault in outcome.faults if traceable for link in _of_fault(chain, fault, technical)]
-        broken += links
-        if traceable and technical is None:
-            broken += chain.unnoticed()
+        unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
+        if read:
+            links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
+        broken += [*links, *unnoticed]
         if not outcome.success:
             domains[task.domain] = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
     sides = {link.side for link in broken}
@@ -84,6 +88,11 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, do
         user_erred="user" in sides or (False if talk.user_seen or technical else None),
         system_erred="system" in sides or (False if talk.system_seen or technical else None),
     )
+
+
+def _of_the_lab(link: BrokenLink) -> BrokenLink:
+    """In front of a system that speaks freely, what a user of ours left out or did not hear was our understanding."""
+    return replace(link, cause="not_understood") if link.side == "user" else link
 
 
 def _of_fault(chain: Chain, fault: TaskFailure, technical: BrokenLink | None) -> Iterator[BrokenLink]:

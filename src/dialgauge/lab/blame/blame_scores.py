@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 BLAME, BLAME_SIDES = "blame", "blame_sides"
 CELLS = ("neither", "user_only", "system_only", "both")
 _EVERY_PART = tuple(dict.fromkeys((*CAUSES, *SIDES)))
+#: What can happen only where an assistant speaks freely.
+_OF_THE_LAB = ("not_understood", "lab")
 _SOURCE = "dialgauge: the first broken link of the chain from goal to outcome"
 
 
@@ -152,7 +154,9 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
     evidence = BlameEvidence(blamed)
     measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
     if any(blame.domains for blame in blamed):
-        measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in _EVERY_PART)]
+        read = any(link.side == "lab" for blame in blamed for link in blame.domains.values())
+        parts = _EVERY_PART if read else [part for part in _EVERY_PART if part not in _OF_THE_LAB]
+        measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in parts)]
     measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]
     system = SystemEvidence(evidence=evidence, measures=measures, dialogues=[blame.dialogue for blame in blamed])
     [scores] = score_systems([system])

@@ -18,12 +18,13 @@ Cause: TypeAlias = Literal[
     "heard_not_acted_on",
     "acted_on_wrong",
     "answered_not_heard",
+    "not_understood",
     "refused",
     "limit_reached",
     "infrastructure",
     "unclear",
 ]
-Side: TypeAlias = Literal["user", "system", "world", "limit", "infrastructure", "unclear"]
+Side: TypeAlias = Literal["user", "system", "lab", "world", "limit", "infrastructure", "unclear"]
 #: In the order of the chain; where two links break in one turn, the earlier one counts.
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -33,6 +34,7 @@ SIDE_OF: dict[Cause, Side] = {
     "heard_not_acted_on": "system",
     "acted_on_wrong": "system",
     "answered_not_heard": "user",
+    "not_understood": "lab",
     "refused": "world",
     "limit_reached": "limit",
     "infrastructure": "infrastructure",
@@ -45,6 +47,7 @@ CAUSE_WORDS: dict[Cause, str] = {
     "heard_not_acted_on": "heard, not acted on",
     "acted_on_wrong": "acted on, wrong",
     "answered_not_heard": "answered, not heard",
+    "not_understood": "not understood by the lab",
     "refused": "refused by the world",
     "limit_reached": "limit reached",
     "infrastructure": "infrastructure",
@@ -94,12 +97,14 @@ class BrokenLink(Struct, frozen=True, kw_only=True):
 
 #: What was repeated, and how exchanges were lost.
 _REPEATED = {
+    "not_understood": "itself, since the lab did not understand the answers",
     "said_not_heard": "what the system did not hear",
     "answered_not_heard": "what was answered, since it did not hear the answers",
     "heard_not_acted_on": "what the system heard and did not answer",
     "acted_on_wrong": "what the system answered beside the point",
 }
 _LOST = {
+    "not_understood": "because the lab did not understand what the system said",
     "said_not_heard": "because the system did not hear what the user said",
     "answered_not_heard": "because the user did not hear what the system said",
     "heard_not_acted_on": "because the system did not answer what it heard, or asked for it again",

@@ -41,6 +41,11 @@ class Chain(GivenValues):
                 yield from self._nothing()
             case "never_tried" | "not_booked":
                 yield from self._unbooked()
+            case "unread" | "reference_unread":
+                yield BrokenLink(
+                    cause="not_understood", part="request", slot=slot, turn=turn or 0, answered_turn=turn,
+                    reason=fault.reason, wanted=fault.wanted,
+                )  # fmt: skip
             case "reference_untold" | "reference_wrong":
                 yield self._reference(fault)
             case _:

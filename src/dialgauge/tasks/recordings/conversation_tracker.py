@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING
+from dialgauge.intents import CONFIRMING, INFORM, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING, UNSURE
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.values import NO_CONSTRAINT, canonical
 from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch, Entity, Service, ServiceTask
@@ -102,6 +102,8 @@ class Thread:
         self.booking: tuple[Entity | None, Call, int] | None = None
         #: What the booking gives and was told since, of each slot in the last turn that told it; and was it confirmed?
         self.given: dict[str, ToldAnswer] = {}
+        #: What something was told of that nobody could read, and when.
+        self.unread: dict[str, int] = {}
         self.confirmed = False
         #: What was sent, where a service without rows is asked for as if it had some.
         self.sent: tuple[Call, int] | None = None
@@ -241,6 +243,7 @@ class ConversationTracker:
 
     def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
         told = [act for act in acts if act.intent in TELLING]
+        thread.unread |= {act.slot: number for act in acts if act.intent == UNSURE}
         stated = {act.slot: act.values[0] for act in told if act.values}
         named = [value for act in told if act.slot == thread.entity_slot for value in act.values]
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}

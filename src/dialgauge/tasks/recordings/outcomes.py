@@ -225,7 +225,9 @@ def _untold(thread: Thread, slot: str, given: str, booked: int) -> Iterator[Task
     told = thread.given.get(slot)
     if not given:
         return
-    if told is None:
+    if told is None and slot in thread.unread:
+        yield TaskFailure(reason="reference_unread", slot=slot, turn=thread.unread[slot], wanted=given)
+    elif told is None:
         yield TaskFailure(reason="reference_untold", slot=slot, turn=booked, wanted=given)
     elif not _all_true(thread, told.values, given):
         values = tuple(dict.fromkeys(told.values))
@@ -240,6 +242,9 @@ def _request_faults(
             yield from _untold(thread, slot, given_by(thread.booking[1], slot), thread.booking[2])
             continue
         answer, true = thread.answer(slot, row), truth.get(slot, UNKNOWN)
+        if answer is None and slot in thread.unread:
+            yield TaskFailure(reason="unread", slot=slot, turn=thread.unread[slot], wanted=true)
+            continue
         if answer is None:
             yield TaskFailure(reason="untold", slot=slot)
             continue

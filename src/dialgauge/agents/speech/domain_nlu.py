@@ -1,0 +1,342 @@
+"""What the assistant of any domain understands of a user: from the domain's words and values, without a model.
+
+A value belongs to the slot whose name stands nearest; one without a name to what the assistant asked for, else to the
+only slot that can have it. Later values correct earlier ones, and a value that is denied is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from dialgauge.agents.speech.nlu import Parse, ParseContext
+from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
+from dialgauge.dialogue import DONTCARE, Act
+from dialgauge.intents import REQUEST, service_of
+from dialgauge.values import BoundReply, ReplyText, ToldValue, phrase_of
+from dialgauge.worlds.domain import ASKED, GENERAL
+
+_GENERAL = {
+    "bye": re.compile(r"\b(?:good ?bye|bye|that(?:'s| is) all|that will be all|see you|farewell)\b"),
+    "thank": re.compile(r"\b(?:thanks|thank you|thx|cheers|appreciate)\b"),
+    "greet": re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|afternoon|day))\b"),
+    "affirm": re.compile(
+        r"^\W*(?:yes|yep|yeah|sure|ok|okay|correct|sounds good|perfect|please do|go ahead|that works)\b"
+    ),
+    "negate": re.compile(r"^\W*(?:no|nope|not really)\b(?! \w+ (?:is|are))"),
+}
+_ANY = re.compile(
+    r"\b(?:do ?n't|do not|does ?n't|does not|did ?n't) (?:really )?(?:care|mind|matter)\b|\bany\b|\bwhatever\b"
+    r"|\bno (?:real |particular )?preference|\banything (?:is|works|will)|\bdoesnt matter|\bdont care|\bup to you"
+    r"|\beither is|\bnot (?:important|picky|fussy)"
+)
+_NOTHING_ELSE = re.compile(r"\bnothing else (?:matters|is important)|\bno other (?:wishes|requirements|preferences)")
+_REQUESTING = re.compile(
+    r"\b(?:what(?:'s| is| are|s)?|which|when|where|how (?:much|many|long|far|late)|tell me|give me|find out|"
+    r"get (?:me )?(?:the|its|their)|know|need (?:the|its|their)|(?:could|can|may) i (?:get|have)|provide|is there|"
+    r"does it|do they|is it|are there|send me|do you have the|i want (?:the|its|their)|about the)\b"
+)
+#: Polite questions that want something done, and ask for nothing to be told.
+_WANTING = re.compile(
+    r"\b(?:find me|find us|looking for|search for|book|reserve|arrange|i(?: also)? need an?|i want an?|get me an?|"
+    r"i 'd like (?:an?|it) |do you have an?y?|should (?:be|have)|show me)\b"
+)
+_NOT = frozenset(("not", "n't", "except", "without", "no", "than"))
+_BOOKING = re.compile(r"\b(?:book|reserve|reservation|booking|order|arrange|schedule|put me down|sign me up)\b")
+_YES, _NO = "yes", "no"
+
+
+class DomainNlu:
+    """Understands what users of a domain say."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    @cached_property
+    def _called(self) -> dict[str, tuple[str, ...]]:
+        """Services by what they are called."""
+        called: dict[str, tuple[str, ...]] = {}
+        for name, words in self._vocabulary.services.items():
+            for phrase in words.phrases:
+                called[phrase] = (*called.get(phrase, ()), name)
+        return called
+
+    def parse(self, text: str, context: ParseContext | None = None) -> Parse:
+        """The acts of what the user said."""
+        known = context or ParseContext()
+        reply = ReplyText(text)
+        acts: list[Act] = [
+            _act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
+        ]
+        named = list(dict.fromkeys(place.value for place in reply.phrases(self._called)))
+        services = self._meant(reply, named, known)
+        for service in services:
+            words = self._vocabulary[service]
+            said = list(_ServiceTalk(words, reply, known).acts(alone=len(services) == 1))
+            if service in named and not said:
+                said.append(_act(words.service.act_name("inform")))
+            acts += said
+        if any(act.domain != GENERAL for act in acts):
+            acts = [act for act in acts if act.name not in (f"{GENERAL}-negate",)]
+        return Parse(tuple(dict.fromkeys(acts)))
+
+    def _meant(self, reply: ReplyText, named: Sequence[str], known: ParseContext) -> list[str]:
+        """The services that are spoken of: named ones, else the current one unless only another has the values."""
+        takes_links = [
+            name for name in named if known.domain and known.domain in self._vocabulary
+            and any(name in targets for targets in self._vocabulary[known.domain].service.refers.values())
+        ]  # fmt: skip
+        others = [name for name in named if name not in takes_links or name == known.domain]
+        if others:
+            return others
+        if known.domain in self._vocabulary:
+            current = self._vocabulary[known.domain]
+            if list(_ServiceTalk(current, reply, known).acts(alone=True)) or len(self._vocabulary.services) == 1:
+                return [known.domain]
+        scored = {
+            name: len([act for act in _ServiceTalk(words, reply, ParseContext()).acts(alone=False) if act.values])
+            for name, words in self._vocabulary.services.items()
+        }
+        best = max(scored, key=lambda name: scored[name])
+        if scored[best]:
+            return [best]
+        return [known.domain] if known.domain in self._vocabulary else []
+
+
+class _ServiceTalk:
+    """What a text says of one service."""
+
+    def __init__(self, words: ServiceVocabulary, reply: ReplyText, known: ParseContext) -> None:
+        self._words, self._service, self._reply, self._known = words, words.service, reply, known
+        labels: dict[str, tuple[str, ...]] = {}
+        for slot in words.slots.values():
+            for phrase in slot.labels:
+                labels[phrase] = (*labels.get(phrase, ()), slot.name)
+        money = frozenset(slot.name for slot in words.slots.values() if slot.money)
+        self._bound = BoundReply(reply, labels, {}, money, questions=True)
+        self._nouns = reply.phrases(dict.fromkeys(words.phrases, (words.service.name,)))
+        self._asked = [
+            act.slot for act in known.own if act.intent == REQUEST and act.domain in (words.service.name, "booking")
+        ]
+        takes = self._service.book.takes if self._service.book else {}
+        self._given = tuple(dict.fromkeys((*self._service.wishes, *takes)))
+
+    def acts(self, *, alone: bool) -> Iterator[Act]:
+        """Wishes, values of a booking, questions."""
+        inform, request = self._service.act_name("inform"), self._service.act_name("request")
+        given = self._values(alone)
+        for slot, value in given.items():
+            yield _act(inform, slot, value)
+        lower = self._reply.text.lower()
+        if _NOTHING_ELSE.search(lower):
+            for slot in self._service.wishes:
+                if slot not in given and slot != self._service.name_slot:
+                    yield _act(inform, slot, DONTCARE)
+        for slot in self._requests(given):
+            yield _act(request, slot, ASKED)
+        if not given and _BOOKING.search(lower) and self._service.book is not None:
+            yield _act(inform)
+
+    def _values(self, alone: bool) -> dict[str, str]:
+        """Slots with their values, the last said of each."""
+        candidates: dict[tuple[int, int], list[tuple[str, str, ToldValue]]] = {}
+        given: dict[str, tuple[int, str]] = {}
+        for name in self._given:
+            slot = self._words.slots[name]
+            if slot.kind == "yes-no":
+                said = self._yes_no(name)
+                if said:
+                    given[name] = (0, said)
+                continue
+            for told in self._bound.told(slot):
+                place = told.place
+                if self._denied(place.first):
+                    continue
+                candidates.setdefault((place.first, place.last), []).append((name, slot.kind, told))
+        given |= self._names()
+        widest = _widest(list(candidates))
+        for span in widest:
+            choice = self._choose(candidates[span], alone)
+            if choice is not None:
+                name, told = choice
+                given[name] = (span[0], _as_value(told, name, self._words))
+        given |= self._open_texts(given)
+        result = {name: value for name, (_, value) in sorted(given.items(), key=lambda item: item[1][0])}
+        return result | dict.fromkeys(self._indifferent(result), DONTCARE)
+
+    def _names(self) -> dict[str, tuple[int, str]]:
+        """The row that is named, and one of another service that a booking refers to."""
+        named = {}
+        places = self._reply.phrases(self._words.name_phrases)
+        if places and self._service.name_slot:
+            named[self._service.name_slot] = (places[-1].first, places[-1].value)
+        return named
+
+    def _choose(self, options: list[tuple[str, str, ToldValue]], alone: bool) -> tuple[str, ToldValue] | None:
+        """The slot that a value is meant for."""
+        labelled = [
+            (name, told) for name, _, told in options if self._bound.owner(told.place, self._words.slots[name]) == name
+        ]
+        if labelled:
+            asked = [one for one in labelled if one[0] in self._asked]
+            return (asked or labelled)[0]
+        loose = [
+            (name, told) for name, _, told in options if not self._bound.owner(told.place, self._words.slots[name])
+        ]
+        asked = [one for one in loose if one[0] in self._asked]
+        if asked:
+            return asked[0]
+        words = [(name, told) for name, kind, told in options if kind in ("text", "list", "day")]
+        if words:
+            return words[0]
+        return loose[0] if len(loose) == 1 and alone else None
+
+    def _denied(self, place: int) -> bool:
+        before = self._reply.lower[max(0, place - 2) : place]
+        return bool(before) and (
+            before[-1] in _NOT or (len(before) > 1 and before[0] in ("not", "n't") and before[1] in ("a", "the", "in"))
+        )
+
+    def _yes_no(self, name: str) -> str:
+        slot = self._words.slots[name]
+        labels = [label for places in self._bound.labels.values() for label in places if label.value == name]
+        if not labels:
+            return self._bare() if name in self._asked else ""
+        first, last = self._bound.scope(labels[0])
+        around = self._reply.lower[first:last]
+        text = " ".join(around)
+        if _ANY.search(text) or self._is_question(labels[0].first):
+            return ""
+        said = self._bound.polarity(slot, alone=False)
+        if said == "no" or any(word in _NOT for word in around[: labels[0].first - first][-2:]):
+            return _NO
+        return _YES if said in ("yes", "perhaps", "both") else ""
+
+    def _bare(self) -> str:
+        lower = self._reply.text.lower()
+        if _GENERAL["affirm"].search(lower):
+            return _YES
+        return _NO if _GENERAL["negate"].search(lower) else ""
+
+    def _is_question(self, place: int) -> bool:
+        segment = self._reply.tokens[place].segment
+        words = " ".join(self._reply.segment(segment))
+        return bool(_REQUESTING.search(words)) and not re.search(
+            r"\b(?:i need|i'd like it|looking for|find me|should)\b", words
+        )
+
+    def _open_texts(self, given: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
+        """Text that a booking takes, behind its label: "pickup Castle Hill 9, day monday"; else the whole answer."""
+        takes = self._service.book.takes if self._service.book else {}
+        texts = {}
+        for name, kind in takes.items():
+            if kind.kind != "text" or name in given:
+                continue
+            labels = [place for places in self._bound.labels.values() for place in places if place.value == name]
+            for label in labels:
+                _, last = self._bound.scope(label)
+                words = self._verbatim(label.last, last)
+                if words and not self._is_question(label.first):
+                    texts[name] = (label.first, words)
+            if name not in texts and self._asked == [name] and not labels and len(self._reply.tokens) <= 12:
+                texts[name] = (0, self._verbatim(0, len(self._reply.tokens)))
+        return {name: found for name, found in texts.items() if found[1]}
+
+    def _verbatim(self, first: int, last: int) -> str:
+        tokens = list(self._reply.tokens[first:last])
+        while tokens and tokens[0].text in (
+            ":",
+            "is",
+            "at",
+            "from",
+            "to",
+            "in",
+            "should",
+            "be",
+            "=",
+            "it",
+            "'s",
+            ",",
+            "will",
+            "please",
+            "use",
+        ):
+            tokens.pop(0)
+        for place, token in enumerate(tokens):
+            if token.text in (",", ".", "?", "!", ";") or (token.text == "and" and place):
+                tokens = tokens[:place]
+                break
+        return self._reply.text[tokens[0].start : tokens[-1].end].strip() if tokens else ""
+
+    def _requests(self, given: dict[str, str]) -> Iterator[str]:
+        """The slots that the user asks for."""
+        seen = set()
+        for segment, places in sorted(self._bound.labels.items()):
+            words = " ".join(self._reply.segment(segment))
+            asks = segment in self._reply.questions or _REQUESTING.search(words)
+            if not asks or _WANTING.search(words):
+                continue
+            for place in places:
+                slot = place.value
+                if (
+                    slot in self._service.askable
+                    and slot not in given
+                    and slot not in seen
+                    and not self._shadowed(place, places, given)
+                ):
+                    seen.add(slot)
+                    yield slot
+
+    def _shadowed(self, place: object, places: object, given: dict[str, str]) -> bool:
+        """Does the same label stand for another slot that has a value, or that people would sooner ask for?"""
+        if any(noun.first <= place.first < noun.last for noun in self._nouns):  # type: ignore[attr-defined]
+            return True
+        same = [other.value for other in places if other.first == place.first]  # type: ignore[attr-defined]
+        if any(other in given for other in same):
+            return True
+        exact = [name for name in same if _is_name(self._words, name, place, self._reply)]
+        return bool(exact) and place.value not in exact  # type: ignore[attr-defined]
+
+    def _indifferent(self, given: dict[str, str]) -> Iterator[str]:
+        """Slots that the user has no wish about."""
+        lower = self._reply.text.lower()
+        if not _ANY.search(lower):
+            return
+        named = False
+        for segment, places in self._bound.labels.items():
+            if not _ANY.search(" ".join(self._reply.segment(segment)).replace(" n't", "n't")):
+                continue
+            for place in places:
+                inside = any(noun.first <= place.first < noun.last for noun in self._nouns)
+                if place.value in self._service.search and place.value not in given and not inside:
+                    named = True
+                    yield place.value
+        if not named:
+            yield from (slot for slot in self._asked if slot in self._given and slot not in given)
+
+
+def _is_name(words: ServiceVocabulary, name: str, place: object, reply: ReplyText) -> bool:
+    said = " ".join(reply.lower[place.first : place.last])  # type: ignore[attr-defined]
+    return phrase_of(said) == phrase_of(words.label(name))
+
+
+def _widest(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans that lie in no other."""
+    kept = []
+    for span in sorted(spans):
+        if not any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in spans):
+            kept.append(span)
+    return kept
+
+
+def _as_value(told: ToldValue, name: str, words: ServiceVocabulary) -> str:
+    """As the domain writes it: of a time with two meanings the one that people keep business at."""
+    if words.slots[name].kind != "time":
+        return told.value
+    times = told.value.split("|")
+    return next((time for time in times if "07:00" <= time < "19:00"), times[0]) if len(times) > 1 else times[0]
+
+
+def _act(name: str, slot: str = "", value: str = "") -> Act:
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

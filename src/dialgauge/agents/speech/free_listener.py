@@ -1,0 +1,151 @@
+"""What a simulated user understands of an assistant that speaks as it likes.
+
+Found, booked and refused are read from the assistant's calls, not from its words. An answer is any value of the kind
+that was asked for: the user does not know the right one. What the assistant asks is recognised by the slot's name in a
+question; where nothing is recognised at all, the user goes on by itself (``going_on.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
+from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.intents import INFORM, REQUEST, service_of
+from dialgauge.values import ReplyText, phrase_of
+from dialgauge.worlds.domain import GENERAL, Role
+
+_BYE = re.compile(
+    r"\b(?:good ?bye|bye(?:-bye)?|farewell|"
+    r"have a (?:nice|great|good|lovely|wonderful) (?:day|evening|time|trip|stay))\b"
+)
+_ASKING = re.compile(
+    r"\b(?:please (?:tell|let|give|provide|specify|choose|enter)|let me know|tell me|i(?:'ll| will)? (?:just )?need|"
+    r"could (?:you|i)|may i|which|what|when|where|how (?:many|long|much)|do you (?:want|need|have|prefer|mind|care)|"
+    r"would you|specify|any preference|your)\b"
+)
+_NONE_FOUND = "0 found"
+
+
+class FreeListener:
+    """Hears one conversation's assistant."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._taken: dict[str, str] = {}
+
+    def hear(self, turn: Turn, own: Sequence[Act], active: str) -> tuple[Act, ...]:
+        """The acts in a turn; ``own`` is what the user said before it, ``active`` the service it speaks of."""
+        services = [call.domain for call in turn.calls or () if call.domain in self._vocabulary]
+        services += [act.domain for act in own if act.domain in self._vocabulary]
+        if active in self._vocabulary:
+            services.append(active)
+        reply = ReplyText(turn.text)
+        acts: list[Act] = []
+        for service in dict.fromkeys(services):
+            calls = [call for call in turn.calls or () if call.domain == service]
+            asked = [act.slot for act in own if act.domain == service and act.intent == REQUEST]
+            said = [act.values[0] for act in own if act.intent == INFORM and act.values]
+            acts += self._of_service(self._vocabulary[service], reply, turn.text, calls, asked, said, service == active)
+        if _BYE.search(turn.text.lower()):
+            acts.append(_act(f"{GENERAL}-bye"))
+        return tuple(dict.fromkeys(acts))
+
+    def _of_service(
+        self,
+        words: ServiceVocabulary,
+        reply: ReplyText,
+        text: str,
+        calls: Sequence[Call],
+        asked: Sequence[str],
+        said: Collection[str],
+        active: bool,
+    ) -> Iterator[Act]:
+        service = words.service
+        names = list(dict.fromkeys(place.value for place in reply.phrases(words.name_phrases)))
+        searches = [call for call in calls if call.name == "search"]
+        bookings = [call for call in calls if call.name != "search"]
+        outcome = bookings[-1].outcome if bookings else ""
+        if outcome == "booked":
+            yield from self._booked(words, text)
+        elif outcome == "refused":
+            yield _act(service.act_name("no_book"))
+        elif searches and searches[-1].outcome == _NONE_FOUND and not self._offered(words, reply, said):
+            yield _act(service.act_name("no_offer"))
+            return
+        else:
+            yield from self._named(words, names, said)
+        explained = {*said, *names, *(call.outcome.partition(" ")[0] for call in searches)}
+        gives = service.book.gives if service.book and outcome == "booked" else ()
+        wanted = [slot for slot in asked if slot not in gives]
+        for slot, value in words.reader.heard(text, wanted, explained).items():
+            yield _act(service.act_name("inform"), slot, value)
+        if active and not bookings:
+            searched = {slot for call in searches for slot in call.arguments}
+            yield from self._questions(words, reply, {*asked, *searched})
+
+    def _offered(self, words: ServiceVocabulary, reply: ReplyText, said: Collection[str]) -> bool:
+        """Is something named that does not merely repeat what the user said?"""
+        repeated = {phrase_of(value) for value in said}
+        return any(phrase_of(place.value) not in repeated for place in reply.phrases(words.whole_names))
+
+    def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
+        service = words.service
+        name = service.act_name("book")
+        gives = service.book.gives if service.book else ()
+        told = words.reader.heard(text, gives)
+        for slot, value in told.items():
+            yield _act(name, slot, value)
+        if not told:
+            yield _act(name)
+
+    def _named(self, words: ServiceVocabulary, names: Sequence[str], said: Collection[str]) -> Iterator[Act]:
+        """One that is spoken of; of several the one already taken, else they are to choose from."""
+        service = words.service
+        taken = self._taken.get(service.name, "")
+        if len(names) > 1 and (known := next((name for name in names if name == taken), "")):
+            names = [known]
+        if len(names) == 1:
+            self._taken[service.name] = names[0]
+            yield _act(service.act_name("offer"), service.name_slot, names[0])
+            return
+        select = service.act_name("select") or f"{service.prefix}-Select"
+        for name in names:
+            yield _act(select, service.name_slot, name)
+
+    def _questions(self, words: ServiceVocabulary, reply: ReplyText, asked: Collection[str]) -> Iterator[Act]:
+        """The slots that the assistant asks for."""
+        service = words.service
+        takes = service.book.takes if service.book else {}
+        askable = [slot for slot in (*service.search, *takes) if slot not in asked]
+        labels: dict[str, tuple[str, ...]] = {}
+        for slot in words.slots:  # all of them, lest "price per hour" ask for hours
+            for phrase in words.slots[slot].labels:
+                labels[phrase] = (*labels.get(phrase, ()), slot)
+        segments = {token.segment for token in reply.tokens}
+        for segment in sorted(segments):
+            tokens = reply.segment(segment)
+            if segment not in reply.questions and not _ASKING.search(" ".join(tokens)):
+                continue
+            for place in reply.phrases(labels):
+                if place.value not in askable:
+                    continue
+                if reply.tokens[place.first].segment == segment and not self._answered(
+                    words, reply, place.value, segment
+                ):
+                    role: Role = (
+                        "ask_booking" if place.value in takes and place.value not in service.search else "request"
+                    )
+                    yield _act(service.act_name(role), place.value, "?")
+
+    def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
+        """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
+        if segment not in reply.questions or segment + 1 in reply.questions:
+            return False
+        following = " ".join(reply.segment(segment + 1))
+        return bool(words.reader.heard(following, [slot]))
+
+
+def _act(name: str, slot: str = "", value: str = "") -> Act:
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

@@ -1,0 +1,128 @@
+"""What can be said in a domain: for each service its noun, its names, and how the values of its slots may be told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from dialgauge.agents.speech.spoken_words import ALSO_SAID, CALLED
+from dialgauge.dialogue import Ontology, SlotSpec
+from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
+from dialgauge.worlds.domain import Domain, Service
+
+_ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
+_MATCH_KINDS: dict[str, Kind] = {"yes-no": "yes-no", "contains": "list"}
+_TYPE_KINDS: dict[str, Kind] = {"day": "day", "time": "time", "number": "number"}
+
+
+class ServiceVocabulary:
+    """How people speak of one service."""
+
+    def __init__(self, domain: Domain, service: Service, known: Mapping[str, SlotSpec]) -> None:
+        self.service, self._domain, self._known = service, domain, known
+        #: Without its article: "rental car".
+        self.noun = _ARTICLE.sub("", service.title).strip() or service.name
+
+    @cached_property
+    def slots(self) -> dict[str, SpokenSlot]:
+        """How the values of each slot may be told."""
+        return {slot: self._spoken(slot) for slot in self.service.slots}
+
+    @cached_property
+    def reader(self) -> AnswerReader:
+        """Reads what replies tell of a row or a booking."""
+        return AnswerReader(self.slots.values(), self.names)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What rows are called."""
+        return tuple(self._values(self.service.name_slot)) if self.service.name_slot else ()
+
+    def _values(self, slot: str) -> dict[str, None]:
+        """The values that a slot is known to have."""
+        told = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)
+        return told | dict.fromkeys(self._known[slot].values if slot in self._known else ())
+
+    @cached_property
+    def name_phrases(self) -> dict[str, tuple[str, ...]]:
+        """Names by the phrases that say them: whole, and shortened to what no other name has and nothing else means."""
+        whole = self.whole_names
+        short: dict[str, set[str]] = {}
+        for name in self.names:
+            for words in _shortened(name):
+                short.setdefault(phrase_of(words), set()).add(name)
+        taken = {phrase for slot in self.slots.values() for known in (slot.phrases, slot.labels) for phrase in known}
+        taken |= self.phrases | whole.keys()
+        alone = {phrase: tuple(names) for phrase, names in short.items() if len(names) == 1 and len(phrase) > 4}
+        return {phrase: names for phrase, names in alone.items() if phrase not in taken} | whole
+
+    @cached_property
+    def whole_names(self) -> dict[str, tuple[str, ...]]:
+        """Names by the phrases that say them whole."""
+        return {phrase: (name,) for name in self.names if (phrase := phrase_of(name))}
+
+    @cached_property
+    def phrases(self) -> frozenset[str]:
+        """What the service is called."""
+        words = self.noun.split()
+        called = [self.noun, self.service.name.replace("-", " "), *([words[-1]] if len(words) > 1 else [])]
+        return frozenset(phrase_of(word) for word in called)
+
+    def label(self, slot: str) -> str:
+        """What a slot is called in a sentence."""
+        said = self.service.say(slot)
+        if said != slot:
+            return said
+        return CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower()
+
+    def _spoken(self, slot: str) -> SpokenSlot:
+        service, words = self.service, self._domain.words_for(slot)
+        wish, takes = service.wishes.get(slot), (service.book.takes if service.book else {}).get(slot)
+        values: Iterable[str] = self._values(slot)
+        kind: Kind | None = _MATCH_KINDS.get(wish.match) if wish is not None else None
+        if wish is not None:
+            values = dict.fromkeys((*values, *wish.values))
+        if takes is not None:
+            values = dict.fromkeys((*values, *takes.words))
+            kind = kind or _TYPE_KINDS.get(takes.kind)
+        if service.book is not None and slot in service.book.gives and slot not in service.book.made:
+            kind = "code"
+        labels = [self.label(slot), *words.also, *([wish.unit] if wish is not None and wish.unit else [])]
+        return SpokenSlot(slot, values, kind=kind, labels=labels, also=self._also(slot, words.values))
+
+    def _also(self, slot: str, told: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+        known = {value: tuple(words) for value, words in told.items()}
+        if self._domain.multiwoz:
+            known |= {value: (*known.get(value, ()), *words) for (of, value), words in ALSO_SAID.items() if of == slot}
+        return known
+
+
+class Vocabulary:
+    """How people speak in a domain; one serves all conversations of a process."""
+
+    def __init__(self, domain: Domain, ontology: Ontology | None = None) -> None:
+        """``ontology`` are the values that everybody may know, for a domain whose rows are not to be seen."""
+        self.domain = domain
+        known = (ontology or domain.ontology).domains
+        self.services = {
+            name: ServiceVocabulary(domain, service, known.get(name, {})) for name, service in domain.services.items()
+        }
+
+    def __getitem__(self, service: str) -> ServiceVocabulary:
+        return self.services[service]
+
+    def __contains__(self, service: object) -> bool:
+        return service in self.services
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """Parts of a name that may stand for it: without the first or the last word, or what follows a bracket or comma."""
+    words = re.split(r"[(,:]| - ", name)[0].split()
+    if len(words) > 1 and " ".join(words) != name:
+        yield " ".join(words)
+    if len(words) > 2:
+        yield " ".join(words[:-1])
+        yield " ".join(words[1:])
+    elif len(words) == 2:
+        yield from (word for word in words if len(word) > 4 and word.isalpha())

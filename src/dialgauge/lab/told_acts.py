@@ -1,0 +1,192 @@
+"""Acts of a system that has only words: what it did, read from its calls; what it told, from values in its text.
+
+An answer is the right value, another one, or that it is unknown; where the reading is a guess, the act says just that
+(``Car-Unsure``), and whoever judges by it knows that the lab did not understand. A user of ours speaks plain English:
+that such a system heard it is taken for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
+from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
+from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
+from dialgauge.values import Reading
+from dialgauge.worlds.domain import UNKNOWN, Service
+
+#: The detail of an outcome that says that the system's acts were read, and not its own.
+ACTS_READ = "system acts"
+READ = "read"
+REFERENCE = "reference"
+_ROW_CALL = "search"
+
+
+def with_told_acts(dialogue: Dialogue, vocabulary: Vocabulary) -> Dialogue:
+    """The dialogue with the acts of a system that gave none; one that has its own stays as it is."""
+    system = [turn for turn in dialogue.turns if turn.speaker == "system"]
+    if not system or any(turn.acts is not None for turn in system):
+        return dialogue
+    follower = _ToldActs(vocabulary)
+    turns = []
+    for turn in dialogue.turns:
+        if turn.speaker == "user":
+            follower.hear_user(turn)
+            turns.append(replace(turn, heard=turn.acts) if turn.heard is None else turn)
+        else:
+            turns.append(replace(turn, acts=follower.read(turn)))
+    outcome = dialogue.outcome or Outcome(success=None)
+    outcome = replace(outcome, details={**outcome.details, ACTS_READ: READ})
+    return replace(dialogue, turns=tuple(turns), outcome=outcome)
+
+
+class _ServiceTalk:
+    """What was said of one service so far."""
+
+    def __init__(self, words: ServiceVocabulary) -> None:
+        self.words = words
+        #: The cells of the row spoken of, and of the one booked; what the booking gave.
+        self.row: Mapping[str, str] | None = None
+        self.given: Mapping[str, str] = {}
+        self.said: dict[str, str] = {}
+        #: Everything asked for, and what was asked in the user's last turn.
+        self.asked: dict[str, None] = {}
+        self.just_asked: list[str] = []
+        self.right: set[str] = set()
+
+
+class _ToldActs:
+    """Follows one conversation."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._listener = FreeListener(vocabulary)
+        self._talks: dict[str, _ServiceTalk] = {}
+        self._own: tuple[Act, ...] = ()
+        self._active = ""
+
+    def _talk(self, service: str) -> _ServiceTalk:
+        talk = self._talks.get(service)
+        if talk is None:
+            talk = self._talks[service] = _ServiceTalk(self._vocabulary[service])
+        return talk
+
+    def hear_user(self, turn: Turn) -> None:
+        """Take in what the user said and asked."""
+        self._own = turn.acts or ()
+        for talk in self._talks.values():
+            talk.just_asked = []
+        for act in self._own:
+            if act.domain not in self._vocabulary:
+                continue
+            self._active = act.domain
+            talk = self._talk(act.domain)
+            if act.intent == REQUEST and act.slot:
+                talk.asked[act.slot] = None
+                talk.just_asked.append(act.slot)
+            elif act.intent == INFORM and act.slot and act.values:
+                talk.said[act.slot] = act.values[0]
+
+    def read(self, turn: Turn) -> tuple[Act, ...]:
+        """The acts of the system's turn."""
+        heard = self._listener.hear(turn, self._own, self._active)
+        acts = [act for act in heard if act.intent == REQUEST or act.domain not in self._vocabulary]
+        for service in dict.fromkeys([*(call.domain for call in turn.calls or ()), *self._talks]):
+            if service in self._vocabulary:
+                own = [act for act in heard if act.domain == service or act.domain == "booking"]
+                calls = [call for call in turn.calls or () if call.domain == service]
+                acts += self._of_service(self._talk(service), turn.text, calls, own)
+        return tuple(dict.fromkeys(acts))
+
+    def _of_service(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
+        service = talk.words.service
+        bookings = [call for call in calls if call.name != _ROW_CALL]
+        done = next((call for call in reversed(bookings) if call.outcome == "booked"), None)
+        if done is not None:
+            talk.given = _given(talk.words.service, done)
+            talk.right -= set(talk.given)
+            if done.rows and service.rows:
+                talk.row = service.rows[done.rows[0]]
+        booked = bookings[-1].outcome if bookings else ""
+        if done is not None and bookings[-1] is done:
+            yield _act(service.act_name("book"))
+        elif booked == "refused":
+            yield from (
+                _act(service.act_name("no_book"), slot, value) for slot, value in bookings[-1].arguments.items()
+            )
+        else:
+            yield from self._found(talk, calls, heard)
+        yield from self._answers(talk, text, calls, confirmed=done is not None)
+
+    def _found(self, talk: _ServiceTalk, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
+        """Nothing found, one named, or several to choose from."""
+        service = talk.words.service
+        if any(act.name == service.act_name("no_offer") for act in heard):
+            searched = next((call.arguments for call in reversed(calls) if call.name == _ROW_CALL), {})
+            name = service.act_name("no_offer")
+            yield from [_act(name, slot, value) for slot, value in searched.items()] or [_act(name)]
+            return
+        for act in heard:
+            if (
+                act.slot
+                and act.slot == service.name_slot
+                and act.values
+                and act.domain in (service.name, service_of(act.name))
+            ):
+                yield act
+                if act.intent != SELECT:
+                    talk.row = _row_named(talk, act.values[0], calls)
+
+    def _answers(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], *, confirmed: bool) -> Iterator[Act]:
+        service, reader = talk.words.service, talk.words.reader
+        gives = tuple(talk.given)
+        asked = [*talk.just_asked, *(slot for slot in gives if confirmed and slot not in talk.just_asked)]
+        explained = {*talk.said.values(), *(call.outcome.partition(" ")[0] for call in calls)}
+        told = {**(talk.row or {}), **talk.given}
+        for slot in dict.fromkeys((*asked, *talk.asked, *gives, *service.answer)):
+            truth = told.get(slot, UNKNOWN)
+            if slot not in talk.words.slots or (talk.row is None and slot not in gives and service.rows is not None):
+                continue
+            others = explained | {value for other, value in told.items() if other != slot}
+            reading = reader.read(text, slot, truth, asked=asked, explained=others)
+            yield from self._told(talk, slot, truth, reading, asked, confirmed)
+
+    def _told(
+        self, talk: _ServiceTalk, slot: str, truth: str, reading: Reading, asked: Collection[str], confirmed: bool
+    ) -> Iterator[Act]:
+        """What an answer comes to; unasked, only what is right counts."""
+        service = talk.words.service
+        name = service.act_name("book" if confirmed and slot in talk.given else "inform")
+        if reading.status == "right" and (slot in asked or truth != UNKNOWN):
+            talk.right.add(slot)
+            yield _act(name, slot, truth)
+        elif slot in asked and reading.status in ("other", "unknown"):
+            yield _act(name, slot, UNKNOWN if reading.status == "unknown" else reading.value.partition("|")[0])
+        elif slot in asked and reading.status == "unsure" and slot not in talk.right:
+            yield _act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
+
+
+def _given(service: Service, booked: Call) -> dict[str, str]:
+    """What a booking gave, by slot; the record may call what it gives the reference."""
+    gives = service.book.gives if service.book else ()
+    known = {slot: booked.result.get(slot) or booked.result.get(REFERENCE, "") for slot in gives}
+    return {slot: value for slot, value in known.items() if value}
+
+
+def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[str, str] | None:
+    """The row of a name; of several, the one that was found, then the one that fits what the user said."""
+    service = talk.words.service
+    rows = [row for row in service.rows or () if row.get(service.name_slot) == name]
+    if len(rows) > 1:
+        found = [service.rows[number] for call in calls for number in call.rows] if service.rows else []
+        rows = [row for row in rows if row in found] or rows
+    if len(rows) > 1:
+        said = {slot: value for slot, value in talk.said.items() if slot in service.search}
+        rows = sorted(rows, key=lambda row: -sum(row.get(slot) == value for slot, value in said.items()))
+    return rows[0] if rows else talk.row
+
+
+def _act(name: str, slot: str = "", value: str = "") -> Act:
+    return Act(name=name, domain=service_of(name), slot=slot, values=(value,) if value else ())

@@ -1,0 +1,256 @@
+"""Which slot each value of a reply belongs to, whether it is told as unknown, and whether yes or no is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dialgauge.values.reply_text import ReplyText
+from dialgauge.values.spoken_numbers import Place, word_set
+from dialgauge.values.spoken_slots import CURRENCIES, SpokenSlot, ToldValue, values_in
+
+_YES = word_set("yes y yep yeah yup true sure certainly absolutely indeed definitely affirmative")
+_NO = word_set("no n nope nah false negative none")
+NEGATION = word_set(
+    "no not n't never without none neither nor cannot lacks lack lacking unavailable excluded prohibited forbidden "
+    "false n nope isnt doesnt dont arent hasnt missing"
+)
+_ASSERTING = word_set(
+    "has have had is are does do can may available included includes include offers offer provides provide allowed "
+    "allows allow welcome comes equipped accepted accepts supported with possible permitted free got features feature "
+    "there"
+)
+#: Words that negate nothing.
+_IDIOMS = re.compile(
+    r"\bno (?:problem|worries|doubt|need|trouble|matter|additional|extra|further|hassle)\b"
+    r"(?: (?:cost|charge|charges|fee|fees))?|\bnot only\b|\bwhy not\b|\bnot a problem\b|\bno\. ?(?=\d)"
+)
+_UNKNOWN = re.compile(
+    r"\b(?:do|does|did) ?(?:n't|not|nt) (?:have|know|say|list|show|specify|mention|state|seem to have|actually have|"
+    r"currently have|include|give|hold)\b"
+    r"|\bno (?:information|info|data|record|records|details|detail|listing|entry|value)\b"
+    r"|\bunknown\b|\bunspecified\b|\bundisclosed\b|\bn ?/ ?a\b|\btbd\b|\btbc\b"
+    r"|\b(?:not|n't) (?:been )?(?:currently )?(?:listed|known|specified|recorded|provided|given|stated|mentioned|shown|"
+    r"published|on file|on record|available (?:in|to)|in (?:our|my|the)|included in (?:our|my|the)|disclosed|sure|"
+    r"certain)\b"
+    r"|\b(?:ca|can|could) ?(?:n't|not|nt) (?:find|tell|see|say|confirm)\b"
+    r"|\bcannot (?:find|tell|see|say|confirm)\b|\b(?:unable|not able) to (?:find|tell|see|say|confirm)\b"
+    r"|\bhave no (?:idea|\w+ (?:on|for))\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
+)
+_BLANKS = frozenset(("-", "?", "/", "_"))
+_INTERROGATIVE = word_set(
+    "shall would do does did is are can could should will may want what which when where how any who anything"
+)
+
+
+class BoundReply:
+    """A reply with the labels in it, and which slot each value belongs to."""
+
+    def __init__(
+        self,
+        reply: ReplyText,
+        labels: dict[str, tuple[str, ...]],
+        names: dict[str, tuple[str, ...]],
+        money: frozenset[str],
+        *,
+        questions: bool = False,
+    ) -> None:
+        """With ``questions``, what stands in a question is told too: "Can you find me a van for 12 euros?"."""
+        self.reply, self._money, self._questions = reply, money, questions
+        named = reply.phrases(names) if names else ()
+        self._in_names = {place for name in named for place in range(name.first, name.last)}
+        #: Places of labels by segment.
+        self.labels: dict[int, list[Place[str]]] = {}
+        for label in reply.phrases(labels):
+            if label.first not in self._in_names:
+                self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
+        self._told: dict[str, tuple[ToldValue, ...]] = {}
+
+    def told(self, slot: SpokenSlot) -> tuple[ToldValue, ...]:
+        """All values in the reply that the slot could have."""
+        known = self._told.get(slot.name)
+        if known is None:
+            places = [told for told in values_in(self.reply, slot) if not self._is_name(told.place)]
+            known = self._told[slot.name] = tuple(told for told in places if not self._asks(told.place))
+        return known
+
+    def _is_name(self, place: Place[str]) -> bool:
+        return place.first in self._in_names and place.last - 1 in self._in_names
+
+    def _asks(self, place: Place[str]) -> bool:
+        """Does it stand in a question? "It is 12, shall I book?" asks only from the last comma on."""
+        segment = self.reply.tokens[place.first].segment
+        if self._questions or segment not in self.reply.questions:
+            return False
+        words = self.reply.tokens
+        at = place.first
+        while at > 0 and words[at - 1].segment == segment and words[at - 1].text not in (",", "-", "and", "or"):
+            at -= 1
+        return words[at].text in _INTERROGATIVE or at == 0 or words[at - 1].segment != segment
+
+    def owner(self, place: Place[str], slot: SpokenSlot) -> str:
+        """The slot whose label stands nearest to a value; empty where none does."""
+        segment = self.reply.tokens[place.first].segment
+        labels = [label for label in self.labels.get(segment, ()) if not self._same(label, place)]
+        if self._money and self._is_money(place):  # "5 seats, 12 pounds": the pounds are not the seats'
+            if not slot.money:
+                return next(iter(self._money))
+            labels = [label for label in labels if label.value in self._money]
+            if not labels and len(self._money) == 1:
+                return slot.name
+        if not labels:
+            labels = self._heading(segment)
+            return slot.name if any(label.value == slot.name for label in labels) else ""
+        near: dict[str, float] = {}
+        for label in labels:
+            gap = place.first - label.last if label.last <= place.first else 1.5 + label.first - place.last
+            near[label.value] = min(near.get(label.value, 99.0), gap)
+        best = min(near.values())
+        return (
+            slot.name if near.get(slot.name, 99.0) == best else next(name for name, gap in near.items() if gap == best)
+        )
+
+    def _is_money(self, place: Place[str]) -> bool:
+        around = self.reply.lower[max(0, place.first - 1) : place.last + 1]
+        return any(word in CURRENCIES for word in around)
+
+    def _same(self, label: Place[str], place: Place[str]) -> bool:
+        return label.first >= place.first and label.last <= place.last
+
+    def _heading(self, segment: int) -> list[Place[str]]:
+        """The labels of the segment before where that is a mere heading: "**Price**" and below it the value."""
+        before = self.labels.get(segment - 1, [])
+        words = self.reply.segment(segment - 1) if before else ()
+        return before if words and len(words) <= 5 and words[-1] != "?" else []
+
+    def scope(self, label: Place[str]) -> tuple[int, int]:
+        """The tokens around a label up to those that belong to other labels."""
+        tokens, segment = self.reply.tokens, self.reply.tokens[label.first].segment
+        inside = [place for place, token in enumerate(tokens) if token.segment == segment]
+        first, last = inside[0], inside[-1] + 1
+        for other in self.labels.get(segment, ()):
+            if other.value == label.value or other.first == label.first:
+                continue
+            if other.last <= label.first:
+                first = max(first, self._cut(other.last, label.first))
+            elif other.first >= label.last:
+                last = min(last, self._cut(label.last, other.first))
+        return first, last
+
+    def _cut(self, after: int, before: int) -> int:
+        """Where between two labels the talk goes from one to the other."""
+        for place in range(after, before):
+            if self.reply.lower[place] in (",", "and", "plus", "with", "-", "/", "|", "("):
+                return place
+        return before
+
+    def unknown(self, slot: SpokenSlot, *, alone: bool) -> bool:
+        """Is it told that the slot's value is not known?"""
+        for segment, labels in self.labels.items():
+            for label in labels:
+                if label.value != slot.name:
+                    continue
+                first, last = self.scope(label)
+                words = self.reply.lower[first:last]
+                if self._is_unknown(" ".join(words)) or self._is_blank(label, last):
+                    return True
+            del segment
+        mine = any(label.value == slot.name for labels in self.labels.values() for label in labels)
+        return alone and not mine and self._is_unknown(" ".join(self.reply.lower))
+
+    @staticmethod
+    def _is_unknown(words: str) -> bool:
+        return _UNKNOWN.search(words.replace(" n't", "n't").replace("n't", " n't").replace("  ", " ")) is not None
+
+    def _is_blank(self, label: Place[str], last: int) -> bool:
+        rest = self.reply.lower[label.last : last]
+        signs = [word for word in rest if word not in (":", ".", "=", "is")]
+        return rest[:1] != ("?",) and bool(signs) and all(word in _BLANKS for word in signs)
+
+    def polarity(self, slot: SpokenSlot, *, alone: bool) -> str:
+        """``yes``, ``no``, ``both``, ``perhaps`` (a label and nothing said against it), or nothing."""
+        said: list[str] = []
+        for labels in self.labels.values():
+            for label in labels:
+                if label.value == slot.name:
+                    said.append(self._said_of(label))
+        outright = {one for one in said if one in ("yes", "no", "both")}
+        if len(outright) == 1:
+            return outright.pop()
+        if outright:
+            return "both"
+        bare = self._bare() if alone else ""
+        return bare or ("perhaps" if "perhaps" in said else "")
+
+    def _said_of(self, label: Place[str]) -> str:
+        first, last = self.scope(label)
+        segment = self.reply.tokens[label.first].segment
+        words = list(self.reply.lower[first:last])
+        asks = segment in self.reply.questions and not self._questions
+        if asks and words and (words[0] in _INTERROGATIVE or words[-1] == "?"):
+            return ""
+        if not set(words) & (NEGATION | _ASSERTING | _YES | _NO):  # "parking and wifi are both included"
+            until = max(place for place, token in enumerate(self.reply.tokens) if token.segment == segment) + 1
+            words += list(self.reply.lower[last:until])
+        rest = self.reply.lower[label.last : last]
+        text = _IDIOMS.sub(" ", " ".join(words).replace(" n't", " not"))
+        plain = text.split()
+        explicit = {"yes" for word in plain if word in _YES} | {
+            "no" for word in plain if word in ("no", "nope", "false", "n")
+        }
+        if _is_choice(plain) or explicit == {"yes", "no"}:
+            return "both"
+        if any(word in NEGATION for word in plain):
+            return "no"
+        asserted = explicit or any(word in _ASSERTING for word in plain) or (rest[:1] == (":",) and len(rest) > 1)
+        return (
+            "yes"
+            if asserted and not (rest[:1] == (":",) and not explicit and not set(plain) & _ASSERTING)
+            else "perhaps"
+        )
+
+    def _bare(self) -> str:
+        """A yes or no that begins a sentence, or is all of a line."""
+        said = set()
+        starts = [
+            place
+            for place, token in enumerate(self.reply.tokens)
+            if not place or token.segment != self.reply.tokens[place - 1].segment
+        ]
+        for place in starts:
+            words = self.reply.segment(self.reply.tokens[place].segment)
+            plain = _IDIOMS.sub(" ", " ".join(words).replace(" n't", " not")).split()
+            if not plain or plain[-1] == "?":
+                continue
+            if _is_choice(plain):
+                said.add("both")
+            elif plain[0] in _YES or (
+                plain[0] in ("it", "they", "there", "that")
+                and plain[1:2]
+                and plain[1] in _ASSERTING
+                and "not" not in plain
+                and "no" not in plain
+                and len(plain) < 6
+            ):
+                said.add("yes")
+            elif plain[0] in _NO or (
+                plain[0] in ("it", "they", "there", "unfortunately", "sorry", "that")
+                and set(plain[:5]) & {"not", "no", "cannot", "lacks"}
+            ):
+                said.add("no")
+        return said.pop() if len(said) == 1 else "both" if said else ""
+
+
+def _is_choice(words: Sequence[str]) -> bool:
+    """ "yes/no", "[yes] [no]", "yes or no": both are named to choose from."""
+    positive = [place for place, word in enumerate(words) if word in ("yes", "y")]
+    negative = [place for place, word in enumerate(words) if word in ("no", "n")]
+    return any(
+        abs(one - other) <= 4
+        and all(
+            word in ("/", "or", "|", "[", "]", "(", ")", ",", "-")
+            for word in words[min(one, other) + 1 : max(one, other)]
+        )
+        for one in positive
+        for other in negative
+    )

@@ -1,0 +1,337 @@
+"""A reply in anybody's words, prepared for finding values in it: markup gone, tokens with places, segments.
+
+A *segment* is what one label and its value stand in together: a line, a sentence, a part of it that speaks of one
+thing. Numbers, clock times and days are read in every usual spelling; known values as phrases, so that "Guest house"
+is found for ``guesthouse`` and "9am" for ``9:00``.
+
+>>> reply = ReplyText("**Price:** £12.50 per day, and it opens at quarter past nine.")
+>>> [(number.value, reply.words(number)) for number in reply.numbers]
+[(12.5, '£ 12.50')]
+>>> [sorted(time.value) for time in reply.times]
+[[555, 1275]]
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple, TypeVar
+
+from dialgauge.values.spoken_numbers import Place, day_at, number_at, places_of, time_at, word_set
+
+#: Characters of a reply that are looked at.
+LONGEST = 8000
+YES_SIGNS, NO_SIGNS = "✅✔✓☑👍🟢", "❌✗✘✖🚫👎🔴⛔"
+
+
+_T = TypeVar("_T")
+
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("‘’ʼ´", "'"),
+        **dict.fromkeys("“”„«»", '"'),
+        **dict.fromkeys("‐‑‒–—−", "-"),
+        **dict.fromkeys("•‣◦▪·●○", "\n"),
+        **dict.fromkeys("  ", " "),
+        **dict.fromkeys(YES_SIGNS, " yes "),
+        **dict.fromkeys(NO_SIGNS, " no "),
+        "️": None,
+        "…": "...",
+    }
+)
+_EMOJI = re.compile(r"([\u2190-\u2bff\U0001f000-\U0001faff][\u200d\U0001f3fb-\U0001f3ff]?)\s*(?=(.?))")
+_TAG = re.compile(r"<[^<>\n]{1,80}>")
+_LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\n]{1,300}\)")
+_EMPHASIS = re.compile(r"\*{1,3}|~~|`{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
+_LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]*|[-*+][ \t]+|\(?\d{1,2}[.)][ \t]+(?=\S))")
+_TABLE_RULE = re.compile(r"^[ \t|:+-]{3,}$")
+_TOKEN = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}:\d\d(?!\d)|\d+\.\d+|\d+(?=[ap]\.?m\b)|[ap]\.m\.|\d+|n't\b|(?<=\w)'[^\W\d_]+"
+    r"|[^\W\d_]+?(?=n't\b)|[^\W\d_]+|[^\w\s]|_"
+)
+_SENTENCE_END = frozenset(".!?;")
+#: After these a full stop ends no sentence.
+_SHORT = frozenset(
+    ("mr", "mrs", "ms", "dr", "st", "no", "nr", "tel", "approx", "e.g", "i.e", "vs", "ave", "rd", "incl")
+)
+_CUTS = frozenset(("but", "however", "though", "although", "whereas", "while", "except"))
+_JOINTS = frozenset((",", "and", "plus", "with", "(", ")", "-", "/", "|"))
+
+#: One spelling for what differs between writers, word by word.
+_SAME_WORD = {
+    "center": "centre", "theater": "theatre", "color": "colour", "gray": "grey", "st": "street", "saint": "street",
+    "rd": "road", "ave": "avenue", "&": "and", "+": "plus", "grey": "grey", "tv": "television",
+    "organisation": "organization", "licence": "license", "jewellery": "jewelry", "tyre": "tire", "litre": "liter",
+    "metre": "meter", "dr": "doctor", "mt": "mount", "until": "to", "till": "to", "through": "to",
+}  # fmt: skip
+#: Words that a phrase may have or lack.
+_FILLERS = word_set("the a an of and , . - ' \" ( ) / : street with at in from to ! ; _ 's")
+_LONGEST_PHRASE = 12
+
+
+class Token(NamedTuple):
+    """A word, number or sign in small letters; its segment, and where it stands in the cleaned text."""
+
+    text: str
+    start: int
+    end: int
+    segment: int
+
+
+class ReplyText:
+    """A reply, cleaned and cut into tokens and segments."""
+
+    def __init__(self, text: str) -> None:
+        self.text = cleaned(text)
+        self.tokens, self.questions = _tokens(self.text)
+
+    def words(self, place: Place[_T]) -> str:
+        """The tokens of a place, with spaces between."""
+        return " ".join(token.text for token in self.tokens[place.first : place.last])
+
+    @cached_property
+    def lower(self) -> tuple[str, ...]:
+        """The tokens' texts."""
+        return tuple(token.text for token in self.tokens)
+
+    @cached_property
+    def times(self) -> tuple[Place[frozenset[int]], ...]:
+        """Clock times, each with the minutes since midnight that it can mean."""
+        return tuple(places_of(self.lower, time_at))
+
+    @cached_property
+    def numbers(self) -> tuple[Place[float], ...]:
+        """Numbers in digits or words that are no clock times."""
+        taken = {place for time in self.times for place in range(time.first, time.last)}
+        return tuple(number for number in places_of(self.lower, number_at) if number.first not in taken)
+
+    @cached_property
+    def days(self) -> tuple[Place[str], ...]:
+        """Days of the week."""
+        return tuple(places_of(self.lower, day_at))
+
+    @cached_property
+    def _stream(self) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+        return phrase_stream(self.lower)
+
+    def phrase(self, value: str) -> tuple[Place[str], ...]:
+        """Where a value stands as a phrase, in any usual spelling."""
+        return self.phrases({phrase_of(value): (value,)})
+
+    def phrases(self, known: Mapping[str, Sequence[str]]) -> tuple[Place[str], ...]:
+        """Where known values stand, by their phrases; the longest first where they overlap."""
+        stream, at = self._stream
+        places: list[Place[str]] = []
+        place = 0
+        while place < len(stream):
+            joined, best = "", 0
+            for size, word in enumerate(stream[place : place + _LONGEST_PHRASE], 1):
+                joined += word
+                if joined in known:
+                    best, values = size, known[joined]
+            if best:
+                places += [Place(value, at[place][0], at[place + best - 1][1]) for value in values]
+            place += best or 1
+        return tuple(places)
+
+    def code(self, code: str) -> Place[str] | None:
+        """Where letters and digits stand in a row, whatever signs and spaces are between them."""
+        wanted = _signs(code)
+        if not wanted:
+            return None
+        signs, at = self._signs
+        begin = signs.find(wanted)
+        while begin >= 0:
+            first, last = at[begin], at[begin + len(wanted) - 1]
+            whole = (not begin or at[begin - 1] != first) and (
+                begin + len(wanted) >= len(signs) or at[begin + len(wanted)] != last
+            )
+            if whole:
+                return Place(code, first, last + 1)
+            begin = signs.find(wanted, begin + 1)
+        return None
+
+    @cached_property
+    def _signs(self) -> tuple[str, tuple[int, ...]]:
+        signs: list[str] = []
+        at: list[int] = []
+        for number, token in enumerate(self.tokens):
+            plain = _signs(token.text)
+            signs.append(plain)
+            at += [number] * len(plain)
+        return "".join(signs), tuple(at)
+
+    @cached_property
+    def codes(self) -> tuple[Place[str], ...]:
+        """What looks like a reference, phone number or postcode: letters and digits in a row with at least a digit."""
+        found, place = [], 0
+        while place < len(self.tokens):
+            last = self._code_end(place)
+            plain = "".join(_signs(token.text) for token in self.tokens[place:last])
+            if last > place and len(plain) >= 4 and any(sign.isdigit() for sign in plain):
+                found.append(Place(plain, place, last))
+                place = last
+            else:
+                place += 1
+        return tuple(found)
+
+    def _code_end(self, place: int) -> int:
+        """Past the tokens that a code begun here may go on with: digits after digits, what is written together."""
+        last = place
+        while last < len(self.tokens):
+            token = self.tokens[last]
+            coded = token.text.isalnum() and (
+                any(map(str.isdigit, token.text)) or self.text[token.start : token.end].isupper()
+            )
+            together = last > place and token.start == self.tokens[last - 1].end
+            if (
+                token.text.isalnum()
+                and (
+                    together
+                    or (token.text.isdigit() and (last == place or _digits_before(self, last)))
+                    or (coded and last == place)
+                )
+            ) or (
+                token.text in "-()./+"
+                and last + 1 < len(self.tokens)
+                and self.tokens[last + 1].text.isdigit()
+                and token.segment == self.tokens[last + 1].segment
+            ):
+                last += 1
+            else:
+                break
+        return last
+
+    def segment(self, number: int) -> tuple[str, ...]:
+        """The tokens of a segment."""
+        return tuple(token.text for token in self.tokens if token.segment == number)
+
+
+def _digits_before(reply: ReplyText, place: int) -> bool:
+    return reply.tokens[place - 1].text.isdigit() or reply.tokens[place - 1].text in "-()./+"
+
+
+def _signs(text: str) -> str:
+    return "".join(sign for sign in text.lower() if sign.isalnum())
+
+
+# Cleaning
+
+
+def cleaned(text: str) -> str:
+    """The text without markup; a table becomes lines of "heading: cell"."""
+    plain = unicodedata.normalize("NFC", text[:LONGEST]).translate(_SIGNS)
+    plain = _EMOJI.sub(_emoji, _LINK.sub(r"\1", _TAG.sub(" ", plain)))
+    lines = list(_without_tables(plain.splitlines()))
+    return "\n".join(_EMPHASIS.sub("", _LINE_START.sub("", line)) for line in lines)
+
+
+def _emoji(signs: re.Match[str]) -> str:
+    """Small pictures between two sentences end the first."""
+    return "\n" if signs[2].isupper() else " "
+
+
+def _without_tables(lines: list[str]) -> Iterator[str]:
+    place = 0
+    while place < len(lines):
+        ruled = place + 1 < len(lines) and "|" in lines[place] and _TABLE_RULE.match(lines[place + 1])
+        if not ruled or "-" not in lines[place + 1]:
+            yield lines[place]
+            place += 1
+            continue
+        headings = _cells(lines[place])
+        place += 2
+        while place < len(lines) and "|" in lines[place]:
+            cells = _cells(lines[place])
+            if len(headings) == 2 and len(cells) == 2:  # a property and its value
+                yield f"{cells[0]}: {cells[1]}"
+                yield f"{headings[0]}: {cells[0]}"
+                yield f"{headings[1]}: {cells[1]}"
+            else:
+                yield from (f"{heading}: {cell}" for heading, cell in zip(headings, cells, strict=False))
+            place += 1
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+# Tokens and segments
+
+
+def _tokens(text: str) -> tuple[tuple[Token, ...], frozenset[int]]:
+    """The tokens, and the segments that ask something."""
+    tokens: list[Token] = []
+    questions: set[int] = set()
+    segment, end = 0, 0
+    for match in _TOKEN.finditer(text):
+        if "\n" in text[end : match.start()]:
+            segment += 1
+        word, end = match[0].lower(), match.end()
+        if word in _CUTS and tokens and tokens[-1].segment == segment:
+            segment += 1
+        tokens.append(Token(word, match.start(), end, segment))
+        if word in _SENTENCE_END and _ends(tokens, text, end):
+            if word == "?":
+                questions.add(segment)
+            segment += 1
+    return tuple(tokens), frozenset(questions)
+
+
+def _ends(tokens: list[Token], text: str, end: int) -> bool:
+    if tokens[-1].text != ".":
+        return True
+    if end < len(text) and not text[end].isspace():
+        return False
+    before = tokens[-2].text if len(tokens) > 1 else ""
+    following = text[end:].lstrip()[:1]
+    return before not in _SHORT or following.isupper()
+
+
+# Phrases
+
+
+def phrase_stream(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """Words in one spelling without fillers, and which tokens each came from; times and numbers in digits."""
+    given = tuple(words)
+    times = {place.first: place for place in places_of(given, time_at)}
+    numbers = {place.first: place for place in places_of(given, number_at)}
+    stream: list[str] = []
+    at: list[tuple[int, int]] = []
+    place = 0
+    while place < len(given):
+        last = place + 1
+        if place in times:
+            time = times[place]
+            word, last = f"@{min(time.value)}", time.last
+        elif place in numbers:
+            number = numbers[place]
+            word, last = f"#{number.value:g}", number.last
+        else:
+            word = _same_word(given[place])
+        if word not in _FILLERS:
+            stream.append(word)
+            at.append((place, last))
+        place = last
+    return tuple(stream), tuple(at)
+
+
+def _same_word(word: str) -> str:
+    plain = _SAME_WORD.get(word, word)
+    if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss"):
+        plain = plain[:-3] + "y" if plain.endswith("ies") and len(plain) > 4 else plain[:-1]
+    return plain
+
+
+@lru_cache(1 << 14)
+def phrase_of(value: str) -> str:
+    """The words of a value in one spelling, written together, as texts are searched for them.
+
+    >>> phrase_of("The Guest House"), phrase_of("guesthouses"), phrase_of("9am to 5 pm")
+    ('guesthouse', 'guesthouse', '@540@1020')
+    """
+    words = tuple(token.text for token in _tokens(cleaned(value))[0])
+    stream, _ = phrase_stream(words)
+    return "".join(stream or words)

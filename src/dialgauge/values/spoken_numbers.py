@@ -1,0 +1,201 @@
+"""Numbers, clock times and days of the week in words or digits, as people write them.
+
+Each reader takes the words of a text and a place, and gives what is read there and the place behind it.
+
+>>> number_at(("a", "hundred", "and", "five"), 0), time_at(("half", "past", "nine"), 0)
+((105.0, 4), (frozenset({570, 1290}), 3))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+_T = TypeVar("_T")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+class Place(NamedTuple, Generic[_T]):
+    """A value with the tokens that say it: ``first`` up to ``last``, exclusive."""
+
+    value: _T
+    first: int
+    last: int
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(_words(text))
+
+
+_UNITS = {
+    word: number
+    for number, word in enumerate(
+        _words(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen"
+        )
+    )
+}
+_TENS = {
+    word: 10 * number for number, word in enumerate(_words("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
+}
+_SCALES = {"hundred": 100, "thousand": 1000}
+_SHORT_DAYS = {day[:size]: day for size in (3, 4, 5) for day in DAYS} | {"weds": "wednesday"}
+#: Short days that are words of their own, and what stands before them when they are days.
+_WORDS_TOO, _BEFORE_DAY = (
+    frozenset(("sun", "sat", "mon", "wed")),
+    frozenset(("on", ":", "-", "to", "day", "every", ",")),
+)
+_HALVES = frozenset(("am", "pm", "a.m.", "p.m."))
+_MORNING, _EVENING = frozenset(("morning",)), frozenset(("evening", "afternoon", "night", "tonight"))
+
+
+def places_of(
+    words: tuple[str, ...], at: Callable[[tuple[str, ...], int], tuple[_T, int] | None]
+) -> Iterator[Place[_T]]:
+    """All that a reader reads in words, one behind the other."""
+    place = 0
+    while place < len(words):
+        read = at(words, place)
+        if read is None:
+            place += 1
+        else:
+            yield Place(read[0], place, read[1])
+            place = read[1]
+
+
+def number_at(words: tuple[str, ...], place: int) -> tuple[float, int] | None:
+    """The number that begins at a place."""
+    if words[place] in _CURRENCY and place + 1 < len(words) and words[place + 1][:1].isdigit():
+        return float(words[place + 1].replace(",", "")) if _is_number(words[place + 1]) else 0.0, place + 2
+    if _is_number(words[place]):
+        value = float(words[place].replace(",", ""))
+        scaled = place + 1 < len(words) and words[place + 1] in ("k", "thousand") and value < 1000
+        return (value * 1000, place + 2) if scaled else (value, place + 1)
+    return _worded_number(words, place)
+
+
+_CURRENCY = frozenset("£$€¥₹")
+
+
+def _is_number(word: str) -> bool:
+    return word[:1].isdigit() and ":" not in word and word.isascii()
+
+
+def _worded_number(words: tuple[str, ...], place: int) -> tuple[float, int] | None:
+    """ "twenty-one", "a hundred and five", "two thousand"."""
+    total = current = 0
+    if words[place] in ("a", "one") and place + 1 < len(words) and words[place + 1] in _SCALES:
+        current, place = 1, place + 1
+    last = -1
+    while place < len(words):
+        word = words[place]
+        if word in _UNITS and (last < 0 or last in (10, 100)):
+            current, last = current + _UNITS[word], 1
+        elif word in _TENS and last in (-1, 100):
+            current, last = current + _TENS[word], 10
+        elif word in _SCALES and current:
+            scale = _SCALES[word]
+            total, current, last = (total + current * scale, 0, 100) if scale == 1000 else (total, current * 100, 100)
+        elif (
+            word in ("and", "-")
+            and last in (10, 100)
+            and place + 1 < len(words)
+            and words[place + 1] in (_UNITS if last == 10 else {**_UNITS, **_TENS})
+            and not (word == "and" and last == 10)
+        ):
+            pass
+        else:
+            break
+        place += 1
+    if last < 0:
+        return None
+    return float(total + current), place
+
+
+_HOUR_WORDS = {word: number for word, number in _UNITS.items() if 1 <= number <= 12}
+_PAST = {"quarter": 15, "half": 30, "five": 5, "ten": 10, "twenty": 20}
+
+
+def time_at(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+    """The clock time that begins at a place: the minutes since midnight that it can mean."""
+    word = words[place]
+    if word in ("noon", "midday"):
+        return frozenset((720,)), place + 1
+    if word == "midnight":
+        return frozenset((0, 1440)), place + 1
+    return _digital(words, place) or _relative(words, place)
+
+
+def _digital(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+    """ "15:03", "3:03 pm", "3.03pm", "3 pm", "15h03", "9 o'clock"."""
+    word = words[place]
+    following = words[place + 1] if place + 1 < len(words) else ""
+    hour, _, minute = word.partition(":") if ":" in word else word.partition(".")
+    hours = int(hour) if hour.isdecimal() and len(hour) <= 2 else _HOUR_WORDS.get(word, -1)
+    if not 0 <= hours <= 24 or (minute and (len(minute) != 2 or not minute.isdecimal() or int(minute) > 59)):
+        return None
+    minutes = 60 * hours + int(minute or 0)
+    if following in _HALVES and hours <= 12:
+        return frozenset((minutes % 720 + (720 if following[0] == "p" else 0),)), place + 2
+    if ":" in word and minute:
+        return _spoken_time(words, place + 1, minutes, exact=hours > 12 or (len(hour) == 2 and hours < 10))
+    if following == "h" and place + 2 < len(words) and words[place + 2].isdecimal() and len(words[place + 2]) == 2:
+        return frozenset((minutes + int(words[place + 2]),)), place + 3
+    if following in ("hrs", "h") and hours > 0 and not minute:
+        return (frozenset((minutes,)), place + 2) if following == "hrs" else None
+    if following == "o" and words[place + 1 : place + 3] == ("o", "'clock") and 1 <= hours <= 12:
+        return _spoken_time(words, place + 3, minutes, exact=False)
+    return None
+
+
+def _relative(words: tuple[str, ...], place: int) -> tuple[frozenset[int], int] | None:
+    """ "quarter past three", "ten to four", "half nine"."""
+    start = place + 1 if words[place] == "a" else place
+    if start + 2 >= len(words) + 0 or words[start] not in _PAST:
+        return None
+    offset, at = _PAST[words[start]], start + 1
+    if words[start] == "twenty" and at < len(words) and words[at] in ("five", "-"):
+        at += 2 if words[at] == "-" else 1
+        offset = 25
+    if at < len(words) and words[at] in ("minutes", "mins"):
+        at += 1
+    if at + 1 >= len(words) or words[at] not in ("past", "after", "to", "before"):
+        return None
+    named = words[at + 1]
+    hours = int(named) if named.isdecimal() and len(named) <= 2 else _HOUR_WORDS.get(named, -1)
+    if not 1 <= hours <= 24:
+        return None
+    minutes = 60 * hours + (offset if words[at] in ("past", "after") else -offset)
+    return _spoken_time(words, at + 2, minutes, exact=hours > 12)
+
+
+def _spoken_time(words: tuple[str, ...], after: int, minutes: int, *, exact: bool) -> tuple[frozenset[int], int]:
+    """A time of twelve hours may mean two, unless it is said which."""
+    rest = words[after : after + 3]
+    if rest[:1] and rest[0] in _HALVES:
+        return frozenset((minutes % 720 + (720 if rest[0][0] == "p" else 0),)), after + 1
+    if rest[:2] == ("in", "the") and len(rest) > 2:
+        if rest[2] in _MORNING:
+            return frozenset((minutes % 720,)), after + 3
+        if rest[2] in _EVENING:
+            return frozenset((minutes % 720 + 720,)), after + 3
+    if exact or minutes >= 780:
+        return frozenset((minutes,)), after
+    return frozenset((minutes, (minutes + 720) % 1440)), after
+
+
+def day_at(words: tuple[str, ...], place: int) -> tuple[str, int] | None:
+    """The day of the week at a place."""
+    word = words[place]
+    plain = word.removesuffix("s") if word[:-1] in DAYS else word
+    if plain in DAYS:
+        return plain, place + 1
+    day = _SHORT_DAYS.get(word)
+    doubtful = word in _WORDS_TOO and (not place or words[place - 1] not in _BEFORE_DAY)
+    return (day, place + 1) if day is not None and not doubtful else None

@@ -1,0 +1,259 @@
+"""What a reply in anybody's words tells of a slot: the right value, another one, that it is unknown, or nothing.
+
+Who speaks freely writes "£12", "12 pounds" or "12.00 GBP", "3:03 pm" or "15:03", "manual: n" or "❌ No". A value
+belongs to the slot whose label stands nearest in the same segment; one without a label may answer whatever was asked.
+Where the reading is a guess it says so: ``unsure`` is never the fault of whoever spoke.
+
+>>> from dialgauge.values import SpokenSlot
+>>> price = SpokenSlot("price", ["10 pounds", "12 pounds", "15.50 pounds"])
+>>> pets = SpokenSlot("pets", ["yes", "no"], labels=["pets allowed"])
+>>> reader = AnswerReader([price, pets])
+>>> reply = "It's **£12** a night.\\nPets: ❌"
+>>> reader.read(reply, "price", "12 pounds", asked=["price", "pets"]).status
+'right'
+>>> reader.read(reply, "pets", "yes", asked=["price", "pets"]).status
+'other'
+>>> reader.read("Sorry, I have no information about that.", "price", "12 pounds", asked=["price"]).status
+'unknown'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from dialgauge.values.reply_bindings import NEGATION, BoundReply
+from dialgauge.values.reply_text import ReplyText, phrase_of
+from dialgauge.values.spoken_numbers import Place
+from dialgauge.values.spoken_slots import (
+    NOT_KNOWN,
+    UNKNOWN,
+    YES_NO,
+    SpokenSlot,
+    ToldValue,
+    is_among,
+    list_items,
+    same_told,
+)
+
+#: ``right``, ``other`` and ``unknown`` are read outright; ``unsure``: something may be the answer; ``none``: nothing.
+Status: TypeAlias = Literal["right", "other", "unknown", "unsure", "none"]
+
+
+class Reading(NamedTuple):
+    """What a reply tells of a slot, and the words that tell it."""
+
+    status: Status
+    value: str = ""
+
+
+class AnswerReader:
+    """Reads what replies tell of the slots of one service."""
+
+    def __init__(self, slots: Iterable[SpokenSlot], names: Iterable[str] = ()) -> None:
+        """``names`` are those of the service's rows: a number in one of them answers nothing."""
+        self.slots = {slot.name: slot for slot in slots}
+        self._names: dict[str, tuple[str, ...]] = {phrase: (name,) for name in names if (phrase := phrase_of(name))}
+        self._labels: dict[str, tuple[str, ...]] = {}
+        for slot in self.slots.values():
+            for phrase in slot.labels:
+                self._labels[phrase] = (*self._labels.get(phrase, ()), slot.name)
+        self._money = frozenset(slot.name for slot in self.slots.values() if slot.money)
+        self._kept: tuple[str, BoundReply] | None = None
+
+    def _bound(self, reply: str) -> BoundReply:
+        if self._kept is None or self._kept[0] != reply:
+            self._kept = (reply, BoundReply(ReplyText(reply), self._labels, self._names, self._money))
+        return self._kept[1]
+
+    def read(
+        self, reply: str, name: str, truth: str, *, asked: Collection[str] = (), explained: Collection[str] = ()
+    ) -> Reading:
+        """What the reply tells of a slot whose value is ``truth``.
+
+        ``asked`` are the slots that it should answer; ``explained`` values that it may repeat for another reason: what
+        the user said, other values of the row, how many were found.
+        """
+        bound, slot = self._bound(reply), self.slots[name]
+        alone = (
+            sum(self.slots[other].kind == slot.kind for other in asked if other in self.slots) <= 1 and name in asked
+        )
+        unknown = bound.unknown(slot, alone=name in asked and len(asked) <= 1)
+        if truth.strip().lower() in NOT_KNOWN:
+            return self._read_unknown(bound, slot, unknown, alone, explained)
+        if slot.kind == "yes-no":
+            return _read_yes_no(bound, slot, YES_NO.get(truth.strip().lower(), truth), unknown, alone)
+        if slot.kind == "list":
+            return _read_list(bound, slot, truth, unknown)
+        return _read_value(bound, slot, truth, unknown, alone, explained)
+
+    def _read_unknown(
+        self, bound: BoundReply, slot: SpokenSlot, unknown: bool, alone: bool, explained: Collection[str]
+    ) -> Reading:
+        if unknown:
+            return Reading("right", UNKNOWN)
+        if slot.kind == "yes-no":
+            said = bound.polarity(slot, alone=alone)
+            return Reading("other", said) if said in ("yes", "no") else Reading("unsure" if said else "none")
+        told = [told for told in bound.told(slot) if bound.owner(told.place, slot) == slot.name]
+        if told:
+            return Reading("other", told[0].value)
+        loose = [
+            told
+            for told in bound.told(slot)
+            if not bound.owner(told.place, slot) and not is_among(told.value, explained)
+        ]
+        return Reading("unsure", loose[0].value) if loose and alone else Reading("none")
+
+    def heard(self, reply: str, asked: Sequence[str], explained: Collection[str] = ()) -> dict[str, str]:
+        """What somebody who asked for slots takes for answers: any value of the kind asked for."""
+        bound = self._bound(reply)
+        answers: dict[str, str] = {}
+        for name in asked:
+            slot = self.slots.get(name)
+            if slot is None:
+                continue
+            alone = sum(self.slots[other].kind == slot.kind for other in asked if other in self.slots) <= 1
+            value = _heard(bound, slot, alone, explained)
+            if not value and bound.unknown(slot, alone=len(asked) == 1):
+                value = UNKNOWN
+            if value:
+                answers[name] = value
+        return answers
+
+    def labelled(self, reply: str) -> dict[str, str]:
+        """What the reply tells of slots by their labels, asked for or not."""
+        bound = self._bound(reply)
+        values: dict[str, str] = {}
+        for name, slot in self.slots.items():
+            if slot.kind == "yes-no":
+                said = bound.polarity(slot, alone=False)
+                if said in ("yes", "no"):
+                    values[name] = said
+                continue
+            told = [told.value for told in bound.told(slot) if bound.owner(told.place, slot) == name]
+            if told and slot.kind == "list":
+                values[name] = f"{slot.separator} ".join(dict.fromkeys(told))
+            elif told:
+                values[name] = told[0]
+        return values
+
+
+def _read_value(
+    bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool, explained: Collection[str]
+) -> Reading:
+    right = [told for told in bound.told(slot) if same_told(told.value, truth, slot.kind)] or _found(bound, slot, truth)
+    owners = {bound.owner(told.place, slot) for told in right}
+    wrong = [told for told in bound.told(slot) if not same_told(told.value, truth, slot.kind)]
+    own = [told for told in wrong if bound.owner(told.place, slot) == slot.name and not _within(told, right)]
+    if slot.name in owners:
+        return Reading("right", truth)
+    if "" in owners and not own:
+        return Reading("right", truth)
+    if own:
+        doubtful = right or all(is_among(told.value, explained) for told in own)
+        return Reading("unsure" if doubtful else "other", own[0].value)
+    if unknown:
+        return Reading("unknown", UNKNOWN)
+    if right:  # the right value, but nearer to another label
+        return Reading("right" if alone else "unsure", truth)
+    loose = [told for told in wrong if not bound.owner(told.place, slot) and not is_among(told.value, explained)]
+    if loose and alone:
+        return Reading("other" if slot.kind != "number" or len(bound.reply.tokens) <= 14 else "unsure", loose[0].value)
+    return _read_remainder(bound, slot, truth)
+
+
+def _found(bound: BoundReply, slot: SpokenSlot, truth: str) -> list[ToldValue]:
+    """The right value by its own spelling, where the kind's shapes do not show it."""
+    places: list[Place[str]] = []
+    if slot.kind in ("text", "number"):
+        for said in (truth, *slot.also.get(truth, ())):
+            places += bound.reply.phrase(said)
+    if slot.kind == "code" or (slot.kind == "text" and any(map(str.isdigit, truth))):
+        code = bound.reply.code(truth)
+        places += [code] if code is not None else []
+    return [ToldValue(truth, place) for place in places]
+
+
+def _within(told: ToldValue, right: Sequence[ToldValue]) -> bool:
+    return any(one.place.first <= told.place.first and told.place.last <= one.place.last for one in right)
+
+
+def _read_remainder(bound: BoundReply, slot: SpokenSlot, truth: str) -> Reading:
+    """Open text behind a label: "address: 12 Mill Road". Words of the right value among others leave it unsure."""
+    for labels in bound.labels.values():
+        for label in labels:
+            if label.value != slot.name:
+                continue
+            _, last = bound.scope(label)
+            rest = bound.reply.lower[label.last : last]
+            if not rest or rest[0] not in (":", "is", "=", "-", "are") or slot.kind not in ("text", "code"):
+                continue
+            words = {word for word in rest[1:] if len(word) > 2 or word.isdigit()}
+            if not words or bound.reply.tokens[label.first].segment in bound.reply.questions:
+                continue
+            shared = words & {token.text for token in ReplyText(truth).tokens}
+            return Reading("unsure" if shared else "other", " ".join(rest[1:]).strip(" ."))
+    return Reading("unsure") if slot.kind == "text" and _in_part(bound, truth) else Reading("none")
+
+
+def _in_part(bound: BoundReply, truth: str) -> bool:
+    """Are at least half of a value's longer words there?"""
+    words = {token.text for token in ReplyText(truth).tokens if len(token.text) > 3}
+    return len(words) > 1 and 2 * len(words & set(bound.reply.lower)) >= len(words)
+
+
+def _read_list(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool) -> Reading:
+    wanted = {phrase_of(item): item for item in list_items(truth, slot.separator)}
+    told = {
+        phrase_of(told.value): told
+        for told in bound.told(slot)
+        if bound.reply.lower[max(0, told.place.first - 1)] not in NEGATION
+    }
+    for phrase, item in wanted.items():
+        if phrase not in told and (places := bound.reply.phrase(item)):
+            told[phrase] = ToldValue(item, places[0])
+    hits = wanted.keys() & told.keys()
+    extra = [one.value for phrase, one in told.items() if phrase not in wanted]
+    if hits == wanted.keys():
+        return Reading(
+            "unsure"
+            if [value for value in extra if bound.owner(told[phrase_of(value)].place, slot) == slot.name]
+            else "right",
+            truth,
+        )
+    if extra:
+        return Reading("other", f"{slot.separator} ".join(one.value for one in told.values()))
+    if hits:
+        return Reading("unsure", f"{slot.separator} ".join(wanted[phrase] for phrase in hits))
+    return Reading("unknown", UNKNOWN) if unknown else _read_remainder(bound, slot, truth)
+
+
+def _read_yes_no(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool, alone: bool) -> Reading:
+    said = bound.polarity(slot, alone=alone)
+    if unknown and said in ("no", ""):  # "we don't have information about pets" says no more than that
+        return Reading("unknown", UNKNOWN)
+    if said in ("yes", "no"):
+        return Reading("right" if said == truth else "other", said)
+    if said == "perhaps" and truth == "yes":
+        return Reading("right", "yes")
+    return Reading("unsure" if said else "none")
+
+
+def _heard(bound: BoundReply, slot: SpokenSlot, alone: bool, explained: Collection[str]) -> str:
+    if slot.kind == "yes-no":
+        said = bound.polarity(slot, alone=alone)
+        if bound.unknown(slot, alone=alone):
+            return UNKNOWN
+        return {"both": "yes", "perhaps": "yes"}.get(said, said)
+    told = bound.told(slot)
+    own = [one for one in told if bound.owner(one.place, slot) == slot.name]
+    if slot.kind == "list" and own:
+        return f"{slot.separator} ".join(dict.fromkeys(one.value for one in own))
+    if own:
+        return own[0].value.partition("|")[0]
+    loose = [one for one in told if not bound.owner(one.place, slot) and not is_among(one.value, explained)]
+    if loose and (alone or slot.kind in ("code", "list", "day")):
+        return loose[0].value.partition("|")[0]
+    remainder = _read_remainder(bound, slot, "")
+    return remainder.value if remainder.status == "other" else ""

@@ -1,0 +1,119 @@
+"""Sentences and understanding made from a domain: what is said is understood, and free English too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dialgauge.agents.speech import DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
+from dialgauge.dialogue import Act, Call, Turn
+from dialgauge.draws import Draws
+from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
+
+FOLDER = Path(__file__).parents[3] / "benchmarks" / "domains"
+BIKES = load_domain(FOLDER / "bike-shop")
+WORDS = Vocabulary(BIKES)
+NLU = DomainNlu(WORDS)
+
+
+def slots(acts: tuple[Act, ...] | list[Act]) -> set[tuple[str, str, tuple[object, ...]]]:
+    return {(one.name, one.slot, tuple(comparable(value) for value in one.values)) for one in acts if one.slot}
+
+
+@pytest.mark.parametrize("name", ["bike-shop", "language-school"])
+def test_what_is_said_is_understood(name: str) -> None:
+    domain = load_domain(FOLDER / name)
+    words, draws = Vocabulary(domain), Draws(1, "speech")
+    nlu, goals = DomainNlu(words), draw_goals(domain, DomainSearch(domain), 40).goals
+    for task in (task for goal in goals for task in goal.tasks):
+        service = domain.services[task.domain]
+        inform, request = service.act_name("inform"), service.act_name("request")
+        opening = [act(inform), *(act(inform, slot, value) for slot, value in (task.first or task.info).items())]
+        booking = [act(inform, slot, value) for slot, value in (task.book or {}).items()]
+        asked = [act(request, slot, "?") for slot in task.requests]
+        for said, context in (
+            (opening, ParseContext()),
+            (booking, ParseContext(domain=task.domain)),
+            (asked, ParseContext(domain=task.domain)),
+        ):
+            text = DomainNlg(words).generate(said, "user", draws).text
+            assert slots(nlu.parse(text, context).acts) == slots(said), text
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("hey, any folding bikes under 12 euros an hour?", "", {"style": "folding", "price": "12"}),
+        ("I want something electric, frame should be large.", "", {"electric": "yes", "frame": "large"}),
+        ("Not a cargo bike, a mountain one please.", "", {"style": "mountain"}),
+        ("no electric thanks", "electric", {"electric": "no"}),
+        ("I don't care", "style", {"style": "dontcare"}),
+        ("any style is fine", "style", {"style": "dontcare"}),
+        ("make it half past three in the afternoon", "time", {"time": "15:30"}),
+        ("for three hours", "hours", {"hours": "3"}),
+        ("Tuesday, I think", "day", {"day": "tuesday"}),
+        ("It needs to have a child seat", "", {"extras": "child seat"}),
+    ],
+)
+def test_free_english_of_a_user(text: str, asked: str, expected: dict[str, str]) -> None:
+    own = (act("Bike-Request", asked, "?"),) if asked else ()
+    heard = NLU.parse(text, ParseContext(domain="bike", own=own)).acts
+    told = {one.slot: one.values[0] for one in heard if one.intent == "inform" and one.slot}
+    assert {slot: comparable(value) for slot, value in told.items()} == {
+        slot: comparable(value) for slot, value in expected.items()
+    }
+
+
+@pytest.mark.parametrize("text", ["How heavy is it?", "what's the weight", "could you tell me its weight please"])
+def test_questions_of_a_user(text: str) -> None:
+    assert act("Bike-Request", "weight", "?") in NLU.parse(text, ParseContext(domain="bike")).acts
+
+
+def test_first_sentences_say_what_is_wanted_and_no_also() -> None:
+    said = [act("Bike-Inform"), act("Bike-Inform", "style", "cargo"), act("Bike-Inform", "price", "9.50")]
+    for seed in range(20):
+        nlg = DomainNlg(WORDS)
+        text = nlg.generate(said, "user", Draws(seed, "x")).text
+        assert "also" not in text and "style cargo" in text and "at most 9.50 euros" in text
+        assert "also" in nlg.generate(said, "user", Draws(seed, "x")).text
+
+
+def search(outcome: str = "3 found") -> Call:
+    return Call(name="search", domain="bike", outcome=outcome)
+
+
+def booking(outcome: str) -> Call:
+    return Call(name="book", domain="bike", outcome=outcome)
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "own", "expected"),
+    [
+        ("You might like the **Corvo Glide**!", [search()], [], ("Bike-Offer", "bike", "Corvo Glide")),
+        ("Sorry, nothing matched that.", [search("0 found")], [], ("Bike-NoOffer", "", "")),
+        ("Done! Your code is AB12CD34.", [booking("booked")], [], ("Bike-Book", "reference", "ab12cd34")),
+        ("All sorted.", [booking("booked")], [], ("Bike-Book", "", "")),
+        ("Hmm, no luck.", [booking("refused")], [], ("Bike-NoBook", "", "")),
+        ("It's 17 kilos.", [], ["weight"], ("Bike-Inform", "weight", "17")),
+        ("We don't know, sorry.", [], ["weight"], ("Bike-Inform", "weight", "unknown")),
+        ("And what frame size would you like?", [], [], ("Bike-Request", "frame", "?")),
+        ("Corvo Glide or Pelto Comet?", [search()], [], ("Bike-Select", "bike", "Pelto Comet")),
+    ],
+)  # fmt: skip
+def test_an_assistant_that_speaks_freely(
+    text: str, calls: list[Call], own: list[str], expected: tuple[str, str, str]
+) -> None:
+    turn = Turn(speaker="system", text=text, calls=tuple(calls))
+    asked = tuple(act("Bike-Request", slot, "?") for slot in own)
+    heard = FreeListener(WORDS).hear(turn, asked, "bike")
+    assert expected in [(one.name, one.slot, one.values[0] if one.values else "") for one in heard]
+
+
+def test_what_was_searched_for_is_no_question() -> None:
+    turn = Turn(
+        speaker="system",
+        text="Oh, and the price per hour? That's €8! The Corvo Glide, then?",
+        calls=(Call(name="search", domain="bike", arguments={"price": "8"}, outcome="2 found"),),
+    )
+    assert not [one for one in FreeListener(WORDS).hear(turn, (), "bike") if one.intent == "request"]
