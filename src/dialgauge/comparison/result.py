@@ -513,9 +513,10 @@ def _one_more(measure: str) -> bool:
 
 def _of_trials(scores: PairedScores, measure: str) -> bool:
     """Has each unit one value from a few trials, the same units for all systems?"""
+    if not _one_more(measure) or scores.bounds(measure) != (0.0, 1.0):
+        return False
     lengths = scores.den[:, scores.place_of_measure(measure)]
-    same = bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
-    return _one_more(measure) and scores.bounds(measure) == (0.0, 1.0) and same
+    return bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
 
 
 def _is_amount(scores: PairedScores, measure: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, Values, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
@@ -78,6 +78,9 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: Cells of predicted slots whose value means "absent": no part of the state, but to some profiles filled.
     blank_row: Codes
     blank_item: Codes
+    #: The different states, as they are in the turns, and row by row which of them it is.
+    states: list[Any]
+    state_of: Codes
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -99,57 +102,70 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     """The states of one kind as cells."""
     ids: list[str] = []
     seen: set[str] = set()
-    offsets, present = [0], []
-    sizes: list[int] = []
-    cells: list[int] = []
-    recorded = attrgetter(kind)
-    known = items.known
-    #: The same for whole states, which the turns of a file share where they are written the same.
-    whole: dict[int, tuple[object, list[int]]] = {}
-    blank_rows: list[int] = []
-    blank_cells: list[int] = []
-    row = 0
+    offsets = [0]
+    turns: list[Turn] = []
     for dialogue in dialogues:
-        for turn in dialogue.turns:
-            if turn.speaker != "user":
-                continue
-            state = recorded(turn)
-            present.append(state is not None)
-            repeated = whole.get(id(state))
-            if repeated is None:
-                numbers = []
-                for domain, slots in state.items() if state else ():
-                    key = domain, id(slots)
-                    found = known.get(key)
-                    if found is None:
-                        found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
-                    numbers += found[1]
-                repeated = whole[id(state)] = state, numbers
-            cells += repeated[1]
-            sizes.append(len(repeated[1]))
-            for domain, slots in turn.blank.items() if turn.blank and kind != "judged" else ():
-                numbers = items.of(domain, slots)
-                blank_rows += [row] * len(numbers)
-                blank_cells += numbers
-            row += 1
+        turns += [turn for turn in dialogue.turns if turn.speaker == "user"]
         name = dialogue_key(dialogue.id)
         if name in seen:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
         seen.add(name)
         ids.append(dialogue.id)
-        offsets.append(row)
+        offsets.append(len(turns))
+    blanks = {} if kind == "judged" else {row: turn.blank for row, turn in enumerate(turns) if turn.blank}
+    blank_rows: list[int] = []
+    blank_cells: list[int] = []
+    known = items.known
+    #: The turns of a file share the states that are written the same: each different one is looked at once.
+    places: dict[int, int] = {}
+    states: list[Any] = []
+    state_of: list[int] = []
+    numbered: list[list[int]] = []
+    for row, state in enumerate(map(attrgetter(kind), turns)):
+        place = places.get(id(state))
+        if place is None:
+            place = places[id(state)] = len(states)
+            states.append(state)
+            numbers: list[int] = []
+            for domain, slots in state.items() if state else ():
+                found = known.get((domain, id(slots)))
+                if found is None:
+                    found = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
+                    known[domain, id(slots)] = found
+                numbers += found[1]
+            numbered.append(numbers)
+        state_of.append(place)
+        if row in blanks:
+            for domain, slots in blanks[row].items():
+                numbers = items.of(domain, slots)
+                blank_rows += [row] * len(numbers)
+                blank_cells += numbers
+    which = np.array(state_of, np.int32)
+    cell_row, cell_item = _cells_of(which, numbered)
     return EncodedDialogues(
         kind,
         ids,
         np.array(offsets, np.int32),
-        np.array(present, bool),
-        np.repeat(np.arange(row, dtype=np.int32), np.array(sizes, np.int64)),
-        np.array(cells, np.int32),
+        which != places.get(id(None), -1),
+        cell_row,
+        cell_item,
         len(items),
         items,
         np.array(blank_rows, np.int32),
         np.array(blank_cells, np.int32),
+        states,
+        which,
     )
+
+
+def _cells_of(state_of: Codes, numbered: Sequence[Sequence[int]]) -> tuple[Codes, Codes]:
+    """Row and item of every cell, from the items of each different state and row by row which state it has."""
+    sizes = np.fromiter(map(len, numbered), np.int64, len(numbered))
+    cells = np.fromiter(chain.from_iterable(numbered), np.int32, int(sizes.sum()))
+    row_sizes = sizes[state_of]
+    shift = (np.cumsum(sizes) - sizes)[state_of] - (np.cumsum(row_sizes) - row_sizes)
+    rows = np.repeat(np.arange(len(state_of), dtype=np.int32), row_sizes)
+    return rows, cells[np.arange(len(rows)) + shift[rows]]
 
 
 def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:
@@ -185,7 +201,7 @@ def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
 def carries(dialogues: Sequence[Dialogue], kind: Kind) -> bool:
     """Does any turn have it?"""
     recorded = attrgetter(kind)
-    return any(recorded(turn) is not None for dialogue in dialogues for turn in dialogue.turns)
+    return any(list(map(recorded, turns)).count(None) < len(turns) for turns in (one.turns for one in dialogues))
 
 
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.

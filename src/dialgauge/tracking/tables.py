@@ -163,21 +163,27 @@ def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
 
 
 def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
-    aligned = comparison.aligned
+    aligned, predicted = comparison.aligned, system.predicted
+    lines = msgspec.json.Encoder().encode_lines(predicted.states).split(b"\n")
+    written = [None if state is None else line for state, line in zip(predicted.states, lines, strict=False)]
+    state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
+    return ColumnTable(
+        {
+            **_places(comparison, system),
+            "state": chosen_texts([*written, None], state_of[aligned.predicted_row]),
+            "text": _texts(comparison, system),
+        }
+    )
+
+
+def _texts(comparison: StateComparison, system: System) -> TableColumn:
+    """The user's words in the predictions, where the corpus lacks them."""
+    theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
+    if not any(theirs):
+        return chosen_texts([None], np.zeros(len(comparison.aligned), np.int32))
     own = system.gold_corpus.user_turns
-    theirs = [turn for dialogue in system.dialogues for turn in dialogue.user_turns()]
-    said = [theirs[row] if row >= 0 else None for row in aligned.predicted_row.tolist()]
-    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in said]
-    words = [
-        turn.text if turn is not None and turn.text and not own[row].text else None
-        for turn, row in zip(said, aligned.gold_row.tolist(), strict=True)
-    ]
-    distinct = {id(state): state for state in states}  # turns share what is written the same in their file
-    lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
-    written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
-    places = dict(zip(distinct, range(len(distinct)), strict=True))
-    state = chosen_texts(written, np.array([places[id(state)] for state in states], np.int64))
-    return ColumnTable({**_places(comparison, system), "state": state, "text": column("String", words)})
+    rows = zip(comparison.aligned.predicted_row.tolist(), comparison.aligned.gold_row.tolist(), strict=True)
+    return column("String", [theirs[row] or None if row >= 0 and not own[gold].text else None for row, gold in rows])
 
 
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
