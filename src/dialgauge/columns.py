@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
@@ -320,6 +320,8 @@ def _value_pages(column: TableColumn) -> _Pages:
 
 
 def _text_pages(column: TableColumn) -> _Pages:
+    if column.codes is None and None not in (distinct := column.unique()) and _mostly_distinct(distinct, column):
+        return None, _plain_texts(column.values), b"", 0
     names, codes = column.coded()
     valid = None
     if None in names:
@@ -328,9 +330,14 @@ def _text_pages(column: TableColumn) -> _Pages:
         codes = codes[valid]
         codes[codes > null] -= 1
         del names[null]
-    if 3 * len(names) > 2 * len(column) or not names:
+    if _mostly_distinct(names, column) or not names:
         return valid, _plain_texts([names[code] for code in codes.tolist()]), b"", 0
     return valid, _codes(codes, len(names)), _plain_texts(names), len(names)
+
+
+def _mostly_distinct(names: Collection[Any], column: TableColumn) -> bool:
+    """Would a dictionary be no shorter than the texts themselves?"""
+    return 3 * len(names) > 2 * len(column)
 
 
 def _number_pages(column: TableColumn) -> _Pages:

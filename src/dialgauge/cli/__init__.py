@@ -139,8 +139,6 @@ def program() -> None:
     anything else, so it comes after whatever else waits for the end: threads, pools, temporary folders; and it does not
     come where something went wrong that Python itself has to tell.
     """
-    # Our matrices are small: a second thread of numpy's library would spend more time waiting than multiplying.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ended: list[int] = []
     atexit.register(lambda: os._exit(ended[0]) if ended else None)
     _stop_as_from_the_keyboard()

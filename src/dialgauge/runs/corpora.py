@@ -68,12 +68,12 @@ class EncodedCorpus:
 
 def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
     """Encode each dialogue once, for the checksum and the tables alike."""
-    from dialgauge.columns import ColumnTable
+    import numpy as np
+
+    from dialgauge.columns import ColumnTable, chosen_texts, column
 
     digest = hashlib.sha256()
     heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
-    owners: list[str] = []
-    places: list[int] = []
     turns: list[Turn] = []
     records: list[bytes] = []
     for dialogue in dialogues:
@@ -82,17 +82,23 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
         outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
         digest.update(_native(dialogue, own, goal, outcome))
         heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
-        owners += [dialogue.id] * len(own)
-        places += range(len(own))
         turns += dialogue.turns
         records += own
     ids = frozenset(head[0] for head in heads)
     if len(ids) < len(heads):
         raise _twice([head[0] for head in heads])
-    said = [turn.speaker for turn in turns], [turn.text for turn in turns]
+    sizes = np.array([head[1] for head in heads], np.int64)
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    columns = {
+        "dialogue": chosen_texts([head[0] for head in heads], owners),
+        "turn": column("Int64", np.arange(len(owners)) - (np.cumsum(sizes) - sizes)[owners]),
+        "speaker": column("String", [turn.speaker for turn in turns]),
+        "text": column("String", [turn.text for turn in turns]),
+        "record": column("String", records),
+    }
     tables = {
         DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*heads, strict=True) if heads else [()] * 5),
-        TURNS: ColumnTable.of(FIXED[TURNS], [owners, places, *said, records]),
+        TURNS: ColumnTable(columns),
     }
     return EncodedCorpus(digest.hexdigest(), ids, tables)
 

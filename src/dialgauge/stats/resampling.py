@@ -97,6 +97,8 @@ def varied(den: Floats) -> NDArray[np.bool_]:
 
 def divide(num: Floats, den: Floats) -> Floats:
     """``num / den``, NaN where ``den`` is 0."""
+    if np.all(den):
+        return num / den
     ratio: Floats = np.full(np.broadcast_shapes(num.shape, den.shape), np.nan)
     np.divide(num, den, out=ratio, where=den != 0)
     return ratio

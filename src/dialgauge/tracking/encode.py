@@ -45,7 +45,9 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a domain's slots, made once where turns repeat them; kept, so that ids stay theirs.
+        #: The numbers of a state, and of a domain's slots, made once where turns and files share them; what they are of
+        #: is kept, so that ids stay theirs.
+        self.states: dict[int, tuple[object, list[int]]] = {}
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
@@ -55,6 +57,22 @@ class Items:
         """The numbers of the filled slots of a domain."""
         numbers = self.numbers
         return [numbers.setdefault((domain, slot, values), len(numbers)) for slot, values in slots.items()]
+
+    def of_state(self, state: Mapping[str, Mapping[str, Any]] | None, *, judged: bool) -> list[int]:
+        """The numbers of the filled slots of a state, or of what stands in for them where slots were judged."""
+        if not state:
+            return []
+        whole = self.states.get(id(state))
+        if whole is None:
+            numbers: list[int] = []
+            for domain, slots in state.items():
+                found = self.known.get((domain, id(slots)))
+                if found is None:
+                    found = slots, self.of(domain, _verdicts(slots) if judged else slots)
+                    self.known[domain, id(slots)] = found
+                numbers += found[1]
+            whole = self.states[id(state)] = state, numbers
+        return whole[1]
 
     def listed(self, start: int, stop: int) -> list[Item]:
         """The items from a number up to another."""
@@ -66,6 +84,8 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
 
     kind: Kind
     ids: list[str]
+    #: The ids as those of different sources meet.
+    keys: list[str]
     #: Where each dialogue begins among the rows, with the number of rows at the end.
     offsets: Codes
     #: Rows that carry a state at all; a turn without one is missing, not empty.
@@ -84,7 +104,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
-        return {dialogue_key(identifier): place for place, identifier in enumerate(self.ids)}
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
     def sizes(self) -> Codes:
@@ -101,21 +121,20 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
     """The states of one kind as cells."""
     ids: list[str] = []
-    seen: set[str] = set()
+    keys: dict[str, None] = {}
     offsets = [0]
     turns: list[Turn] = []
     for dialogue in dialogues:
         turns += [turn for turn in dialogue.turns if turn.speaker == "user"]
         name = dialogue_key(dialogue.id)
-        if name in seen:
+        if name in keys:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
-        seen.add(name)
+        keys[name] = None
         ids.append(dialogue.id)
         offsets.append(len(turns))
     blanks = {} if kind == "judged" else {row: turn.blank for row, turn in enumerate(turns) if turn.blank}
     blank_rows: list[int] = []
     blank_cells: list[int] = []
-    known = items.known
     #: The turns of a file share the states that are written the same: each different one is looked at once.
     places: dict[int, int] = {}
     states: list[Any] = []
@@ -126,14 +145,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         if place is None:
             place = places[id(state)] = len(states)
             states.append(state)
-            numbers: list[int] = []
-            for domain, slots in state.items() if state else ():
-                found = known.get((domain, id(slots)))
-                if found is None:
-                    found = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
-                    known[domain, id(slots)] = found
-                numbers += found[1]
-            numbered.append(numbers)
+            numbered.append(items.of_state(state, judged=kind == "judged"))
         state_of.append(place)
         if row in blanks:
             for domain, slots in blanks[row].items():
@@ -145,6 +157,7 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     return EncodedDialogues(
         kind,
         ids,
+        list(keys),
         np.array(offsets, np.int32),
         which != places.get(id(None), -1),
         cell_row,

@@ -56,7 +56,8 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
         f"dialogue {dialogue.id}, turn {number}"
         for dialogue in dialogues
         for number, turn in enumerate(dialogue.turns)
-        for slots in (turn.blank or {}).values()
+        if turn.blank
+        for slots in turn.blank.values()
         for _ in slots
     ]
     return [Remark(BLANKS, len(places), places[:1])] if places else []
@@ -83,7 +84,7 @@ class SystemInput(Struct, frozen=True, eq=False):
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
-        turns = sum(1 for dialogue in self.dialogues for _ in dialogue.user_turns())
+        turns = sum([turn.speaker for turn in dialogue.turns].count("user") for dialogue in self.dialogues)
         kind = f"{self.format}, " if self.format else ""
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 

@@ -58,19 +58,24 @@ class MwzEval(DialogueFormat):
             return state
 
         states = LooseStates(strict, part, notes)
+        #: Predicted and blank slots of what needs no note.
+        known: dict[bytes, tuple[State | None, State | None]] = dict.fromkeys(NOTHING, (None, None))
 
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
                 states.turn = number
-                content, predicted, blank = bytes(entry.state), None, None
-                if content not in NOTHING:
+                content = bytes(entry.state)
+                meaning = known.get(content)
+                if meaning is None:
                     try:
-                        predicted = states.read(content)
+                        meaning = states.read(content), blanks[content]
                     except DialgaugeError as error:
                         raise error.at(turn=number) from error
-                    blank = blanks[content]
+                    if not states.is_odd(content):
+                        known[content] = meaning
+                predicted, blank = meaning
                 turns.append(Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains))
                 turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
