@@ -13,11 +13,11 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge._version import __version__
 
@@ -47,8 +47,7 @@ _UNCOMPRESSED, _GZIP = 0, 2
 _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 
 
-@dataclass(frozen=True, eq=False)
-class TableColumn:
+class TableColumn(Struct, frozen=True, eq=False):
     """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
     UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
 
@@ -237,8 +236,7 @@ def coded_texts(column: TableColumn | polars.Series) -> tuple[list[str], NDArray
     return names.to_list(), codes.to_numpy(writable=True)
 
 
-@dataclass(frozen=True)
-class _Chunk:
+class _Chunk(Struct, frozen=True):
     """A column of a row group: a page of data and, where that is of codes, a page with what they stand for."""
 
     kind: ColumnKind

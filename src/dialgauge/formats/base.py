@@ -20,7 +20,7 @@ import orjson
 
 from dialgauge.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.source import Part, decode_utf8
+from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
@@ -280,11 +280,11 @@ _NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
 
 
 class Peek:
-    """The first 256 KiB of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
+    """The beginning of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, size: int = HEAD_BYTES) -> None:
         self.stem = part.stem
-        self.head = part.head()
+        self.head = part.head(size)
 
     @cached_property
     def lines(self) -> list[str]:

@@ -90,35 +90,13 @@ class MultiWoz(DialogueFormat):
                 yield dialogue
 
 
-class _Domains(dict[bytes, dict[str, Values]]):
-    """The slots of a domain by how its state is written, each decoded when it is first met."""
-
-    def __init__(self, part: Part) -> None:
-        self._part = part
-        self._values = cache(alternatives)
-
-    def __missing__(self, content: bytes) -> dict[str, Values]:
-        domain = decode(_DOMAIN, content, self._part)
-        slots = self[content] = {}
-        for group in (domain.semi, domain.book):
-            for slot, value in group.items():
-                if slot == "booked":
-                    continue
-                values = self._values(value) if isinstance(value, str) else self._listed(value)
-                if values:
-                    slots[slot] = values
-        return slots
-
-    def _listed(self, value: list[Any]) -> Values:
-        return tuple(dict.fromkeys(name for item in value if isinstance(item, str) for name in self._values(item)))
-
-
 class _Reader:
     """One file's worth of reading. What repeats from turn to turn is made once: states of domains, values, acts."""
 
     def __init__(self, part: Part, notes: Notes) -> None:
         self._part, self._notes = part, notes
-        self._domains = _Domains(part)
+        self._domains: dict[bytes, dict[str, Values]] = {}
+        self._values = cache(alternatives)
         self._act = cache(_act)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
@@ -149,11 +127,34 @@ class _Reader:
     def _state(self, metadata: dict[str, Raw] | None, number: int) -> State | None:
         if not metadata:
             return None
+        state: State = {}
+        known = self._domains
+        for domain, raw in metadata.items():
+            content = bytes(raw)
+            slots = known.get(content)
+            if slots is None:
+                slots = known[content] = self._slots(content, number)
+            if slots:
+                state[domain] = slots
+        return state
+
+    def _slots(self, content: bytes, number: int) -> dict[str, Values]:
         try:
-            slots = map(self._domains.__getitem__, map(bytes, metadata.values()))
-            return {domain: filled for domain, filled in zip(metadata, slots, strict=True) if filled}
+            domain = decode(_DOMAIN, content, self._part)
         except DialgaugeError as error:
             raise error.at(turn=number + 1) from error
+        slots: dict[str, Values] = {}
+        for group in (domain.semi, domain.book):
+            for slot, value in group.items():
+                if slot == "booked":
+                    continue
+                values = self._values(value) if isinstance(value, str) else self._listed(value)
+                if values:
+                    slots[slot] = values
+        return slots
+
+    def _listed(self, value: list[Any]) -> Values:
+        return tuple(dict.fromkeys(name for item in value if isinstance(item, str) for name in self._values(item)))
 
     def _acts(self, entry: _Entry) -> tuple[Act, ...] | None:
         if not isinstance(entry.dialog_act, dict):

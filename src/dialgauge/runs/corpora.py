@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,8 +56,7 @@ class _Reference(msgspec.Struct, frozen=True):
     corpus: str = ""
 
 
-@dataclass(frozen=True)
-class EncodedCorpus:
+class EncodedCorpus(msgspec.Struct, frozen=True):
     """Dialogues as the tables ``dialogues`` and ``turns``, and their checksum."""
 
     checksum: str

@@ -9,9 +9,8 @@ and Graubard, *Confidence intervals for proportions with small expected number o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,8 +40,7 @@ _NOTHING = 1e-12
 _STEADY = 1.25
 
 
-@dataclass(frozen=True)
-class BootstrapDraws:
+class BootstrapDraws(NamedTuple):
     """How far ratios of sums in resamples of dialogues are from the corpus' ratio, (resamples, ratios).
 
     The distances are in standard errors of the resample, NaN where it has none; ``ratio``, ``error``, ``scored`` and
