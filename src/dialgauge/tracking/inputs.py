@@ -103,7 +103,12 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
         return SystemInput(
             name or "system", [states_dialogue(str(key), states, gold=gold) for key, states in source.items()]
         )
-    return SystemInput(name or "system", cast(Sequence[Dialogue], source))
+    if not isinstance(source, Sequence) or not all(isinstance(one, Dialogue) for one in source):
+        raise DialgaugeError(
+            f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
+            "a frame, a dataset, dialogues, or states by dialogue"
+        )
+    return SystemInput(name or "system", source)
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
