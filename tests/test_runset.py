@@ -200,12 +200,44 @@ def test_scores_are_numbers() -> None:
     score = Score(value=0.5, low=0.4, high=0.6)
     assert (score + 1, 1 + score, score - 1, 1 - score) == (1.5, 1.5, -0.5, 0.5)
     assert (2 * score, score * 2, score / 2, 1 / score) == (1.0, 1.0, 0.25, 2.0)
-    assert score == 0.5 and score != 0.4 and 0.4 < score <= 0.5 <= score < 0.6 and abs(score) == 0.5
+    assert score == 0.5 and score != 0.4 and 0.4 < score <= 0.5 <= score < 0.6 and abs(score) == round(score, 2) == 0.5
     assert sorted([Score(value=0.9), score])[0] is score and max([score, Score(value=0.1)]) is score
     assert {score: 1}[Score(value=0.5, low=0.4, high=0.6)] == 1
     assert str(score) == f"{score}" == "0.5 [0.4, 0.6]" and score == pytest.approx(0.5)
     undefined = Score(value=None)
     assert math.isnan(float(undefined)) and undefined != 0 and f"{undefined:.1f}" == "nan"
+
+
+def test_what_is_of_no_use_is_refused_in_a_sentence() -> None:
+    gold: Any = {"d": [{"hotel-area": "north"}]}
+    results: Any = dialgauge.score(gold, {"a": gold}, measures="JGA", resamples=0)
+    anything: Any = dialgauge
+    for unknown in (
+        lambda: results[None],
+        lambda: results[["a"]],
+        lambda: results["a"][None],
+        lambda: results.explain(0),
+    ):
+        with pytest.raises(UnknownNameError):
+            unknown()
+    for wrong in (
+        lambda: anything.score(5, gold),
+        lambda: anything.score([5], gold),
+        lambda: anything.score(gold, gold, measures=5),
+        lambda: anything.score(gold, gold, profile=5),
+        lambda: anything.score_users(5),
+        lambda: anything.score_tasks("gold.json", 5),
+        lambda: anything.converse(system=None),
+        lambda: anything.simulate("restaurant"),
+    ):
+        with pytest.raises(DialgaugeError, match=r"[a-z]+ [a-z]+"):
+            wrong()
+
+
+def test_one_measure_may_be_named_by_itself(tmp_path: Path) -> None:
+    whole = [talk(HOTEL, *ANSWERED, id=f"d{n}") for n in range(4)]
+    assert "I-GCDF1" in dialgauge.score_users(whole, measures="I-GCDF1", resamples=0)[0].scores
+    assert list(dialgauge.score_results(agent_files(tmp_path), measures="pass^1", resamples=0)[0].scores) == ["pass^1"]
 
 
 def test_the_top_level() -> None:

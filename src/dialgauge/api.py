@@ -11,7 +11,6 @@ from dialgauge.dialogue import Ontology
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
-from dialgauge.tasks import are_results, score_results
 from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
@@ -89,7 +88,10 @@ def compare(
         else:
             raise DialgaugeError(f"a {type(one).__name__} cannot be compared; give results, runs or ids of stored runs")
     files = [run for run in runs if isinstance(run, str) and Path(run).is_file()]
-    if files and len(files) == len(runs) and are_results(files):
-        runs = [*score_results(files, resamples=0).runs]
+    if files and len(files) == len(runs):
+        from dialgauge.tasks import are_results, score_results
+
+        if are_results(files):
+            runs = [*score_results(files, resamples=0).runs]
     named = None if measures is None else [str(one) for one in ([measures] if isinstance(measures, str) else measures)]
     return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from dialgauge._version import __version__
 
@@ -47,8 +47,7 @@ _UNCOMPRESSED, _GZIP = 0, 2
 _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 
 
-@dataclass(frozen=True, eq=False)
-class TableColumn:
+class TableColumn(Struct, frozen=True, eq=False):
     """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
     UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
 
@@ -267,8 +266,7 @@ def coded_texts(column: TableColumn | polars.Series) -> tuple[list[str], NDArray
     return names.to_list(), codes.to_numpy(writable=True)
 
 
-@dataclass(frozen=True)
-class _Chunk:
+class _Chunk(Struct, frozen=True):
     """A column of a row group: a page of data and, where that is of codes, a page with what they stand for."""
 
     kind: ColumnKind
@@ -350,6 +348,8 @@ def _value_pages(column: TableColumn) -> _Pages:
 
 
 def _text_pages(column: TableColumn) -> _Pages:
+    if column.codes is None and None not in (distinct := column.unique()) and _mostly_distinct(distinct, column):
+        return None, _plain_texts(column.values), b"", 0
     names, codes = column.coded()
     valid = None
     if None in names:
@@ -358,9 +358,14 @@ def _text_pages(column: TableColumn) -> _Pages:
         codes = codes[valid]
         codes[codes > null] -= 1
         del names[null]
-    if 3 * len(names) > 2 * len(column) or not names:
+    if _mostly_distinct(names, column) or not names:
         return valid, _plain_texts([names[code] for code in codes.tolist()]), b"", 0
     return valid, _codes(codes, len(names)), _plain_texts(names), len(names)
+
+
+def _mostly_distinct(names: Collection[Any], column: TableColumn) -> bool:
+    """Would a dictionary be no shorter than the texts themselves?"""
+    return 3 * len(names) > 2 * len(column)
 
 
 def _number_pages(column: TableColumn) -> _Pages:

@@ -79,12 +79,12 @@ def terminate(*_: object) -> None:
     raise Terminated
 
 
-def nearest(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.5, listed: bool = True) -> str:
+def nearest(word: object, known: Iterable[str], *, most: int = 3, likeness: float = 0.5, listed: bool = True) -> str:
     """A hint for a misspelt name: `` Did you mean 'JGA'?``; where none is near, the known names if ``listed``."""
     import difflib
 
     names = sorted(known)
-    near = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=most, cutoff=likeness)
+    near = difflib.get_close_matches(str(word).lower(), [name.lower() for name in names], n=most, cutoff=likeness)
     chosen = [name for low in dict.fromkeys(near) for name in names if name.lower() == low]
     if chosen:
         return " Did you mean " + " or ".join(f"'{name}'" for name in chosen[:most]) + "?"

@@ -345,6 +345,9 @@ def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:
         "total": "1",
         "quoted": 'a,"b',
     }
+    assert place.run("sql", query, "--table", tmp_path / "b.csv").code == 0
+    with (tmp_path / "b.csv").open(newline="") as stream:
+        assert list(csv.DictReader(stream)) == [row], "one way to write lists and dates"
     (record,) = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert (record["list"], record["nothing"], record["day"], record["total"]) == ([1, 2], None, "2026-11-15", 1)
     assert polars.read_parquet(tmp_path / "a.parquet")["list"].to_list() == [[1, 2]]

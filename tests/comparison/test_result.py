@@ -223,6 +223,24 @@ def test_noise_floor_of_pass_k_is_that_of_the_test_that_decides() -> None:
     assert comparison.floor[0] < comparison.detectable[0]
 
 
+def test_an_end_that_the_randomisation_sets_is_told() -> None:
+    """With one more task the interval would hold 0: the end towards 0 is the test's, which found the difference."""
+    passed = np.array([[[2, 4, 2, 2, 3, 3, 3, 1]], [[0, 3, 1, 2, 1, 0, 2, 0]]]) / 4
+    known = {"pass^1": Score(value=0.5, lower=0.0, upper=1.0)}
+    ids = tuple(f"D{place}" for place in range(8))
+
+    def compared(num: np.ndarray) -> Comparison:
+        scores = PairedScores(("a", "b"), ("pass^1",), ids, num, np.ones_like(num), run_scores=(known, known))
+        return compare_scores(scores, resamples=1000)
+
+    comparison = compared(passed)
+    assert comparison.tested.low[0, 0] == comparison.randomisation.low[0, 0] > 0
+    (note,) = comparison.notes
+    assert note.startswith("with one more") and note.endswith("randomisation test, which found it: pass^1 of a and b")
+    assert f"W{note[1:]}." in score_table(comparison).notes
+    assert compared(passed[::-1]).end_notes and not compared(passed[[0, 0]]).end_notes
+
+
 def test_a_measure_with_two_bounds_keeps_its_test() -> None:
     comparison = make()
     assert all(one.p == one.p_randomisation and not one.randomisation_alone for one in comparison.differences())

@@ -113,13 +113,13 @@ def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue]
         return
     comparison = study.comparison("it", profile_named("canon"))
     judged: dict[int, list[Turn]] = {}
-    for stretch in comparison.stretches():
-        wrong = comparison.verdicts(stretch) > CORRECT
-        for column, row in enumerate(range(stretch.start, stretch.stop)):
-            verdict: dict[str, dict[str, bool]] = {}
-            for (domain, slot), is_wrong in zip(comparison.slots, wrong[:, column].tolist(), strict=True):
-                verdict.setdefault(domain, {})[slot] = not is_wrong
-            judged.setdefault(int(comparison.counts.dialogue[row]), []).append(Turn(speaker="user", judged=verdict))
+    errors = comparison.filled.where(comparison.filled.verdict > CORRECT)
+    wrong = set(zip(errors.row.tolist(), errors.slot.tolist(), strict=True))
+    for row in range(len(comparison.aligned)):
+        verdict: dict[str, dict[str, bool]] = {}
+        for number, (domain, slot) in enumerate(comparison.slots):
+            verdict.setdefault(domain, {})[slot] = (row, number) not in wrong
+        judged.setdefault(int(comparison.counts.dialogue[row]), []).append(Turn(speaker="user", judged=verdict))
     names = comparison.aligned.ids
     files = [Dialogue(id=names[number], turns=tuple(turns)) for number, turns in judged.items()]
     found = score(None, files, measures=["JGA", "SA", "FGA@0.5", "TurnMatch", "FinalJGA"], intervals=False).systems[0]

@@ -53,6 +53,7 @@ class Views:
         Option(
             metavar="MEASURE",
             known=measures_of("tracking", check=[], several=False),
+            needs="--worst",
             help="Measure that ranks dialogues for --worst.",
         ),
     ] = WORST_BY
@@ -231,7 +232,7 @@ def score(
 
     gate = gates.gate(output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None)
     where = placement.place
-    if views.worst or views.worst_by != WORST_BY:
+    if views.worst:
         ranking_measure(views.worst_by)
     if from_runs:
         results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)

@@ -27,6 +27,8 @@ from dialgauge.runs import Store
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.report import Table
+
 app = application("SQL over all stored runs.")
 
 _SHOWN = 100
@@ -62,7 +64,8 @@ def sql(
     for file, encode in files:
         if file is not None:
             write_file(file, encode(frame))
-    write_table_file([frame_table("", frame)], output.table)
+    if output.table is not None:
+        write_table_file([_written(frame)], output.table)
     if not to_files:
         _show(frame, _SHOWN if limit is None else row_limit(limit))
     for problem in problems:
@@ -103,6 +106,14 @@ def frame_csv(frame: polars.DataFrame) -> bytes:
     return csv_text(chain([map(inert, frame.columns)], rows)).encode()
 
 
+def _written(frame: polars.DataFrame) -> Table:
+    """The frame as a table for a file, whose dates and nested values are as in :func:`frame_csv`."""
+    from dialgauge.report import Table
+
+    encode = _json_encoder()
+    return Table("", frame.columns, ([_cell(cell, encode) for cell in row] for row in frame.iter_rows()))
+
+
 def frame_json(frame: polars.DataFrame) -> bytes:
     """The frame as a JSON list of objects; null for NaN."""
     return _json_encoder()(frame.to_dicts()) + b"\n"
@@ -117,8 +128,11 @@ def _json_encoder() -> Callable[[Any], bytes]:
 def _csv_cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
     from dialgauge.report import inert
 
+    written = _cell(cell, encode)
+    return inert(written) if isinstance(written, str) else written
+
+
+def _cell(cell: Any, encode: Callable[[Any], bytes]) -> str | int | float | None:
     if cell is None or cell != cell:
         return None
-    if isinstance(cell, str):
-        return inert(cell)
-    return cell if isinstance(cell, int | float) else inert(encode(cell).decode().strip('"'))
+    return cell if isinstance(cell, str | int | float) else encode(cell).decode().strip('"')

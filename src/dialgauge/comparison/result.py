@@ -40,7 +40,7 @@ from dialgauge.stats import (
     unit_differences,
     win_tie_loss,
 )
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     import polars
@@ -149,8 +149,27 @@ class Comparison(Presented):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, and in what the systems were scored differently."""
-        return (*missing_sentences(self), *self.scores.notes)
+        """What is left out, in what the systems were scored differently, and which intervals end with the test."""
+        return (*missing_sentences(self), *self.scores.notes, *self.end_notes)
+
+    @cached_property
+    def end_notes(self) -> tuple[str, ...]:
+        """The differences that one more unit would leave open: their intervals end, towards 0, where the test says."""
+        ends = np.where(self.tested.difference > 0, self.tested.low, self.tested.high)
+        of_test = np.where(self.tested.difference > 0, self.randomisation.low, self.randomisation.high)
+        borrowed = (self.tested.adjusted < self.alpha) & ((ends == of_test) | (ends == 0))
+        named = [
+            f"{measure} of {self.systems[a]} and {self.systems[b]}"
+            for measure in self.one_more
+            for (a, b), found in zip(self.tested.pairs, borrowed[:, self.scores.place_of_measure(measure)], strict=True)
+            if found
+        ]
+        if not named:
+            return ()
+        told = (
+            f"with one more {self.view.unit} the interval of a difference would hold 0, so its end towards 0 is that of"
+        )
+        return (Note("end_of_test", f"{told} the randomisation test, which found it: {'; '.join(named)}"),)
 
     @cached_property
     def lacking(self) -> list[LackingSystem]:
@@ -515,9 +534,10 @@ def _one_more(measure: str) -> bool:
 
 def _of_trials(scores: PairedScores, measure: str) -> bool:
     """Has each unit one value from a few trials, the same units for all systems?"""
+    if not _one_more(measure) or scores.bounds(measure) != (0.0, 1.0):
+        return False
     lengths = scores.den[:, scores.place_of_measure(measure)]
-    same = bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
-    return _one_more(measure) and scores.bounds(measure) == (0.0, 1.0) and same
+    return bool((lengths == lengths[0]).all() and len(np.unique(lengths[lengths != 0])) == 1)
 
 
 def _is_amount(scores: PairedScores, measure: str) -> bool:

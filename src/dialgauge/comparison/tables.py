@@ -136,7 +136,10 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
     table.notes += [
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
-        *(note[:1].upper() + note[1:].removesuffix(".") + "." for note in comparison.scores.notes),
+        *(
+            note[:1].upper() + note[1:].removesuffix(".") + "."
+            for note in (*comparison.scores.notes, *comparison.end_notes)
+        ),
     ]
 
 

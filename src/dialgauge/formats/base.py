@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import IO, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -21,7 +20,7 @@ import orjson
 
 from dialgauge.dialogue import Dialogue, Fact, Ontology, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.source import Part, decode_utf8
+from dialgauge.formats.source import HEAD_BYTES, Part, decode_utf8
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
@@ -42,8 +41,8 @@ _MOST_PLACES = 20
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _NAN = re.compile(rb"-?(?:NaN|Infinity)")
 _NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
-#: How msgspec points into the list of turns of one dialogue, whatever the format calls that list.
-_TURN_PATH = re.compile(r"`\$\.\w+\[(\d+)\]")
+#: How msgspec points into the list of turns of one dialogue, whatever the format calls that list, if anything.
+_TURN_PATH = re.compile(r"`\$(?:\.\w+)?\[(\d+)\]")
 
 
 class Notes:
@@ -221,16 +220,25 @@ _SLOTS = msgspec.json.Decoder(dict[str, str | list[str]])
 
 
 def read_state(content: bytes, part: Part, blank: State | None = None) -> State:
-    """:func:`clean_state` of JSON. All turns, and all files, share the slots of a domain that are written the same."""
+    """:func:`clean_state` of JSON. All turns, and all files, share what is written the same: states, and domains."""
     try:
-        domains = [(domain, _read_slots(bytes(raw))) for domain, raw in _DOMAINS.decode(content).items()]
+        state, absent = _known_state(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return clean_state(decode(_STATE, content, part), blank)
-    return _gathered(domains, blank)
+    if absent and blank is not None:
+        blank |= {domain: dict(slots) for domain, slots in absent.items()}
+    return state
+
+
+@lru_cache(maxsize=1 << 15)
+def _known_state(content: bytes) -> tuple[State, State]:
+    absent: State = {}
+    domains = [(domain, _known_slots(bytes(raw))) for domain, raw in _DOMAINS.decode(content).items()]
+    return _gathered(domains, absent), absent
 
 
 @lru_cache(maxsize=1 << 16)
-def _read_slots(content: bytes) -> _Slots:
+def _known_slots(content: bytes) -> _Slots:
     return _clean_slots(_SLOTS.decode(content))
 
 
@@ -275,19 +283,18 @@ def write_array(records: Iterable[Any], out: IO[bytes]) -> None:
 _CLOSERS = {"{": "}", "[": "]"}
 #: A string (perhaps cut off by the end), or a character that shapes the structure.
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
-#: All up to and including the next bracket that stands outside of strings.
-_TO_BRACKET = re.compile(r'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[{}\[\]]', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^{}\[\]]+")
 _DEEPEST = 200
 _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 _NUMBERED_KEY = re.compile(rb'"[0-9]{1,9}"\s*:')
 
 
 class Peek:
-    """The first 256 KiB of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
+    """The beginning of a file, by which a format is recognised: name, first lines, JSON as far as it got."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, size: int = HEAD_BYTES) -> None:
         self.stem = part.stem
-        self.head = part.head()
+        self.head = part.head(size)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -378,29 +385,27 @@ def _begun(text: str) -> Any:
 
 def _repaired(text: str) -> Any:
     """Cut truncated JSON after its last whole member and close what is open; ``None`` if that is no JSON either."""
-    stack: list[str] = []
-    cut = depth = end = 0
-    pieces = [0]  # since the last closing bracket, at which the text could be cut: what the opening ones part
-    while bracket := _TO_BRACKET.match(text, end):
-        end = bracket.end()
-        char = text[end - 1]
-        if char in _CLOSERS:
-            stack.append(_CLOSERS[char])
-            pieces.append(end)
-            if len(stack) > _DEEPEST:
-                return None
-        else:
-            if not stack or stack.pop() != char or not stack:
-                return None  # wrong, or a whole value followed by something else, such as JSON lines
-            cut, depth, pieces = end, len(stack), [end]
-    for deeper, (start, stop) in reversed(list(enumerate(pairwise([*pieces, len(text)])))):
-        commas = [token.start() for token in _TOKENS.finditer(text, start, stop) if token[0] == ","]
-        if commas:  # a later place to cut
-            cut, depth = commas[-1], depth + deeper
+    # Every other piece is a string, once what quotes stand inside of strings is covered.
+    pieces = text.replace("\\\\", "__").replace('\\"', "__").split('"')
+    cut = len(text) + 1
+    for number in reversed(range(len(pieces))):
+        cut -= len(pieces[number]) + 1
+        place = max(map(pieces[number].rfind, ",}]")) if number % 2 == 0 else -1
+        if place >= 0:
             break
-    closers = "".join(reversed(stack[:depth]))  # what was opened after the cut is not closed, but cut off
+    else:
+        return None
+    end = pieces[number][: place + 1]
+    open_brackets, passes = _NO_BRACKETS.sub("", "".join([*pieces[:number:2], end])), 0
+    while (fewer := open_brackets.replace("{}", "").replace("[]", "")) != open_brackets:
+        open_brackets, passes = fewer, passes + 1
+        if passes > _DEEPEST:
+            return None
+    if not open_brackets or passes + len(open_brackets) > _DEEPEST:
+        return None  # a whole value followed by something else, such as JSON lines; or no dialogue data
+    closers = "".join(_CLOSERS.get(bracket, "") for bracket in reversed(open_brackets))
     try:
-        return orjson.loads(text[:cut] + closers) if cut else None
+        return orjson.loads(text[: cut + place + (not end.endswith(","))] + closers)
     except orjson.JSONDecodeError:
         return None
 

@@ -216,11 +216,11 @@ def carries(dialogues: Iterable[Dialogue], field: str) -> bool:
     if isinstance(dialogues, SpooledDialogues):
         return field in dialogues.fields
     recorded = attrgetter(field)
-    return any(recorded(turn) is not None for dialogue in dialogues for turn in dialogue.turns)
+    return any(list(map(recorded, turns)).count(None) < len(turns) for turns in (one.turns for one in dialogues))
 
 
 def user_turns(dialogues: Iterable[Dialogue]) -> int:
     """How many turns of users there are."""
     if isinstance(dialogues, SpooledDialogues):
         return dialogues.user_turns
-    return sum(1 for dialogue in dialogues for _ in dialogue.user_turns())
+    return sum([turn.speaker for turn in dialogue.turns].count("user") for dialogue in dialogues)

@@ -45,6 +45,8 @@ class BuiltIn(NamedTuple):
 
 
 _LINES = "JSON lines"
+#: Bytes by which most files tell their format; the others are looked at further.
+_FIRST_LOOK = 1 << 15
 
 BUILT_IN = {
     "babi": BuiltIn("dialgauge.formats.babi:Babi", "text"),
@@ -200,7 +202,12 @@ def recognise(part: Part) -> AnyFormat:
     """
     if is_document(part.stem):
         return _own("document")
-    peek = Peek(part)
+    peek = Peek(part, _FIRST_LOOK)
+    if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
+        told = _matching_own(peek)
+        if len(told) == 1:
+            return told[0]
+        peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
     faults: list[str] = []

@@ -36,9 +36,9 @@ from dialgauge.worlds.restaurant import (
 
 def simulate(
     world: World,
-    task: int,
-    split: str,
-    count: int,
+    task: int = 1,
+    split: str = "trn",
+    count: int = 1,
     parameters: Parameters | None = None,
     *,
     start: int = 1,
@@ -49,6 +49,8 @@ def simulate(
     Splits are ``trn``, ``dev``, ``tst`` (half A) and ``tst-OOV`` (half B). Same seed, same dialogs. The knowledge
     base is drawn from the seed unless one is given.
     """
+    if not isinstance(world, World):
+        raise DialgaugeError(f"the world is what load_world() gives (got {world!r:.60})")
     if task not in TASKS:
         raise DialgaugeError(f"tasks 1 to 5 can be simulated, not task {task}")
     if split not in SPLITS:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
+from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, together
 from dialgauge.formats import write
 from dialgauge.lab.blame.attribution import blame_conversations
@@ -177,6 +178,9 @@ def converse(
     if isinstance(system, LabConfig):
         sitting = system
     else:
+        for one in (user, system):
+            if not isinstance(one, str | AgentSpec):
+                raise DialgaugeError(f"an agent is a name or an AgentSpec (got {one!r:.60})")
         specs = [one if isinstance(one, AgentSpec) else AgentSpec(one) for one in (user, system)]
         sitting = make_lab_config(
             *specs,

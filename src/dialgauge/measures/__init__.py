@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         card_named,
         cards,
         families,
+        measure_names,
         parse_measure,
         parse_measures,
     )
@@ -66,6 +67,7 @@ __all__ = [
     "families",
     "few_units_interval",
     "intervals",
+    "measure_names",
     "parse_measure",
     "parse_measures",
     "ratio_row",

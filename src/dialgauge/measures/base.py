@@ -70,6 +70,8 @@ class Parameter:
             return int(value)
         if math.isnan(value) or value < 0:
             raise DialgaugeError(f"{measure}: {self.name} must be ≥ 0 (got {text})")
+        if math.isinf(value) and "inf" not in text.lower():
+            raise DialgaugeError(f"{measure}: {self.name} is too large a number (got {text})")
         return value
 
 

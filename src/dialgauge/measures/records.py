@@ -67,8 +67,10 @@ class Score(Struct, frozen=True, kw_only=True):
     where nobody says them. A score is also a number, NaN where the value is undefined:
 
     >>> score = Score(value=0.5, low=0.41, high=0.59, signature="measure:JGA|dialogues:120|version:0.1.0")
-    >>> float(score), f"{score:.3f}", 100 * score, score > 0.4, score.n
-    (0.5, '0.500', 50.0, True, 120)
+    >>> float(score), f"{score:.3f}", 100 * score, score > 0.4, round(score, 1), score.n
+    (0.5, '0.500', 50.0, True, 0.5, 120)
+
+    For JSON and whatever else takes plain numbers only, give ``float(score)``.
     """
 
     value: float | None
@@ -171,6 +173,9 @@ class Score(Struct, frozen=True, kw_only=True):
 
     def __rtruediv__(self, other: SupportsFloat) -> float:
         return float(other) / float(self)
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self), digits)
 
     __radd__, __rmul__ = __add__, __mul__
 

@@ -86,6 +86,18 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     return measure
 
 
+def measure_names(measures: object) -> list[str]:
+    """Names of measures as a caller gives them: several, or one by itself.
+
+    >>> measure_names("JGA"), measure_names(("JGA", "SA"))
+    (['JGA'], ['JGA', 'SA'])
+    """
+    names = [measures] if isinstance(measures, str) else list(measures) if isinstance(measures, Iterable) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise DialgaugeError(f"measures are names such as 'JGA', one or a list of them (got {measures!r:.60})")
+    return names
+
+
 def parse_measures(texts: Iterable[str], family: str | None = None, lists: Lists | None = None) -> list[Measure[Any]]:
     """Measures from strings, each holding one or several separated by commas; ``lists`` are names for several."""
     measures: dict[str, Measure[Any]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import re
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -186,6 +185,8 @@ def _cell(column: Column, cell: Cell) -> str:
 
 def escape(text: str) -> str:
     """The text without control characters, and with every character escaped that HTML would act upon."""
+    import html
+
     return html.escape(plain(text))
 
 

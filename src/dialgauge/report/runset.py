@@ -121,7 +121,7 @@ class RunSet(Presented, Mapping[str, Run]):
     def __getitem__(self, name: str | int) -> Run:
         if isinstance(name, int):
             return self.runs[name]
-        if name not in self._runs:
+        if not isinstance(name, str) or name not in self._runs:
             raise UnknownNameError(f"there is no system '{name}'.{nearest(name, self._runs)}")
         return self._runs[name]
 
@@ -215,6 +215,8 @@ class RunSet(Presented, Mapping[str, Run]):
 
     def explain(self, dialogue: str) -> Display:
         """What each system did in one dialogue, and what that is worth."""
+        if not isinstance(dialogue, str):
+            raise UnknownNameError(f"dialogues are named by their ids, which are texts (got {dialogue!r:.60})")
         having = {name: found for name, run in self.items() if (found := _named(run, dialogue)) is not None}
         if not having:
             known = (one for run in self.runs for one in run.table("dialogues")["dialogue"])

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,8 +61,7 @@ class _Reference(msgspec.Struct, frozen=True):
     corpus: str = ""
 
 
-@dataclass(frozen=True)
-class EncodedCorpus:
+class EncodedCorpus(msgspec.Struct, frozen=True):
     """Dialogues as the tables ``dialogues`` and ``turns``, and their checksum."""
 
     checksum: str
@@ -99,8 +97,6 @@ class _CorpusRows:
 
     def __init__(self) -> None:
         self.heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
-        self.owners: list[str] = []
-        self.places: list[int] = []
         self.turns: list[Turn] = []
         self.records: list[bytes] = []
 
@@ -110,20 +106,28 @@ class _CorpusRows:
         goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
         outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
         self.heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
-        self.owners += [dialogue.id] * len(own)
-        self.places += range(len(own))
         self.turns += dialogue.turns
         self.records += own
         return _native(dialogue, own, goal, outcome)
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
-        from dialgauge.columns import ColumnTable
+        import numpy as np
 
-        said = [turn.speaker for turn in self.turns], [turn.text for turn in self.turns]
+        from dialgauge.columns import ColumnTable, chosen_texts, column
+
+        sizes = np.array([head[1] for head in self.heads], np.int64)
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        columns = {
+            "dialogue": chosen_texts([head[0] for head in self.heads], owners),
+            "turn": column("Int64", np.arange(len(owners)) - (np.cumsum(sizes) - sizes)[owners]),
+            "speaker": column("String", [turn.speaker for turn in self.turns]),
+            "text": column("String", [turn.text for turn in self.turns]),
+            "record": column("String", self.records),
+        }
         return {
             DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*self.heads, strict=True) if self.heads else [()] * 5),
-            TURNS: ColumnTable.of(FIXED[TURNS], [self.owners, self.places, *said, self.records]),
+            TURNS: ColumnTable(columns),
         }
 
 

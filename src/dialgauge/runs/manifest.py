@@ -6,13 +6,12 @@ The schema version grows when the meaning of a field changes. A dialgauge refuse
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from itertools import chain, repeat
-from os import PathLike, fspath
+from os import PathLike, fspath, urandom
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,7 +85,7 @@ def notes_of(manifest: Manifest) -> list[str]:
 
 def new_id(created: datetime, kind: str, name: str) -> str:
     """A fresh run id; the random end keeps two runs of the same second apart."""
-    pieces = [f"{created:%Y%m%d-%H%M%S}", slug(kind) or "run", slug(name), secrets.token_hex(2)]
+    pieces = [f"{created:%Y%m%d-%H%M%S}", slug(kind) or "run", slug(name), urandom(2).hex()]
     return "-".join(piece for piece in pieces if piece)
 
 

@@ -22,12 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import parquet_bytes, reason, system_error, try_lock
+from dialgauge.files import FileLock, parquet_bytes, reason, system_error, try_lock
 from dialgauge.runs.tables import TableInfo, table_files
 
 if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
     from dialgauge.columns import GivenTable
 
 WORK = ".work"
@@ -131,16 +129,16 @@ def writing(place: Path) -> Iterator[None]:
         ) from error
 
 
-def drop_lock(lock: BaseFileLock) -> None:
+def drop_lock(lock: FileLock) -> None:
     """Give up a lock and its file. The file goes first: whoever waits on it notices that its name is gone."""
-    Path(lock.lock_file).unlink(missing_ok=True)
+    lock.path.unlink(missing_ok=True)
     lock.release()
 
 
 class Claim:
     """A folder in ``.work`` that is ours alone while we live."""
 
-    def __init__(self, folder: Path, lock: BaseFileLock, on_discard: Callable[[Path], None]) -> None:
+    def __init__(self, folder: Path, lock: FileLock, on_discard: Callable[[Path], None]) -> None:
         self.folder = folder
         self._lock = lock
         self._on_discard = on_discard

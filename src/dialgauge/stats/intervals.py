@@ -9,9 +9,8 @@ and Graubard, *Confidence intervals for proportions with small expected number o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.stats.resampling import (
     Floats,
+    block_sums,
     bootstrap_weights,
     check_level,
     checked,
@@ -40,17 +40,15 @@ _NOTHING = 1e-12
 _STEADY = 1.25
 
 
-@dataclass(frozen=True)
-class BootstrapDraws:
-    """Ratios of sums in resamples of dialogues, (resamples, ratios), and how far each is from the corpus' ratio.
+class BootstrapDraws(NamedTuple):
+    """How far ratios of sums in resamples of dialogues are from the corpus' ratio, (resamples, ratios).
 
-    ``sizes`` are these distances in standard errors of the resample, NaN where it has none; ``ratio``, ``error``,
-    ``scored`` and ``effective`` are of the corpus: value, standard error, dialogues with a score, and as how many equal
-    ones they count.
+    The distances are in standard errors of the resample, NaN where it has none; ``ratio``, ``error``, ``scored`` and
+    ``effective`` are of the corpus: value, standard error, dialogues with a score, and as how many equal ones they
+    count.
     """
 
-    ratios: Floats
-    sizes: Floats
+    distances: Floats
     ratio: Floats
     error: Floats
     scored: Floats
@@ -106,19 +104,20 @@ def bootstrap_draws(num: ArrayLike, den: ArrayLike, *, resamples: int, seed: int
     expected = np.nan_to_num(ratio)[:, None] * below
     # The last bits of equal scores are no variation: without this they decided how wide an interval is.
     residual = np.where(np.isclose(above, expected, rtol=1e-12, atol=0.0), 0.0, above - expected)
+    spread = (residual**2).sum(axis=1)
     # Most measures of most systems are over the same turns: what rests on these alone is summed once.
     distinct, which = distinct_rows(below)
-    weights = bootstrap_weights(above.shape[1], resamples, seed)
-    parts = weighted_sums(weights, above, residual**2, residual * below, distinct, distinct**2)
-    drawn, squares, products, drawn_sizes, size_squares = (*parts[:3], parts[3][:, which], parts[4][:, which])
-    ratios = divide(drawn, drawn_sizes)
-    shift = ratios - ratio
-    variance = squares - 2.0 * shift * products + shift**2 * size_squares
-    spread = (residual**2).sum(axis=1)
-    variance[(variance <= _NOTHING * spread) | (spread == 0)] = 0.0
+    columns = above, residual**2, residual * below, distinct, distinct**2
+    distances, start = np.empty((resamples, len(ratio))), 0
+    for drawn, squares, products, *by_size in block_sums(bootstrap_weights(above.shape[1], resamples, seed), *columns):
+        drawn_sizes, size_squares = (part[:, which] for part in by_size)
+        shift = divide(drawn, drawn_sizes) - ratio
+        variance = squares - 2.0 * shift * products + shift**2 * size_squares
+        variance[(variance <= _NOTHING * spread) | (spread == 0)] = 0.0
+        distances[start : start + len(drawn)] = divide(np.abs(shift) * drawn_sizes, np.sqrt(variance))
+        start += len(drawn)
     return BootstrapDraws(
-        ratios=ratios,
-        sizes=divide(np.abs(shift) * drawn_sizes, np.sqrt(variance)),
+        distances=distances,
         ratio=ratio,
         error=divide(np.sqrt(spread), sizes),
         scored=(below != 0).sum(axis=1).astype(np.float64),
@@ -134,7 +133,7 @@ def studentised_intervals(draws: BootstrapDraws, level: float, bounds: ArrayLike
     # What can fall below 0 in principle, as SA can, but does not, is a share like any other close to its upper bound.
     lowest = np.where(np.isneginf(lowest) & (draws.ratio >= 0) & (draws.ratio <= highest), 0.0, lowest)
     student = _student(level, draws.scored - 1)
-    critical = np.fmax(_upper_quantile(draws.sizes, level), student)
+    critical = np.fmax(_upper_quantile(draws.distances, level), student)
     low, high = draws.ratio - critical * draws.error, draws.ratio + critical * draws.error
     width = highest - lowest
     inside = np.isfinite(width) & (draws.ratio >= lowest) & (draws.ratio <= highest)
@@ -183,14 +182,15 @@ def share_interval(count: int, cases: int, level: float = 0.95) -> tuple[float, 
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def _upper_quantile(sizes: Floats, level: float) -> Floats:
+def _upper_quantile(distances: Floats, level: float) -> Floats:
     """The quantile of each column, undefined values left out; NaN where all are."""
-    ordered = np.sort(sizes, axis=0)  # NaN last
-    defined = (~np.isnan(sizes)).sum(axis=0)
-    place = np.maximum(defined - 1, 0) * level
+    last = np.maximum((~np.isnan(distances)).sum(axis=0) - 1, 0)
+    place = last * level
     below = np.floor(place).astype(np.intp)
-    columns = np.arange(sizes.shape[1])
-    low, high = ordered[below, columns], ordered[np.minimum(below + 1, np.maximum(defined - 1, 0)), columns]
+    above = np.minimum(below + 1, last)
+    ordered = np.partition(distances, sorted({*below.tolist(), *above.tolist()}), axis=0)  # NaN last
+    columns = np.arange(distances.shape[1])
+    low, high = ordered[below, columns], ordered[above, columns]
     result: Floats = low + (place - below) * (high - low)
     return result
 

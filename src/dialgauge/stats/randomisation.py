@@ -233,7 +233,8 @@ def _alone(swaps: PairSwaps, observed: Floats, tie: Floats) -> tuple[Floats, Flo
     everyone = np.arange(len(observed))
     extreme, defined = np.zeros(len(observed)), np.zeros(len(observed))
     sums = np.zeros((3, len(observed)))
-    for drawn, rows in swaps.blocks(everyone):
+    kept = swaps.all_differences if swaps.resamples * len(everyone) <= swaps.cells else None
+    for drawn, rows in swaps.blocks(everyone) if kept is None else [(kept, slice(None))]:
         known = ~np.isnan(drawn)
         extreme += (np.abs(drawn) >= np.abs(observed) - tie).sum(axis=0)
         defined += known.sum(axis=0)

@@ -161,6 +161,8 @@ def _listed(
     """Systems with their names, where these are known before they are read."""
     if isinstance(systems, str | Path | TaskPredictions):
         systems = [systems]
+    if not isinstance(systems, Iterable):
+        raise DialgaugeError(f"something of type {type(systems).__name__} cannot be scored: give prediction files")
     if isinstance(systems, Mapping):
         named: list[tuple[str | None, Predictions]] = list(systems.items())
     elif all(isinstance(each, str | Path) for each in systems):

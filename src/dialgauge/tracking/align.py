@@ -168,8 +168,7 @@ def align(
     """
     left_out = {dialogue_key(identifier) for identifier in exclude}
     there = predicted.places()
-    keys = [dialogue_key(name) for name in gold.ids]
-    chosen = [(place, there.get(key, -1)) for place, key in enumerate(keys) if key not in left_out]
+    chosen = [(place, there.get(key, -1)) for place, key in enumerate(gold.keys) if key not in left_out]
     gold_row, predicted_row, turn, place = _rows(gold, predicted, chosen)
     has_gold = gold.present[gold_row]
     has_both = has_gold & (predicted_row >= 0)
@@ -225,9 +224,9 @@ def _coverage(
     exclude: Collection[str],
 ) -> TurnCoverage:
     left_out = {dialogue_key(identifier) for identifier in exclude}
-    known = {dialogue_key(name) for name in gold.ids}
-    extra = [name for name in predicted.ids if dialogue_key(name) not in known]
-    excluded = [name for name in gold.ids if dialogue_key(name) in left_out]
+    known = set(gold.keys)
+    extra = [name for name, key in zip(predicted.ids, predicted.keys, strict=True) if key not in known]
+    excluded = [name for name, key in zip(gold.ids, gold.keys, strict=True) if key in left_out]
     not_found = [name for name in exclude if dialogue_key(name) not in known]
     gold_sizes, their_sizes = gold.sizes, predicted.sizes
     mismatch = {
@@ -235,9 +234,7 @@ def _coverage(
         for place, other in chosen
         if other >= 0 and gold_sizes[place] != their_sizes[other]
     }
-    not_excluded = np.repeat(
-        np.array([dialogue_key(name) not in left_out for name in predicted.ids], bool), their_sizes
-    )
+    not_excluded = np.repeat(np.array([key not in left_out for key in predicted.keys], bool), their_sizes)
     return TurnCoverage(
         policy=policy,
         gold_dialogues=len(chosen),

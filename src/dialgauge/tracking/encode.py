@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, Values, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import carries
+from dialgauge.formats import SpooledDialogues, carries
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
 T = TypeVar("T")
@@ -40,8 +40,8 @@ Kind: TypeAlias = Literal["state", "predicted", "judged"]
 RIGHT: Values = ("right",)
 WRONG: Values = ("wrong",)
 
-#: States whose items are remembered: they cannot be let go meanwhile.
-_REMEMBERED = 1 << 15
+#: Turns of dialogues in a file that are held at once.
+_HELD = 1 << 15
 
 
 class Items:
@@ -49,7 +49,9 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a domain's slots, made once where turns repeat them; with these, so that ids stay theirs.
+        #: The numbers of a state, and of a domain's slots, made once where turns and files share them; what they are of
+        #: is kept, so that ids stay theirs.
+        self.states: dict[int, tuple[object, list[int]]] = {}
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
 
     def __len__(self) -> int:
@@ -59,6 +61,27 @@ class Items:
         """The numbers of the filled slots of a domain."""
         numbers = self.numbers
         return [numbers.setdefault((domain, slot, values), len(numbers)) for slot, values in slots.items()]
+
+    def of_state(self, state: Mapping[str, Mapping[str, Any]] | None, *, judged: bool) -> list[int]:
+        """The numbers of the filled slots of a state, or of what stands in for them where slots were judged."""
+        if not state:
+            return []
+        whole = self.states.get(id(state))
+        if whole is None:
+            numbers: list[int] = []
+            for domain, slots in state.items():
+                found = self.known.get((domain, id(slots)))
+                if found is None:
+                    found = slots, self.of(domain, _verdicts(slots) if judged else slots)
+                    self.known[domain, id(slots)] = found
+                numbers += found[1]
+            whole = self.states[id(state)] = state, numbers
+        return whole[1]
+
+    def forget(self) -> None:
+        """Let go of the states that were looked at."""
+        self.states.clear()
+        self.known.clear()
 
     def listed(self, start: int, stop: int) -> list[Item]:
         """The items from a number up to another."""
@@ -70,6 +93,8 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
 
     kind: Kind
     ids: list[str]
+    #: The ids as those of different sources meet.
+    keys: list[str]
     #: Where each dialogue begins among the rows, with the number of rows at the end.
     offsets: Codes
     #: Rows that carry a state at all; a turn without one is missing, not empty.
@@ -82,10 +107,13 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: Cells of predicted slots whose value means "absent": no part of the state, but to some profiles filled.
     blank_row: Codes
     blank_item: Codes
+    #: The different states, as they are in the turns, and row by row which of them it is.
+    states: list[Any]
+    state_of: Codes
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
-        return {dialogue_key(identifier): place for place, identifier in enumerate(self.ids)}
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     @property
     def sizes(self) -> Codes:
@@ -99,64 +127,107 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         return frozenset([items[number][:2] for number in np.flatnonzero(np.bincount(self.cell_item)).tolist()])
 
 
+class _EncodedTurns(NamedTuple):
+    """What is known of some turns."""
+
+    present: Flags
+    cell_row: Codes
+    cell_item: Codes
+    blank_row: Codes
+    blank_item: Codes
+    states: list[Any]
+    state_of: Codes
+
+
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
-    """The states of one kind as cells."""
+    """The states of one kind as cells; of dialogues in a file only some are held at a time, and no state is kept."""
+    spooled = isinstance(dialogues, SpooledDialogues)
     ids: list[str] = []
-    seen: set[str] = set()
-    offsets, present = [0], []
-    sizes: list[int] = []
-    cells: list[int] = []
-    recorded = attrgetter(kind)
-    known = items.known
-    #: The same for whole states, which the turns of a file share where they are written the same.
-    whole: dict[int, tuple[object, list[int]]] = {}
-    blank_rows: list[int] = []
-    blank_cells: list[int] = []
-    row = 0
+    keys: dict[str, None] = {}
+    offsets = [0]
+    turns: list[Turn] = []
+    blocks: list[_EncodedTurns] = []
+    done = 0
     for dialogue in dialogues:
-        for turn in dialogue.turns:
-            if turn.speaker != "user":
-                continue
-            state = recorded(turn)
-            present.append(state is not None)
-            repeated = whole.get(id(state))
-            if repeated is None:
-                if len(whole) > _REMEMBERED:
-                    whole.clear()
-                    known.clear()
-                numbers = []
-                for domain, slots in state.items() if state else ():
-                    key = domain, id(slots)
-                    found = known.get(key)
-                    if found is None:
-                        found = known[key] = slots, items.of(domain, _verdicts(slots) if kind == "judged" else slots)
-                    numbers += found[1]
-                repeated = whole[id(state)] = state, numbers
-            cells += repeated[1]
-            sizes.append(len(repeated[1]))
-            for domain, slots in turn.blank.items() if turn.blank and kind != "judged" else ():
-                numbers = items.of(domain, slots)
-                blank_rows += [row] * len(numbers)
-                blank_cells += numbers
-            row += 1
+        turns += [turn for turn in dialogue.turns if turn.speaker == "user"]
         name = dialogue_key(dialogue.id)
-        if name in seen:
+        if name in keys:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
-        seen.add(name)
+        keys[name] = None
         ids.append(dialogue.id)
-        offsets.append(row)
+        offsets.append(done + len(turns))
+        if spooled and len(turns) > _HELD:
+            blocks.append(_encoded(turns, done, kind, items)._replace(states=[]))
+            items.forget()
+            turns, done = [], offsets[-1]
+    blocks.append(_encoded(turns, done, kind, items))
+    whole = blocks[0] if len(blocks) == 1 else _joined(blocks)
     return EncodedDialogues(
         kind,
         ids,
+        list(keys),
         np.array(offsets, np.int32),
-        np.array(present, bool),
-        np.repeat(np.arange(row, dtype=np.int32), np.array(sizes, np.int64)),
-        np.array(cells, np.int32),
+        whole.present,
+        whole.cell_row,
+        whole.cell_item,
         len(items),
         items,
+        whole.blank_row,
+        whole.blank_item,
+        whole.states,
+        whole.state_of,
+    )
+
+
+def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
+    present, *codes = (np.concatenate(parts) for parts in zip(*(block[:5] for block in blocks), strict=True))
+    cell_row, cell_item, blank_row, blank_item = codes
+    return _EncodedTurns(present, cell_row, cell_item, blank_row, blank_item, [], np.zeros(0, np.int32))
+
+
+def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
+    """Some turns, the first of which is the row ``first``."""
+    blanks = {} if kind == "judged" else {row: turn.blank for row, turn in enumerate(turns) if turn.blank}
+    blank_rows: list[int] = []
+    blank_cells: list[int] = []
+    #: The turns of a file share the states that are written the same: each different one is looked at once.
+    places: dict[int, int] = {}
+    states: list[Any] = []
+    state_of: list[int] = []
+    numbered: list[list[int]] = []
+    for row, state in enumerate(map(attrgetter(kind), turns)):
+        place = places.get(id(state))
+        if place is None:
+            place = places[id(state)] = len(states)
+            states.append(state)
+            numbered.append(items.of_state(state, judged=kind == "judged"))
+        state_of.append(place)
+        if row in blanks:
+            for domain, slots in blanks[row].items():
+                numbers = items.of(domain, slots)
+                blank_rows += [first + row] * len(numbers)
+                blank_cells += numbers
+    which = np.array(state_of, np.int32)
+    cell_row, cell_item = _cells_of(which, numbered)
+    return _EncodedTurns(
+        which != places.get(id(None), -1),
+        cell_row + np.int32(first) if first else cell_row,
+        cell_item,
         np.array(blank_rows, np.int32),
         np.array(blank_cells, np.int32),
+        states,
+        which,
     )
+
+
+def _cells_of(state_of: Codes, numbered: Sequence[Sequence[int]]) -> tuple[Codes, Codes]:
+    """Row and item of every cell, from the items of each different state and row by row which state it has."""
+    sizes = np.fromiter(map(len, numbered), np.int64, len(numbered))
+    cells = np.fromiter(chain.from_iterable(numbered), np.int32, int(sizes.sum()))
+    row_sizes = sizes[state_of]
+    shift = (np.cumsum(sizes) - sizes)[state_of] - (np.cumsum(row_sizes) - row_sizes)
+    rows = np.repeat(np.arange(len(state_of), dtype=np.int32), row_sizes)
+    return rows, cells[np.arange(len(rows)) + shift[rows]]
 
 
 def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:

@@ -58,7 +58,8 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
         f"dialogue {dialogue.id}, turn {number}"
         for dialogue in dialogues
         for number, turn in enumerate(dialogue.turns)
-        for slots in (turn.blank or {}).values()
+        if turn.blank
+        for slots in turn.blank.values()
         for _ in slots
     ]
     return [Remark(BLANKS, len(places), places[:1])] if places else []
@@ -106,7 +107,14 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
         return _of_corpus(source, name or "system", "")
     if _is_frame(source):
         return _of_corpus(read(cast("AnyFrame", source)), name or "system", "")
-    if isinstance(source, Mapping) or not all(isinstance(one, Dialogue) for one in cast(Sequence[object], source)):
+    if isinstance(source, Mapping):
+        return _of_plain(source, name or "system")
+    if not isinstance(source, Sequence):
+        raise DialgaugeError(
+            f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
+            "a frame, a dataset, dialogues, or states by dialogue"
+        )
+    if not all(isinstance(one, Dialogue) for one in cast(Sequence[object], source)):
         return _of_plain(source, name or "system")
     return SystemInput(name or "system", cast(Sequence[Dialogue], source))
 

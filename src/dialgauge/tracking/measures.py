@@ -24,6 +24,7 @@ from dialgauge.measures import (
     Settings,
     asked_for,
     cards,
+    measure_names,
     parse_measures,
 )
 from dialgauge.tracking.counts import SYMBOLS, Counts
@@ -394,7 +395,8 @@ def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:
     """Measures from names; the usual ones where none is named."""
     if measures is None:
         return parse_measures(DEFAULT_MEASURES, FAMILY)
-    listed = [measures] if isinstance(measures, str) else list(measures)
+    listed = list(measures) if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+    measure_names([one for one in listed if not isinstance(one, Measure)])  # what else is there is an error
     if not listed:
         raise DialgaugeError("no measure was named; leave measures out for the defaults")
     parsed = ([one] if isinstance(one, Measure) else parse_measures([one], FAMILY, _LISTS) for one in listed)

@@ -100,7 +100,9 @@ def score(
     if isinstance(gold, str) and gold == SELF:
         gold = None
     named = profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE
-    profiles = [named] if isinstance(named, str | Profile) else list(named)
+    profiles = [named] if isinstance(named, str | Profile) or not isinstance(named, Sequence) else list(named)
+    if not all(isinstance(one, str | Profile) for one in profiles):
+        raise DialgaugeError(f"a profile is a name or a Profile, or a list of them (got {named!r:.60})")
     if not profiles:
         raise DialgaugeError("no profile was named; leave profile out for the default")
     chosen = chosen_measures(measures)

@@ -7,6 +7,7 @@ dialogues or on the file format, but on which turns were scored and on every gol
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TypeAlias
@@ -21,9 +22,6 @@ from dialgauge.measures import Signature
 from dialgauge.tracking.align import Aligned, TurnCoverage
 from dialgauge.tracking.counts import (
     CORRECT,
-    MISSED,
-    SPURIOUS,
-    WRONG,
     Counts,
     SlotCounts,
     TurnCounts,
@@ -32,7 +30,7 @@ from dialgauge.tracking.counts import (
     verdicts,
 )
 from dialgauge.tracking.details import CountBasis
-from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part, Verdicts
+from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part
 from dialgauge.values import Pair, Profile, Side
 
 #: Turn, slot number and value code of filled slots.
@@ -53,6 +51,20 @@ class DialogueBlock(Struct, frozen=True, eq=False):
     gold: Codes
     predicted: Codes
     first: Flags
+
+
+class FilledSlots(Struct, frozen=True, eq=False):
+    """Slots that a state has, in order of turns and slots: turn, slot number, verdict, and the codes of both sides."""
+
+    row: Codes
+    slot: Codes
+    verdict: Codes
+    gold: Codes
+    predicted: Codes
+
+    def where(self, chosen: Flags) -> FilledSlots:
+        """Some of them."""
+        return FilledSlots(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
 
 
 class StateComparison:
@@ -220,9 +232,17 @@ class StateComparison:
             absent = ~(gold[rows] != 0).any(axis=0)
             predicted[np.ix_(rows, np.flatnonzero(absent))] = 0
 
-    def verdicts(self, stretch: DialogueBlock) -> Verdicts:
-        """What happened to every slot of a stretch in every turn."""
-        return verdicts(stretch.gold, stretch.predicted, self.coder)
+    @cached_property
+    def filled(self) -> FilledSlots:
+        """Every slot of every turn that either state has."""
+        parts = []
+        for stretch in self.stretches():
+            happened = verdicts(stretch.gold, stretch.predicted, self.coder)
+            turn, place = np.nonzero(happened.T)
+            cell = place, turn
+            columns = turn + stretch.start, stretch.slots[place], happened[cell], stretch.gold[cell]
+            parts.append(np.stack([column.astype(np.int32) for column in (*columns, stretch.predicted[cell])]))
+        return FilledSlots(*(np.concatenate(parts, axis=1) if parts else np.empty((5, 0), np.int32)))
 
     @cached_property
     def counts(self) -> Counts:
@@ -240,17 +260,12 @@ class StateComparison:
     @cached_property
     def slot_counts(self) -> SlotCounts:
         """The counts of every slot in every dialogue."""
-        pairs = self.slots
-        tables = np.zeros((4, len(pairs), self.aligned.coverage.dialogues), np.int32)
-        for stretch in self.stretches():
-            verdicts = self.verdicts(stretch)
-            dialogues = self.aligned.dialogue[stretch.start : stretch.stop]
-            begins = np.flatnonzero(stretch.first)
-            for which, verdict in enumerate((CORRECT, WRONG, MISSED, SPURIOUS)):
-                sums = np.add.reduceat((verdicts == verdict).view(np.uint8), begins, axis=1, dtype=np.int32)
-                tables[which][stretch.slots[:, None], dialogues[begins][None, :]] = sums
+        pairs, filled = self.slots, self.filled
+        shape = 4, len(pairs), self.aligned.coverage.dialogues
+        cells = filled.verdict - CORRECT, filled.slot, self.aligned.dialogue[filled.row]
+        tables = np.bincount(np.ravel_multi_index(cells, shape), minlength=math.prod(shape)).reshape(shape)
         occurring = np.flatnonzero(tables.any(axis=(0, 2)))
-        return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring])
+        return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring].astype(np.int32))
 
     def counts_with_slots(self) -> Counts:
         """The counts of all turns, and of every slot."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from dialgauge.runs import Run
     from dialgauge.tracking.prepared_inputs import System
-    from dialgauge.tracking.states import StateComparison
+    from dialgauge.tracking.states import FilledSlots, StateComparison
 
 TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTIONS = (
     "turn_scores", "slot_scores", "slot_errors", "slot_rewordings", "turn_domains", "predictions",
@@ -110,59 +110,44 @@ def _slot_scores(comparison: StateComparison) -> ColumnTable:
 
 
 def _slot_errors(comparison: StateComparison, system: System) -> ColumnTable:
-    rows, slots, verdicts, gold, predicted = _cells(comparison, reworded=False)
-    kinds = ["", "", *KINDS.values()]
-    return ColumnTable(
-        {
-            **_places(comparison, system, rows),
-            **_named(comparison.slots, slots),
-            "kind": chosen_texts(kinds, verdicts),
-            **_written(comparison, gold, predicted),
-        }
-    )
+    wrong = comparison.filled.where(comparison.filled.verdict > CORRECT)
+    kind = chosen_texts(["", "", *KINDS.values()], wrong.verdict)
+    return _slots(comparison, system, wrong, {"kind": kind})
 
 
 def _slot_rewordings(comparison: StateComparison, system: System) -> ColumnTable:
-    rows, slots, _, gold, predicted = _cells(comparison, reworded=True)
-    named = _named(comparison.slots, slots)
-    return ColumnTable({**_places(comparison, system, rows), **named, **_written(comparison, gold, predicted)})
+    filled = comparison.filled
+    return _slots(comparison, system, filled.where((filled.verdict == CORRECT) & (filled.gold != filled.predicted)), {})
 
 
-def _cells(comparison: StateComparison, *, reworded: bool) -> tuple[Codes, Codes, Codes, Codes, Codes]:
-    """Row, slot, verdict, gold and predicted code of every slot that is wrong, or right in other words."""
-    parts = []
-    for stretch in comparison.stretches():
-        verdicts = comparison.verdicts(stretch)
-        chosen = (verdicts == CORRECT) & (stretch.gold != stretch.predicted) if reworded else verdicts > CORRECT
-        slot, turn = np.nonzero(chosen)
-        columns = (
-            turn + stretch.start,
-            stretch.slots[slot],
-            verdicts[slot, turn],
-            stretch.gold[slot, turn],
-            stretch.predicted[slot, turn],
-        )
-        parts.append(np.stack([column.astype(np.int32) for column in columns]))
-    cells = np.concatenate(parts, axis=1)
-    row, slots, verdict, gold, predicted = cells[:, np.lexsort((cells[1], cells[0]))]
-    return row, slots, verdict, gold, predicted
+def _slots(
+    comparison: StateComparison, system: System, slots: FilledSlots, more: Mapping[str, TableColumn]
+) -> ColumnTable:
+    """A row per slot, with both values."""
+    texts = [" | ".join(values) if values else None for values in comparison.coder.values]
+    return ColumnTable(
+        {
+            **_places(comparison, system, slots.row),
+            **_named(comparison.slots, slots.slot),
+            **more,
+            "gold": chosen_texts(texts, slots.gold),
+            "predicted": chosen_texts(texts, slots.predicted),
+        }
+    )
 
 
 def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
     names: dict[str, int] = {}
     for domain, _ in comparison.slots:
         names.setdefault(domain, len(names))
-    owner = np.array([names[domain] for domain, _ in comparison.slots], np.int32)
-    parts = [np.empty((6, 0), np.int32)]
-    for stretch in comparison.stretches():
-        verdicts, owners = comparison.verdicts(stretch), owner[stretch.slots]
-        for number in np.flatnonzero(np.bincount(owners)).tolist():
-            part = verdicts[owners == number]
-            turn = np.flatnonzero(part.any(axis=0))
-            kinds = [(part[:, turn] == kind).sum(axis=0) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)]
-            parts.append(np.stack([turn + stretch.start, np.full(len(turn), number), *kinds]).astype(np.int32))
-    cells = np.concatenate(parts, axis=1)
-    row, domains, *counts = cells[:, np.lexsort((cells[1], cells[0]))]
+    owner = np.array([names[domain] for domain, _ in comparison.slots], np.int64)
+    filled = comparison.filled
+    cell = filled.row * np.int64(len(names)) + owner[filled.slot]
+    order = np.argsort(cell, kind="stable")
+    cell, verdict = cell[order], filled.verdict[order]
+    begins = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.empty(0, np.intp)
+    counts = [np.add.reduceat(verdict == kind, begins, dtype=np.int32) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)]
+    row, domains = np.divmod(cell[begins], len(names) or 1)
     return ColumnTable(
         {**_places(comparison, system, row), "domain": chosen_texts(list(names), domains), **_counted(*counts)}
     )
@@ -170,9 +155,9 @@ def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
 
 def _predictions(comparison: StateComparison, system: System) -> ColumnTable:
     """Whole, or in pieces where the dialogues lie in a file."""
-    aligned = comparison.aligned
     if not isinstance(system.dialogues, SpooledDialogues):
-        return _some_predictions(comparison, system, 0, len(aligned.ids))
+        return _all_predictions(comparison, system)
+    aligned = comparison.aligned
     begins = [*range(0, len(aligned.ids), _PIECE), len(aligned.ids)]
 
     def pieces() -> Iterator[ColumnTable]:
@@ -207,6 +192,30 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     return ColumnTable({**_places(comparison, system, rows), "state": state, "text": column("String", words)})
 
 
+def _all_predictions(comparison: StateComparison, system: System) -> ColumnTable:
+    aligned, predicted = comparison.aligned, system.predicted
+    lines = msgspec.json.Encoder().encode_lines(predicted.states).split(b"\n")
+    written = [None if state is None else line for state, line in zip(predicted.states, lines, strict=False)]
+    state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
+    return ColumnTable(
+        {
+            **_places(comparison, system),
+            "state": chosen_texts([*written, None], state_of[aligned.predicted_row]),
+            "text": _texts(comparison, system),
+        }
+    )
+
+
+def _texts(comparison: StateComparison, system: System) -> TableColumn:
+    """The user's words in the predictions, where the corpus lacks them."""
+    theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
+    if not any(theirs):
+        return chosen_texts([None], np.zeros(len(comparison.aligned), np.int32))
+    worded = system.gold_corpus.user_turns[1].tolist()
+    rows = zip(comparison.aligned.predicted_row.tolist(), comparison.aligned.gold_row.tolist(), strict=True)
+    return column("String", [theirs[row] or None if row >= 0 and not worded[gold] else None for row, gold in rows])
+
+
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, TableColumn]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
@@ -223,11 +232,6 @@ def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, T
         "domain": chosen_texts([domain for domain, _ in pairs], slots),
         "slot": chosen_texts([name for _, name in pairs], slots),
     }
-
-
-def _written(comparison: StateComparison, gold: Codes, predicted: Codes) -> dict[str, TableColumn]:
-    texts = [" | ".join(values) if values else None for values in comparison.coder.values]
-    return {"gold": chosen_texts(texts, gold), "predicted": chosen_texts(texts, predicted)}
 
 
 def _counted(*counts: Codes) -> dict[str, TableColumn]:

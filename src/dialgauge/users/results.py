@@ -28,6 +28,7 @@ from dialgauge.measures import (
     SystemEvidence,
     asked_for,
     cards,
+    measure_names,
     parse_measures,
     score_systems,
 )
@@ -57,7 +58,7 @@ def score_users(
     database: str | Path | None = None,
     schema: str | Path | None = None,
     options: UserOptions | None = None,
-    measures: Iterable[str] = ("default",),
+    measures: str | Iterable[str] = ("default",),
     workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
@@ -88,6 +89,10 @@ def score_users(
             database=database,
             schema=schema,
         )
+    if not isinstance(conversations, str | Path | Iterable):
+        raise DialgaugeError(
+            f"something of type {type(conversations).__name__} holds no conversations: give files or dialogues"
+        )
     named: list[tuple[str | None, Any]] = [(name, conversations)]
     if isinstance(conversations, Mapping):
         named = list(conversations.items())
@@ -96,7 +101,7 @@ def score_users(
     ):
         named = list(named_files(conversations).items())
     runs = []
-    chosen = list(measures)
+    chosen = measure_names(measures)
     for label, source in named:
         with progress.bar("scoring files") as advance:
             run = users_scored(
@@ -120,7 +125,7 @@ def users_scored(
     conversations: Conversations,
     options: UserOptions,
     *,
-    measures: Iterable[str] = ("default",),
+    measures: str | Iterable[str] = ("default",),
     workers: Workers = None,
     resamples: int = 1000,
     seed: int = 0,
@@ -129,7 +134,7 @@ def users_scored(
     on_unit: Callable[[int], None] | None = None,
 ) -> Run:
     """One user model as a run in memory."""
-    names = list(measures)
+    names = measure_names(measures)
     _parsed(names)  # a misspelt measure is an error before the work
     with _kept(conversations, options, store) as done:
         scored = score_conversations(conversations, options, name=name, workers=workers, done=done, on_unit=on_unit)

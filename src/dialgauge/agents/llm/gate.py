@@ -10,13 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import locked, reason, try_lock
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
+from dialgauge.files import FileLock, locked, reason, try_lock
 
 #: Seconds between two tries to get a place.
 _PAUSE = 0.02
@@ -45,7 +41,7 @@ class Gate:
         finally:
             place.release()
 
-    def _place(self) -> BaseFileLock:
+    def _place(self) -> FileLock:
         for number in cycle(range(self._concurrency)):
             if lock := try_lock(self._folder / f"place-{number}"):
                 return lock

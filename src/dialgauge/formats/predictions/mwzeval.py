@@ -10,7 +10,6 @@ absent, but to the package it has that value: such slots are kept in ``Turn.blan
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,8 +18,9 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, decode, read_state
-from dialgauge.formats.predictions.common import built, members, sample_dialogues, some_have
+from dialgauge.formats.base import DialogueFormat, Notes, Peek, clean_state, read_state
+from dialgauge.formats.located import NOTHING, Keyed
+from dialgauge.formats.predictions.common import built, sample_dialogues, some_have
 from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
 
@@ -31,8 +31,7 @@ class _Entry(msgspec.Struct, gc=False):
     active_domains: tuple[str, ...] | None = None
 
 
-_DECODER = msgspec.json.Decoder(list[_Entry])
-_ENTRY_PATH = re.compile(r"`\$\[(\d+)\]")
+_FILE = Keyed(list[_Entry])
 
 
 class MwzEval(DialogueFormat):
@@ -59,27 +58,29 @@ class MwzEval(DialogueFormat):
             return state
 
         states = LooseStates(strict, part, notes)
+        #: Predicted and blank slots of what needs no note.
+        known: dict[bytes, tuple[State | None, State | None]] = dict.fromkeys(NOTHING, (None, None))
 
-        def build(dialogue: str, raw: Raw) -> Dialogue:
+        def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
-            try:
-                entries = decode(_DECODER, raw, part)
-            except DialgaugeError as error:
-                place = _ENTRY_PATH.search(error.message)
-                raise error.at(turn=int(place[1]) if place else None) from error
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
                 states.turn = number
-                try:
-                    predicted = states.optional(entry.state)
-                except DialgaugeError as error:
-                    raise error.at(turn=number) from error
-                blank = None if predicted is None else blanks[bytes(entry.state)]
+                content = bytes(entry.state)
+                meaning = known.get(content)
+                if meaning is None:
+                    try:
+                        meaning = states.read(content), blanks[content]
+                    except DialgaugeError as error:
+                        raise error.at(turn=number) from error
+                    if not states.is_odd(content):
+                        known[content] = meaning
+                predicted, blank = meaning
                 turns.append(Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains))
                 turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
 
-        return built(members(part), build, part, notes)
+        return built(_FILE.decode(part.read(), part, notes), build, part, notes)
 
 
 class _Blanks(dict[bytes, State | None]):

@@ -27,6 +27,7 @@ from dialgauge.measures import (
     Signature,
     SystemEvidence,
     intervals,
+    measure_names,
     parse_measure,
     parse_measures,
     score_systems,
@@ -68,7 +69,7 @@ _NAMED = 8
 def score_results(
     sources: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
     *,
-    measures: Sequence[str] = (),
+    measures: str | Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
     workers: Workers = None,
@@ -82,7 +83,7 @@ def score_results(
     """
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
-    named = named_files(sources)
+    named, measures = named_files(sources), measure_names(measures)
     if place_of(workers).asked:
         from dialgauge.tasks.distributed import ResultsWork, score_elsewhere
 
