@@ -150,6 +150,11 @@ def test_gold_apart_in_one_file_or_in_files_of_the_same_names(tmp_path: Path) ->
     paired = scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold"), coverage="empty").systems[0]
     assert paired["JGA"] == pytest.approx(empty["JGA"], rel=1e-14)
     assert paired.coverage == empty.coverage
+    left_out = [TALKS[0].id, TALKS[-1].id]
+    fewer = dialgauge.score(gold, {"mine": theirs}, exclude=left_out, intervals=False).systems[0]
+    for reference in (tmp_path / "gold.jsonl", tmp_path / "gold"):
+        parts = scored([tmp_path / "pred"], tmp_path / "store", gold=str(reference), exclude=left_out).systems[0]
+        assert parts.coverage.sentence() == fewer.coverage.sentence()
     with pytest.raises(DialgaugeError, match="3 gold dialogues have no prediction"):
         scored([tmp_path / "pred"], tmp_path / "store", gold=str(tmp_path / "gold.jsonl"), coverage="empty")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars
+
+#: Dialogues that are scored at a time.
+_BLOCK = 2048
 
 
 class ShardSettings(Struct, frozen=True):
@@ -73,9 +77,13 @@ class GoldByKey:
         place = self._places.get(key)
         return None if place is None else self.dialogues[place]
 
-    def chosen(self, keys: Iterable[str]) -> Sequence[Dialogue]:
-        """Those of some keys that there are."""
-        return hold(self.dialogues[self._places[key]] for key in keys if key in self._places)
+    def __contains__(self, key: str) -> bool:
+        return key in self._places
+
+    def of(self, predictions: Iterable[Dialogue]) -> GoldByKey:
+        """Those of some predictions."""
+        keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in predictions)
+        return GoldByKey([self.dialogues[self._places[key]] for key in keys if key in self._places])
 
 
 class _WorkerState(Struct):
@@ -124,46 +132,61 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         return sums.scores(known) if dialogues else known
 
     def _scored(self, state: _WorkerState, task: ShardTask, path: Path) -> ShardScores:
-        """Of predictions: as any others, on some dialogues of more."""
+        """Of predictions, some thousand at a time; all at once where a file has the gold states of just these."""
+        settings = self._settings
+        known_slots = state.profile.inventory is not None or settings.ontology is not None
+        sums = _Sums(state.measures, inventory_known=known_slots)
+        dialogues = (dialogue for _, _, dialogue in stream(path, format=settings.format))
+        if task.gold is not None:
+            gold = _gold_of(task.gold, settings.gold_format)
+            known = [self._of_block(state, task.shard, hold(dialogues), gold, sums)]
+        else:
+            known = []
+            while block := list(islice(dialogues, _BLOCK)):
+                some = None if state.gold is None else state.gold.of(block)
+                known.append(self._of_block(state, task.shard, block, some, sums))
+        known.sort(key=lambda part: not part.roles)  # those with scores first
+        for part in known[1:]:
+            if part.roles:
+                known[0].require_alike(part)
+        return sums.scores(ShardScores.joined(known)) if sums.ids else ShardScores.joined(known)
+
+    def _of_block(
+        self, state: _WorkerState, shard: Shard, dialogues: Sequence[Dialogue], gold: GoldByKey | None, sums: _Sums
+    ) -> ShardScores:
+        """What is known of some dialogues of more, scored as any others; their sums are added."""
         import polars
 
-        settings, name = self._settings, task.shard.name
-        dialogues = hold(dialogue for _, _, dialogue in stream(path, format=settings.format))
-        keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in dialogues)
-        own = None if task.gold is None else _gold_of(task.gold, settings.gold_format)
-        gold = state.gold if own is None else own
+        settings, name = self._settings, shard.name
+        ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in dialogues}
+        there = {dialogue_key(one): one for one in settings.exclude}
         study = PreparedInputs(
-            own.dialogues if own is not None else None if gold is None else gold.chosen(keys),
+            None if gold is None else gold.dialogues,
             {name: dialogues},
             coverage=settings.coverage,
-            exclude=[one for one in settings.exclude if dialogue_key(one) in keys],
+            exclude=[one for key, one in there.items() if key in ids or (gold is not None and key in gold)],
             ontology=settings.ontology,
             partial=True,
         )
         aligned = study.systems[name].aligned
         scored = {dialogue_key(one) for one in aligned.ids}
-        unscored = [dialogue.id for dialogue in dialogues if dialogue_key(dialogue.id) not in scored]
-        known = ShardScores(coverage=aligned.coverage, unscored=unscored)
+        unscored = [one for key, one in ids.items() if key not in scored]
+        known = ShardScores(shard=shard.inside, coverage=aligned.coverage, unscored=unscored)
         if not scored:
             return known
         comparison = study.comparison(name, state.profile)
         comparison.require_scope(name)
         if comparison.signature["roles"].endswith("PRED=states") and gold is None:
             raise DialgaugeError("it has states but no predictions; name GOLD too")
-        sums = _Sums(
-            state.measures, inventory_known=state.profile.inventory is not None or settings.ontology is not None
-        )
         sums.add(polars.Series(aligned.ids, dtype=polars.String), comparison.counts)
-        return sums.scores(
-            replace(
-                known,
-                gold_sum=str(comparison.gold_sum),
-                roles=comparison.signature["roles"],
-                basis=comparison.basis,
-                off_ontology=comparison.off_ontology,
-                renamed=sorted("-".join(pair) for pair in comparison.renamed),
-                declared=None if gold is None else DeclaredDomains.of(dialogues, gold.get),
-            )
+        return replace(
+            known,
+            gold_sum=str(comparison.gold_sum),
+            roles=comparison.signature["roles"],
+            basis=comparison.basis,
+            off_ontology=comparison.off_ontology,
+            renamed=sorted("-".join(pair) for pair in comparison.renamed),
+            declared=None if gold is None else DeclaredDomains.of(dialogues, gold.get),
         )
 
 
