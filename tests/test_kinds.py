@@ -16,8 +16,7 @@ import pytest
 from dialgauge import Dialogue, Store, Turn, compare
 from dialgauge.comparison import comparison_tables, view_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import markdown_summary, report_html, run_sentences
-from dialgauge.explorer.pages import Explorer
+from dialgauge.explorer import Explorer, markdown_summary, report_html, run_sentences
 from dialgauge.kinds import BUILT_IN, Kind, kind_named
 from dialgauge.measures import Score, Scores, families, parse_measure
 from dialgauge.presentation import RunPages, pages_of

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.completion import completions
+from dialgauge.cli import COMMANDS, completions
 from support.commands import dialgauge
 
 MODULE = '''

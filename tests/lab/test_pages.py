@@ -14,7 +14,6 @@ from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
 from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, study_run
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.heard_rows import heard_rows
-from dialgauge.lab.pages import PAGES
 from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.tasks import REASON_GROUPS, reason_texts
@@ -26,6 +25,8 @@ from support.pages import (
     shown_dialogue,
     shown_run,
 )
+
+PAGES = pages_of("lab")
 
 _DEAF = {"channel": "paper2021"}
 

@@ -14,9 +14,10 @@ import pytest
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.lab import interact
+from dialgauge.presentation import pages_of
 from dialgauge.rankers import RankingTask, TfIdf, fit_model, load_task
 from dialgauge.responses import CellKey, class_table, evaluation_run
-from dialgauge.responses.pages import PAGES, ReplyCell
+from dialgauge.responses.pages import ReplyCell
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.worlds.restaurant import Parameters
 from support.drawn_charts import datasets, marks, scales
@@ -26,6 +27,8 @@ from support.family_pages import (
     view_of_dialogue,
 )
 from support.tiny_world import TINY, tiny_task
+
+PAGES = pages_of("responses")
 
 
 def fitted(task: RankingTask) -> TfIdf:

@@ -11,21 +11,23 @@ import pytest
 
 from dialgauge.dialogue import State, Turn
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
-from dialgauge.presentation import StateRowReader
+from dialgauge.presentation import StateRowReader, pages_of
 from dialgauge.runs import Run, Store
 from dialgauge.stats import share_interval
 from dialgauge.tasks import (
     REASON_GROUPS,
+    RULES,
     TaskEvaluation,
     TaskOptions,
     placeholders,
     predictions_from,
     read_predictions,
 )
-from dialgauge.tasks.pages import PAGES, RULES
 from support.drawn_charts import datasets, scales
 from support.pages import assert_harmless, shown_dialogue
 from support.town import responses, small_gold, town
+
+PAGES = pages_of("tasks")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dialgauge.presentation import pages_of, run_charts
 from dialgauge.report import stacked_bars
 from dialgauge.runs import Run, Store
 from dialgauge.users import UserOptions, explanation_record, users_scored
-from dialgauge.users.pages import PAGES, ActRow, Overview, TalkCell
+from dialgauge.users.pages import ActRow, Overview, TalkCell
 from support.drawn_charts import datasets, heading
 from support.family_pages import (
     changed,
@@ -23,6 +23,8 @@ from support.family_pages import (
     view_of_dialogue,
 )
 from support.talks import mishear, talk
+
+PAGES = pages_of("users")
 
 GOAL = {
     "hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",)),

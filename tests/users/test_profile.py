@@ -9,8 +9,8 @@ import pytest
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.profile import load_profile, shipped
-from dialgauge.users.scorer import Scorer
+from dialgauge.users import Scorer, load_profile
+from dialgauge.users.profile import shipped
 from support.talks import talk
 
 OWN = """
