@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         study_run,
         study_tables,
     )
+    from dialgauge.lab.tool_runs import run_tool_domain
     from dialgauge.lab.town_source import LoadedTown, goal_named, goal_tables, one_goal_table, open_town
 
 __all__ = [
@@ -103,6 +104,7 @@ __all__ = [
     "rank_agreement",
     "require_blame",
     "restaurant_scenario",
+    "run_tool_domain",
     "score_conversations",
     "scored_run",
     "simulate",

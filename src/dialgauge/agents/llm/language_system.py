@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +19,7 @@ from dialgauge.agents.llm.language_user import act_list
 from dialgauge.agents.llm.settings import LOCAL
 from dialgauge.agents.llm.speaker import REPORT_INSTRUCTION, LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
-from dialgauge.dialogue import Act, Turn
+from dialgauge.dialogue import Act, Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend
 
@@ -48,7 +48,10 @@ class LlmSystem(LanguageAgent):
     """A language model behind the desk."""
 
     name = "llm-system"
-    side, _partner = "system", "user"
+    side: Speaker = "system"
+    _partner: Speaker = "user"
+    #: The tools as the protocol describes functions.
+    _tools: Sequence[dict[str, Any]] = TOOLS
 
     def __init__(self, settings: SystemSettings) -> None:
         super().__init__(settings)
@@ -67,7 +70,7 @@ class LlmSystem(LanguageAgent):
             raise DialgaugeError(f"{self.name} is a system of the town: it needs the town's backend")
         prompt = _PROMPT
         if self._way == "json":
-            prompt += _JSON_PROMPT + " ".join(_usage_line(tool) for tool in TOOLS)
+            prompt += _JSON_PROMPT + " ".join(_usage_line(tool) for tool in self._tools)
         if self._settings.report:
             prompt += f"\n\n{REPORT_INSTRUCTION}{act_list(SYSTEM_ACTS)}"
         self._begin(context, prompt)
@@ -103,10 +106,10 @@ class LlmSystem(LanguageAgent):
     def _offer(self, left: int) -> dict[str, Any]:
         """The parameters that let the model use tools, or keep it from it."""
         if self._way == "native":
-            tools = [{"type": "function", "function": tool} for tool in TOOLS]
+            tools = [{"type": "function", "function": tool} for tool in self._tools]
             return {"tools": tools, "tool_choice": "auto" if left > 0 else "none"}
         if self._way == "json":
-            schema = _schema() if left > 0 else _SAY_SCHEMA
+            schema = _schema(self._tools) if left > 0 else _SAY_SCHEMA
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
         return {}
 
@@ -180,18 +183,18 @@ _SAY_SCHEMA = {
 }
 
 
-def _schema() -> dict[str, Any]:
+def _schema(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Words to the customer, or one of the tools with its arguments."""
-    tools = [
+    calls = [
         {
             "type": "object",
             "properties": {"tool": {"type": "string", "enum": [tool["name"]]}, "arguments": tool["parameters"]},
             "required": ["tool", "arguments"],
             "additionalProperties": False,
         }
-        for tool in TOOLS
+        for tool in tools
     ]
-    return {"anyOf": [_SAY_SCHEMA, *tools]}
+    return {"anyOf": [_SAY_SCHEMA, *calls]}
 
 
 def llm_system(**settings: Any) -> LlmSystem:
