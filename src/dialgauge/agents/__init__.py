@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.restaurant_user import RestaurantUser
     from dialgauge.agents.rules import RuleAgent, Rules
     from dialgauge.agents.session import EXPLANATION, Scenario, converse
+    from dialgauge.agents.tool_desk import ToolDesk, ToolPlan
 
 __all__ = [
     "AGENT_ERROR",
@@ -75,6 +76,8 @@ __all__ = [
     "Scenario",
     "SystemContext",
     "ToolBackend",
+    "ToolDesk",
+    "ToolPlan",
     "Usage",
     "UserContext",
     "agent_names",

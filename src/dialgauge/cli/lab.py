@@ -10,6 +10,7 @@ from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_study, lab_track, l
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
+from dialgauge.cli.lab_call import ToolDomainChoice
 from dialgauge.cli.lab_options import (
     Agents,
     ChannelOption,
@@ -68,6 +69,7 @@ class CutOff:
 @app.command()
 def run(
     count: CountOption = None,
+    domain: ToolDomainChoice = None,
     trials: Annotated[
         int, WholeNumber(of="trials", metavar="K", min=1, help="Conversations per goal, for pass^k.")
     ] = 1,
@@ -101,6 +103,9 @@ def run(
     from dialgauge.lab import converse, write_conversations
     from dialgauge.runs import Store
 
+    if domain is not None:
+        held = lab_call.LabOfTools(domain, count, trials, seed, resamples, limits.exchanges, limits.seconds)
+        return held.run(agents, model.asked(), output, gates)
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)
     sitting = lab_config_from(

@@ -1,25 +1,35 @@
-"""``dialgauge lab call``: make a list of calls on a fresh copy of a tool domain, and see what came of them."""
+"""The lab in tool domains: ``lab call`` makes a list of calls, ``lab run --domain`` holds conversations."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import TableOutput
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.screen import err, out, progress_bar
 
-ToolDomainOption = Annotated[
-    str,
-    Option(
-        "--domain",
-        metavar="NAME|FOLDER",
-        known=names_of("worlds.tools", "installed_domains", closed=False),
-        help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
-    ),
-]
+if TYPE_CHECKING:
+    from dialgauge.cli.gates import Gates
+    from dialgauge.cli.lab_options import Agents
+    from dialgauge.cli.output import Output
+
+_DOMAIN = Option(
+    "--domain",
+    metavar="NAME|FOLDER",
+    known=names_of("worlds.tools", "installed_domains", closed=False),
+    help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
+)
+ToolDomainOption = Annotated[str, _DOMAIN]
+ToolDomainChoice = Annotated[str | None, _DOMAIN]
 #: Letters of a result that the table shows.
 _SHOWN = 120
+_MODELS = ("llm-system", "llm-user")
 
 
 def register(app: CommandGroup) -> None:
@@ -87,3 +97,50 @@ def _shown(value: Any) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+@dataclass(frozen=True)
+class LabOfTools:
+    """``lab run --domain``: conversations about the tasks of a tool domain."""
+
+    domain: str
+    count: int | None
+    trials: int
+    seed: int
+    resamples: int
+    exchanges: int
+    seconds: float
+
+    def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
+        """Hold, score and store them; the exit code."""
+        from dialgauge.agents import Limits
+        from dialgauge.data import data_folder
+        from dialgauge.lab import run_tool_domain
+        from dialgauge.tasks import coverage_sentences
+        from dialgauge.worlds.tools import load_tool_domain
+
+        gate = gates.gate(output.store, kinds=("trials",))
+        loaded = load_tool_domain(self.domain, root=data_folder().root)
+        tasks = list(loaded.tasks)[: self.count]
+        sides = {}
+        for side in ("system", "user"):
+            name, given = agents.given(side)
+            general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
+            sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
+        with progress_bar("conversations", len(tasks) * self.trials) as advance:
+            results = run_tool_domain(
+                loaded,
+                system=sides["system"],
+                user=sides["user"],
+                tasks=tasks,
+                trials=self.trials,
+                seed=self.seed,
+                limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
+                resamples=self.resamples,
+                advance=advance,
+            )
+        screen = out if output.on_screen else err
+        for sentence in coverage_sentences(results.runs):
+            screen.print(sentence)
+        runs = output.present(results, "tasks-trials", tables=results.tables())
+        return gate.exit_code(runs, 0 if results.complete else EXIT_INCOMPLETE)

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         study_tables,
     )
     from dialgauge.lab.told_acts import with_told_acts
+    from dialgauge.lab.tool_runs import run_tool_domain
 
 __all__ = [
     "CAUSE_WORDS",
@@ -115,6 +116,7 @@ __all__ = [
     "require_blame",
     "restaurant_scenario",
     "run_lab",
+    "run_tool_domain",
     "score_conversations",
     "scored_run",
     "simulate",

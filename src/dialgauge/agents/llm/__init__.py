@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.settings import FETCHING, LOCAL, ChatSettings
     from dialgauge.agents.llm.speaker import VoiceSettings
     from dialgauge.agents.llm.state_tracker import LlmTracker, chat_settings, slots_to_track
+    from dialgauge.agents.llm.tool_agents import ToolSystem, ToolUser, tool_agent
     from dialgauge.agents.llm.transport import ChatError, Transport
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "SystemSettings",
     "TapeEntry",
     "ToolCall",
+    "ToolSystem",
+    "ToolUser",
     "Transport",
     "VoiceSettings",
     "awaited",
@@ -54,6 +57,7 @@ __all__ = [
     "reported_acts",
     "request_key",
     "slots_to_track",
+    "tool_agent",
 ]
 
 if not TYPE_CHECKING:

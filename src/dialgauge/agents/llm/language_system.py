@@ -18,7 +18,7 @@ from dialgauge.agents.llm.desk import Desk
 from dialgauge.agents.llm.settings import LOCAL
 from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
-from dialgauge.dialogue import Turn
+from dialgauge.dialogue import Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain import DomainBackend
 
@@ -61,7 +61,8 @@ class LlmSystem(LanguageAgent):
     """A language model behind the desk."""
 
     name = "llm-system"
-    side, _source = "system", "words and calls"
+    side: Speaker = "system"
+    _source = "words and calls"
 
     def __init__(self, settings: SystemSettings) -> None:
         super().__init__(settings)
@@ -189,18 +190,18 @@ _SAY_SCHEMA = {
 }
 
 
-def _schema(known: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _schema(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Words to the customer, or one of the tools with its arguments."""
-    tools = [
+    calls = [
         {
             "type": "object",
             "properties": {"tool": {"type": "string", "enum": [tool["name"]]}, "arguments": tool["parameters"]},
             "required": ["tool", "arguments"],
             "additionalProperties": False,
         }
-        for tool in known
+        for tool in tools
     ]
-    return {"anyOf": [_SAY_SCHEMA, *tools]}
+    return {"anyOf": [_SAY_SCHEMA, *calls]}
 
 
 def llm_system(**settings: Any) -> LlmSystem:

@@ -56,12 +56,12 @@ class LlmUser(LanguageAgent):
 
     def _answer(self, turn: Turn | None) -> Reply:
         # To the model the roles are the other way round: it is the assistant that answers.
-        said = _OPENING if turn is None else turn.text or _NOTHING
-        self._messages.append({"role": "user", "content": said})
+        heard_words = _OPENING if turn is None else turn.text or _NOTHING
+        self._messages.append({"role": "user", "content": heard_words})
         answer = self._ask(self._messages)
         self._messages.append({"role": "assistant", "content": answer.text})
-        gave_up, done = bool(_GIVE_UP.search(answer.text)), bool(_DONE.search(answer.text))
-        words, reported = self._worded(_DONE.sub("", _GIVE_UP.sub("", answer.text)).strip())
+        said, gave_up, done = ends_conversation(answer.text)
+        words, reported = self._worded(said)
         acts = self._observer.label(words) if reported is None else reported
         ends = gave_up or done
         silent = ends and not words
@@ -72,6 +72,12 @@ class LlmUser(LanguageAgent):
             success=(not gave_up) if ends else None,
             usage=self._usage,
         )
+
+
+def ends_conversation(text: str) -> tuple[str, bool, bool]:
+    """The words without their markers, whether the user gives up, and whether it is done."""
+    words = _DONE.sub("", _GIVE_UP.sub("", text)).strip()
+    return words, bool(_GIVE_UP.search(text)), bool(_DONE.search(text))
 
 
 def goal_prompt(goal: DomainGoal, vocabulary: Vocabulary) -> str:

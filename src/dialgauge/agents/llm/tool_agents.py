@@ -1,0 +1,119 @@
+"""``llm-system`` and ``llm-user`` in a tool domain: the domain's tools, its policy, a task's instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dialgauge.agents.llm.budget import DialogueBudget
+from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings
+from dialgauge.agents.llm.language_user import DONE, GIVE_UP, ends_conversation
+from dialgauge.agents.protocol import NO_USAGE, SYSTEM_QUIT, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
+from dialgauge.agents.tool_desk import DeskSide, ToolDesk, ToolPlan
+from dialgauge.dialogue import Speaker, Turn
+from dialgauge.errors import DialgaugeError
+
+_SYSTEM = """You work at {title}. Follow this policy:
+
+{policy}
+
+Use your tools for every fact and every change; invent nothing. Speak to the customer in short plain sentences."""
+_USER = """You are a customer, not the assistant: you contacted {title}. Your situation:
+
+{instruction}{knows}
+
+Write only your next message to the assistant, one or two short sentences; do not tell everything at once. If you are \
+asked for something that is not above, say that you do not know it. When you have what you wanted, or it is clear that \
+you will not get it, say goodbye and write {done} on a line of its own; to break off, write {give_up}."""
+_HIGHEST_SEED = 2**31 - 1
+_OPENING = "(The assistant is listening. Say your first message.)"
+_NOTHING = "(Nothing was said.)"
+
+
+class _ToolAgent(LlmSystem):
+    """A model with the tools of its side."""
+
+    _desk: DeskSide  # type: ignore[assignment]
+
+    def _take(self, desk: DeskSide, context: UserContext | SystemContext, prompt: str) -> None:
+        if context.streams is None:
+            raise DialgaugeError(f"{self.name} needs random streams, as the lab gives them")
+        self._limits = context.limits
+        self._purse = DialogueBudget(self._settings)
+        self._seed = context.streams(f"{self.side}-llm").integer(0, _HIGHEST_SEED)
+        self._desk = desk
+        if not desk.tools:
+            self._way = "none"
+        elif self._way == "json":
+            names = " ".join(f"{tool['name']}({', '.join(tool['parameters']['properties'])})." for tool in desk.tools)
+            prompt += (
+                '\n\nWrite one JSON object and nothing else: {"say": "words"} to speak, or {"tool": "name", '
+                f'"arguments": {{}}}} to use a tool first. Tools: {names}'
+            )
+        self._messages = [{"role": "system", "content": prompt}]
+        self._usage = NO_USAGE
+
+
+class ToolSystem(_ToolAgent):
+    """A language model behind the desk of a tool domain."""
+
+    name = "llm-system"
+
+    def start(self, context: SystemContext) -> None:
+        """A new conversation."""
+        if not isinstance(context.office, ToolDesk):
+            raise DialgaugeError(f"{self.name} needs the desk of a tool domain here")
+        self._office = context.office
+        prompt = _SYSTEM.format(title=self._office.title, policy=self._office.policy.strip() or "Help the customer.")
+        self._take(self._office.side("system"), context, prompt)
+
+    def _answer(self, turn: Turn | None) -> Reply:
+        self._messages.append({"role": "user", "content": (turn.text if turn else "") or _NOTHING})
+        words, _ = self._worded(self._spoken())
+        ended = self._office.ended
+        return Reply(
+            turn=Turn(speaker="system", text=words),
+            done=ended,
+            end_reason=SYSTEM_QUIT if ended else "",
+            usage=self._usage,
+        )
+
+
+class ToolUser(_ToolAgent):
+    """A language model that was given a task of a tool domain."""
+
+    name = "llm-user"
+    side: Speaker = "user"
+
+    def start(self, context: UserContext) -> None:  # type: ignore[override]
+        """A new task."""
+        plan = context.plan
+        if not isinstance(plan, ToolPlan):
+            raise DialgaugeError(f"{self.name} needs a task of a tool domain here")
+        knows = "".join(f"\n* {name}: {value}" for name, value in plan.knows.items())
+        prompt = _USER.format(
+            title=plan.title,
+            instruction=plan.instruction,
+            knows=f"\n\nYou know:{knows}" if knows else "",
+            done=DONE,
+            give_up=GIVE_UP,
+        )
+        self._take(plan.desk, context, prompt)
+
+    def _answer(self, turn: Turn | None) -> Reply:
+        self._messages.append({"role": "user", "content": _OPENING if turn is None else turn.text or _NOTHING})
+        said, gave_up, done = ends_conversation(self._spoken())
+        words, _ = self._worded(said)
+        ends = gave_up or done
+        return Reply(
+            turn=None if ends and not words else Turn(speaker="user", text=words),
+            done=ends,
+            end_reason=(USER_GAVE_UP if gave_up else USER_DONE) if ends else "",
+            usage=self._usage,
+        )
+
+
+def tool_agent(name: str, settings: Mapping[str, Any]) -> ToolSystem | ToolUser:
+    """The language model of a side, by the name that it has in every domain."""
+    kind = ToolSystem if name == ToolSystem.name else ToolUser
+    return kind(SystemSettings(**settings))

@@ -1,0 +1,173 @@
+"""Conversations in a tool domain: every task, several trials, judged by what was done and told.
+
+Systems: ``llm-system``, any agent that takes a desk of tools from its context, and without any model ``gold`` (makes
+the expected calls and tells the outputs) and ``nothing``. Users: ``llm-user``, any agent that takes a plan from its
+context, and ``reader``, which reads its instruction out and leaves. The run is one of trials, as of results files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import structs
+
+from dialgauge.agents import (
+    AGENT_ERROR,
+    MAX_EXCHANGES,
+    TIME_BUDGET,
+    TOKEN_BUDGET,
+    Agent,
+    Limits,
+    RandomStreams,
+    Reply,
+    Scenario,
+    SystemContext,
+    ToolDesk,
+    ToolPlan,
+    UserContext,
+    converse,
+    converted_options,
+    make_agent,
+)
+from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Run
+from dialgauge.tasks import TrialRuns, score_attempts
+from dialgauge.worlds.tools import AgentText, Conduct, ToolDomain, ToolTask, judge
+
+#: Built-in agents of other worlds, which have no use for tools.
+_ELSEWHERE = frozenset(
+    {"agenda", "agenda-baseline", "rule-system", "rule-baseline", "corpus-system", "corpus-user", "restaurant-user"}
+)
+#: How conversations end, in the words of results files: what is not the system's doing says nothing of it.
+_ENDS = {
+    "user": {"": "user_stop", AGENT_ERROR: "user_error", TOKEN_BUDGET: "user_error", TIME_BUDGET: "timeout"},
+    "system": {
+        "": "agent_stop", AGENT_ERROR: "agent_error", TOKEN_BUDGET: "infrastructure_error", TIME_BUDGET: "timeout",
+    },
+    "session": {"": "user_stop", MAX_EXCHANGES: "max_steps"},
+}  # fmt: skip
+
+
+class _Scripted:
+    """The gold agent, or one that does nothing: it knows the task, as nobody else may."""
+
+    def __init__(self, name: str, task: ToolTask) -> None:
+        self.name, self._task = name, task
+
+    def start(self, context: SystemContext) -> None:
+        if not isinstance(context.office, ToolDesk):
+            raise DialgaugeError(f"{self.name} needs the desk of a tool domain")
+        self._office, self._begun = context.office, False
+
+    def respond(self, turn: Turn | None) -> Reply:
+        del turn
+        words = "Is there anything else?"
+        if self.name == "gold" and not self._begun:
+            for call in self._task.expected or ():
+                tool = self._office.world.domain.tools.get(call.name)
+                self._office.make(call.name, call.arguments, tool.side if tool else "system")
+            words = " ".join([*self._task.outputs, words])
+        self._begun = True
+        return Reply(turn=Turn(speaker="system", text=words), done=self._office.ended)
+
+
+class _Reader:
+    """A user that says what it was told to want, and goodbye."""
+
+    name = "reader"
+
+    def start(self, context: UserContext) -> None:
+        self._words = [context.plan.instruction or "Hello.", "Thank you, goodbye."]
+
+    def respond(self, turn: Turn | None) -> Reply:
+        del turn
+        return Reply(turn=Turn(speaker="user", text=self._words.pop(0)), done=not self._words)
+
+
+def run_tool_domain(
+    domain: ToolDomain,
+    *,
+    system: tuple[str, Mapping[str, str]],
+    user: tuple[str, Mapping[str, str]],
+    tasks: Sequence[ToolTask] | None = None,
+    trials: int = 1,
+    seed: int = 0,
+    limits: Limits | None = None,
+    resamples: int = 1000,
+    advance: Callable[[int], None] = lambda conversations: None,
+) -> TrialRuns:
+    """Hold a conversation for each trial of each task, and score them; agents are names with their settings."""
+    chosen = list(domain.tasks if tasks is None else tasks)
+    if not chosen:
+        raise DialgaugeError(f"the domain '{domain.name}' has no tasks to talk about")
+    dialogues = []
+    for task in chosen:
+        for trial in range(trials):
+            agents = [_agent(name, settings, task) for name, settings in (system, user)]
+            dialogues.append(_held(domain, task, trial, agents, seed, limits or Limits(exchanges=20)))
+            advance(1)
+    run: Run = score_attempts(dialogues, f"{system[0]}-{domain.name}", resamples=resamples, seed=seed)
+    return TrialRuns([run])
+
+
+def _agent(name: str, settings: Mapping[str, str], task: ToolTask) -> Agent:
+    if name in ("gold", "nothing"):
+        return _Scripted(name, task)
+    if name == "reader":
+        return _Reader()
+    if name in ("llm-system", "llm-user"):
+        from dialgauge.agents.llm import llm_system, tool_agent
+
+        return tool_agent(name, converted_options(name, llm_system, settings))
+    if name in _ELSEWHERE:
+        raise DialgaugeError(
+            f"{name} knows no tools: in a tool domain the system is llm-system, gold, nothing or an agent of yours, "
+            "the user llm-user, reader or one of yours"
+        )
+    return make_agent(name, settings)
+
+
+def _held(
+    domain: ToolDomain, task: ToolTask, trial: int, agents: Sequence[Agent], seed: int, limits: Limits
+) -> Dialogue:
+    system, user = agents
+    name = f"{task.id}#{trial}"
+    desk = ToolDesk(domain.world(task))
+    scenario = Scenario(
+        dialogue_id=name,
+        office=desk,
+        plan=ToolPlan(task, desk),
+        goal=Goal(message=(task.instruction,)) if task.instruction else None,
+        streams=RandomStreams(seed, task.id, trial),
+        domains=(domain.name,),
+        limits=limits,
+    )
+    held = converse(user, system, scenario)
+    return structs.replace(held, outcome=_judged(task, trial, held, desk, remote=getattr(system, "remote", False)))
+
+
+def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk, *, remote: bool) -> Outcome:
+    """The outcome as results files have it: a verdict on what was done and told, unless something else failed.
+
+    ``remote``: the system is a model behind an endpoint, whose failures are not its own.
+    """
+    outcome = held.outcome or Outcome(success=None)
+    ends = _ENDS.get(outcome.ended_by, {"": ""})
+    reason = ends.get(outcome.reason, ends[""])
+    if remote and reason == "agent_error":
+        reason = "infrastructure_error"
+    said = [AgentText(turn.text) for turn in held.turns if turn.speaker == "system"]
+    finished = reason in ("user_stop", "agent_stop")
+    verdict = judge(task, Conduct(world=desk.world, said=said, finished=finished))
+    reward = 0.0 if not finished else verdict.reward
+    details = {
+        "benchmark": "dialgauge",
+        "task": task.id,
+        "trial": str(trial),
+        **({} if reward is None else {"reward": f"{reward:g}"}),
+        **{f"reward[{part}]": "1" if holds else "0" for part, holds in verdict.parts.items() if holds is not None},
+        **outcome.details,
+    }
+    success = None if reward is None else reward == 1.0
+    return Outcome(success=success, reason=reason, ended_by=outcome.ended_by, details=details)

@@ -1,0 +1,164 @@
+"""Conversations in a tool domain: scripted agents, language models at an endpoint, an agent of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.agents import Limits, Reply, SystemContext, ToolDesk
+from dialgauge.dialogue import Turn
+from dialgauge.lab import run_tool_domain
+from dialgauge.runs import Store
+from dialgauge.worlds.tools import ToolDomain, load_tool_domain
+from support.commands import dialgauge
+from support.model_server import Answer, ModelServer, model_server, said, tool_call
+
+
+@pytest.fixture(scope="module")
+def depot() -> ToolDomain:
+    return load_tool_domain("depot")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as one:
+        yield one
+
+
+def verdicts(depot: ToolDomain, system: str, user: str = "reader", **more: Any) -> dict[str, bool | None]:
+    results = run_tool_domain(depot, system=(system, {}), user=(user, {}), resamples=0, **more)
+    return {one.id.partition("#")[0]: one.outcome.success for one in results[0].dialogues() if one.outcome}
+
+
+def test_gold_passes_and_nothing_only_where_nothing_may_change(depot: ToolDomain) -> None:
+    gold, nothing = verdicts(depot, "gold"), verdicts(depot, "nothing")
+    assert [task for task, passed in gold.items() if not passed] == ["one-vase"], "which has no expected calls"
+    assert [task for task, passed in nothing.items() if passed] == [
+        "full-window", "second-change", "unpaid-duty", "other-town",
+    ]  # fmt: skip
+
+
+def test_gold_passes_every_task_of_the_airline(shared_data: Path) -> None:
+    airline = load_tool_domain("airline", root=shared_data)
+    assert all(verdicts(airline, "gold").values())
+    assert sum(bool(passed) for passed in verdicts(airline, "nothing").values()) == 19
+
+
+def reply(question: dict[str, Any]) -> Answer:
+    """A user who collects P-1009 with the code on its card, and a desk that does as it is told."""
+    messages = question["messages"]
+    own = [one for one in messages if one["role"] == "assistant"]
+    last = messages[-1]
+    if messages[0]["content"].startswith("You are a customer"):
+        if not own:
+            return tool_call("read_calling_card", {"parcel_id": "P-1009"})
+        if last["role"] == "tool":
+            return said(f"I want to collect P-1009. My card says: {last['content']}")
+        return said("Thank you, goodbye.\n[DONE]")
+    if last["role"] == "tool":
+        return said("You can collect it until Saturday.")
+    if "T1V4" in last["content"]:
+        return tool_call("hold_for_collection", {"parcel_id": "P-1009", "card_code": "T1V4"})
+    return said("You are welcome.")
+
+
+def test_language_models_on_both_sides_hold_tools(
+    server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    server.reply = reply
+    folder = load_tool_domain("depot").folder
+    mine = tmp_path / "mine"
+    (mine / "data").mkdir(parents=True)
+    for name in (
+        "domain.yaml",
+        "tools.py",
+        "policy.md",
+        "data/parcels.json",
+        "data/customers.json",
+        "data/windows.json",
+    ):
+        (mine / name).write_bytes((folder / name).read_bytes())
+    task = next(line for line in (folder / "tasks.jsonl").read_text().splitlines() if '"collect"' in line)
+    (mine / "tasks.jsonl").write_text(task + "\n")
+    outcome = dialgauge(
+        capsys, "lab", "run", "--domain", f"{tmp_path}/mine", "--system", "llm-system", "--user", "llm-user",
+        "--endpoint", server.url, "--model", "m", "--cassette", tmp_path / "tape.jsonl", "--resamples", 0,
+        "--trials", 2, "--store", tmp_path / "runs",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    [run] = Store(tmp_path / "runs").survey().runs
+    assert run.scores["pass^2"].value == 1.0
+    [first, _] = run.dialogues()
+    calls = [(call.name, call.domain, call.outcome) for turn in first.turns for call in turn.calls or ()]
+    assert calls == [("read_calling_card", "user", "done"), ("hold_for_collection", "", "done")]
+    system = next(one for one in server.received if one["messages"][0]["content"].startswith("You work at"))
+    assert "Policy of the help desk" in system["messages"][0]["content"]
+    offered = {tool["function"]["name"] for tool in system["tools"]}
+    assert "hold_for_collection" in offered
+    assert "read_calling_card" not in offered
+    assert "card_code" in json.dumps(system["tools"])
+    user = next(one for one in server.received if one["messages"][0]["content"].startswith("You are a customer"))
+    assert [tool["function"]["name"] for tool in user["tools"]] == ["read_calling_card"]
+    assert "hugo.blanc@example.org" in user["messages"][0]["content"]
+
+
+class Transferring:
+    """An agent of one's own: it hands everybody over at once."""
+
+    name = "transferring"
+
+    def start(self, context: SystemContext) -> None:
+        assert isinstance(context.office, ToolDesk)
+        assert {"name", "description", "parameters"} == context.office.tools[0].keys()
+        assert "policy" in context.office.policy.lower()
+        self.office = context.office
+
+    def respond(self, turn: Turn | None) -> Reply:
+        told = self.office.call("transfer_to_person", {"summary": turn.text if turn else ""})
+        return Reply(turn=Turn(speaker="system", text=told), done=self.office.ended)
+
+
+def test_an_agent_of_ones_own_gets_tools_policy_and_call(depot: ToolDomain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialgauge.lab.tool_runs.make_agent", lambda name, settings: Transferring())
+    passed = verdicts(depot, "mine")
+    assert [task for task, done in passed.items() if done] == [
+        "full-window", "second-change", "unpaid-duty", "other-town",
+    ]  # fmt: skip
+
+
+def test_a_failing_user_says_nothing_of_the_system_and_limits_are_kept(depot: ToolDomain) -> None:
+    class Broken:
+        name = "broken"
+
+        def start(self, context: object) -> None:
+            raise RuntimeError("no")
+
+        def respond(self, turn: Turn | None) -> Reply:
+            raise AssertionError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dialgauge.lab.tool_runs.make_agent", lambda name, settings: Broken())
+        results = run_tool_domain(depot, system=("nothing", {}), user=("mine", {}), tasks=depot.tasks[:2], resamples=0)
+    assert results[0].details["infrastructure"] == {"user_error": 2}
+    cut = run_tool_domain(
+        depot,
+        system=("nothing", {}),
+        user=("reader", {}),
+        tasks=depot.tasks[1:2],
+        limits=Limits(exchanges=1),
+        resamples=0,
+    )
+    [one] = cut[0].dialogues()
+    assert one.outcome is not None
+    assert (one.outcome.reason, one.outcome.success) == ("max_steps", False)
+
+
+def test_agents_of_other_worlds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "--domain", "depot")
+    assert (outcome.code, "rule-system knows no tools" in outcome.err) == (2, True)
