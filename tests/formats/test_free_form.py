@@ -99,19 +99,18 @@ def test_every_shape_of_real_predictions_has_the_same_score(augpt: Predictions, 
 
 
 @pytest.mark.soak
-def test_every_shape_of_a_whole_real_file_has_the_published_score(shared_data: Path, tmp_path: Path) -> None:
-    raw = json.loads(gzip.decompress((shared_data / "dst_predictions" / "augpt.json.gz").read_bytes()))
+def test_every_shape_of_a_whole_real_file_scores_as_the_original_does(shared_data: Path, tmp_path: Path) -> None:
+    """The original is read by its own format, mwzeval, which has nothing to do with this reader."""
+    original = shared_data / "dst_predictions" / "augpt.json.gz"
+    raw = json.loads(gzip.decompress(original.read_bytes()))
     whole = {name: [turn["state"] for turn in held] for name, held in raw.items()}
     for name, write in SHAPES.items():
         (tmp_path / f"{name}.json").write_bytes(write(whole))
-    results = dialgauge.score(
-        shared_data / "multiwoz21" / "test.json.gz",
-        [tmp_path / f"{name}.json" for name in SHAPES],
-        measures="JGA",
-        intervals=False,
-        exclude=["PMUL1455"],
-    )
-    assert {f"{100 * results[name]['JGA']:.2f}" for name in SHAPES} == {"49.55"}
+    systems: dict[str, Any] = {"original": original} | {name: tmp_path / f"{name}.json" for name in SHAPES}
+    gold = shared_data / "multiwoz21" / "test.json.gz"
+    results = dialgauge.score(gold, systems, measures="JGA,F1", intervals=False)
+    scores = {name: [float(results[name][measure]) for measure in ("JGA", "F1")] for name in systems}
+    assert scores == dict.fromkeys(systems, scores["original"])
 
 
 def frames(predictions: Predictions) -> dict[str, Any]:
