@@ -17,7 +17,7 @@ from msgspec import structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import named_files, planned_results, read
+from dialgauge.formats import Notes, named_files, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -104,7 +104,7 @@ def score_results(
     return TrialRuns(runs)
 
 
-def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Mapping[str, int]]:
+def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Notes]:
     """The conversations of a file, where there are none what the file says was planned, and what was not read."""
     try:
         corpus = read(source)
@@ -112,8 +112,8 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Ma
         plan = planned_results(source)
         if not plan:
             raise
-        return [], plan, {}
-    return corpus.dialogues, {}, corpus.notes.counts
+        return [], plan, Notes()
+    return corpus.dialogues, {}, corpus.notes
 
 
 def score_attempts(
@@ -125,12 +125,12 @@ def score_attempts(
     resamples: int = 1000,
     seed: int = 0,
     plan: Mapping[str, str] | None = None,
-    reading: Mapping[str, int] | None = None,
+    reading: Notes | None = None,
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
 
     ``plan`` is what was planned where there is no conversation that could say it (see ``planned_results``), ``reading``
-    what was left out when they were read, with how often.
+    what was noted when they were read.
     """
     files = list(inputs)
     try:
@@ -180,7 +180,7 @@ def score_attempts(
             "user": attempts.said("user"),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*_notes(attempts, scores), *_reading_notes(reading or {})],
+        notes=[*_notes(attempts, scores), *_reading_notes(reading or Notes())],
     )
 
 
@@ -250,11 +250,11 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
     return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
 
 
-def _reading_notes(reading: Mapping[str, int]) -> list[Note]:
+def _reading_notes(reading: Notes) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    fields = [what.removeprefix("field ").removesuffix(" not read") for what in reading if what.endswith(" not read")]
+    fields = list(reading.unread.values())
     notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
-    others = [(what, count) for what, count in reading.items() if not what.endswith(" not read")]
+    others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
 
 
