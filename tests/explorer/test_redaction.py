@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.cli import main
-from dialgauge.explorer import Redactor, redacted_runs
+from dialgauge.explorer import redacted_runs
+from dialgauge.redaction import Redactor
 from dialgauge.runs import Store
 from dialgauge.tasks import score_results
 

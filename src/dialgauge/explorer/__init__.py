@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dialgauge.explorer.leaderboard import boards, write_leaderboard
     from dialgauge.explorer.library import Library
     from dialgauge.explorer.pages import Explorer
-    from dialgauge.explorer.redaction import Redactor, redacted_runs
+    from dialgauge.explorer.redaction import redacted_runs
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.sentences import comparison_sentences, run_sentences
     from dialgauge.explorer.server import create_app
@@ -27,7 +27,6 @@ __all__ = [
     "Guard",
     "Library",
     "PageLinks",
-    "Redactor",
     "boards",
     "comparison_sentences",
     "create_app",

@@ -52,6 +52,8 @@ class Notes:
         self.counts: Counter[str] = Counter()
         #: For what a score depends on: where it was, the first few places.
         self.places: dict[str, list[str]] = {}
+        #: Of what was counted, fields that nobody reads, by what was counted.
+        self.unread: dict[str, str] = {}
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
@@ -66,6 +68,12 @@ class Notes:
         """Count ``what`` (a short phrase: ``field span_info dropped``)."""
         if count:
             self.counts[what] += count
+
+    def add_unread(self, field: str) -> None:
+        """Count a field that nobody reads."""
+        what = f"field {field} not read"
+        self.unread[what] = field
+        self.add(what)
 
     def add_at(self, what: str, count: int, place: str) -> None:
         """Count ``what``, and keep the place while there are few."""

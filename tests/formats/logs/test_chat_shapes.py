@@ -14,7 +14,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 
 CALL = {"name": "lookup", "arguments": {"name": "Ann"}}
-OPENAI = [
+OPENAI: list[dict[str, Any]] = [
     {"role": "system", "content": "You work in a hotel."},
     {"role": "user", "content": "Is Ann here?"},
     {

@@ -32,7 +32,7 @@ _ENDED = ("output", "completion", "response", "responses", "choices")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
                     "conversation", "session", "thread")  # fmt: skip
 _LIST = msgspec.json.Decoder(list[Raw])
-_ANY = msgspec.json.Decoder(Any)
+_ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
 #: One of these is in every file of messages, as the table of formats says.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
@@ -125,7 +125,7 @@ def _of_lines(part: Part) -> Iterator[_Found]:
     for number, line in part.lines(_LONGEST_LINE):
         if not line.strip():
             continue
-        value = decode(_ANY, line, part, line=number)
+        value: Any = decode(_ANY, line, part, line=number)
         kind = _kind(value)
         if kind != "row" and rows:
             yield _of_rows(rows)
@@ -174,7 +174,8 @@ def _of_document(part: Part) -> Iterator[_Found]:
     wrapper = next((key for key in _WRAPPERS if bytes(members.get(key, Raw(b""))).lstrip()[:1] == b"["), "")
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     if wrapper and not _messages_key({wrapper: _beginning(members[wrapper], part), **value}):
-        for number, raw in enumerate(decode(_LIST, members[wrapper], part), start=1):
+        wrapped: list[Raw] = decode(_LIST, members[wrapper], part)
+        for number, raw in enumerate(wrapped, start=1):
             for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part):
                 yield _Found({**value, **found.record}, found.used, found.messages, found.key)
         return

@@ -143,7 +143,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     read = _read_keys(facts)
     for key, value in record.items():
         if key not in used and plain_key(key) not in read and value is not None and not _is_scores(key):
-            notes.add(f"field {key[:60]} not read")
+            notes.add_unread(key[:60])
     return facts
 
 

@@ -132,8 +132,8 @@ class InspectLog(DialogueFormat):
         content = part.read()
         header = _decoded(_HEADERS, content, part)
         lists = [raw for key, raw in members_of(without_nan(content), part) if key == "samples"]
-        samples = [raw for held in lists for raw in decode(_LIST, held, part)] if len(lists) > 1 else header.samples
-        yield from _dialogues(header, (bytes(raw) for raw in samples or ()), part, notes)
+        held = [raw for each in lists for raw in decode(_LIST, each, part)] if len(lists) > 1 else header.samples or []
+        yield from _dialogues(header, (bytes(raw) for raw in held), part, notes)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], content: bytes, part: Part, dialogue: str | None = None) -> Any:

@@ -19,7 +19,7 @@ from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import named_files, planned_results, read
+from dialgauge.formats import Notes, named_files, planned_results, read
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -110,7 +110,7 @@ def score_results(
     return TrialRuns(runs)
 
 
-def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Mapping[str, int]]:
+def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Notes]:
     """The conversations of a file, where there are none what the file says was planned, and what was not read."""
     try:
         corpus = read(source)
@@ -118,8 +118,8 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], Ma
         plan = planned_results(source)
         if not plan:
             raise
-        return [], plan, {}
-    return corpus.dialogues, {}, corpus.notes.counts
+        return [], plan, Notes()
+    return corpus.dialogues, {}, corpus.notes
 
 
 def _checked(source: str | Path) -> tuple[Integrity | None, str]:
@@ -268,11 +268,11 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
     return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
 
 
-def _reading_notes(reading: Mapping[str, int]) -> list[Note]:
+def _reading_notes(reading: Notes) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    fields = [what.removeprefix("field ").removesuffix(" not read") for what in reading if what.endswith(" not read")]
+    fields = list(reading.unread.values())
     notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
-    others = [(what, count) for what, count in reading.items() if not what.endswith(" not read")]
+    others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
 
 

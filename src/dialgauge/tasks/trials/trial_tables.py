@@ -224,7 +224,8 @@ def _digits(score: Score) -> int:
 
 def _reported(run: Run, *, several: bool) -> Table:
     """What the log itself says of its scores, beside the same made of its conversations."""
-    heads = ["score", "statistic", *(Column(head, digits=6, align="right") for head in ("the log", "dialgauge"))]
+    numbers = [Column(head, digits=6, align="right") for head in ("the log", "dialgauge")]
+    heads: list[str | Column] = ["score", "statistic", *numbers]
     table = Table(f"The log's own results{f': {run.name}' if several else ''}", heads)
     for name, value in run.details["reported"].items():
         score, _, metric = name.rpartition("/")

@@ -114,8 +114,8 @@ def _named(instruction: str) -> Iterator[KnownThing]:
         for match in re.finditer(rf"\b(?:{pattern})s?{_JOINED}", instruction, re.IGNORECASE):
             if value := _value(instruction[match.end() : match.end() + 80], name):
                 found.setdefault(name, []).append(value)
-    if "user id" not in found and (match := _YOU_ARE.search(instruction)):
-        found["user id"] = [match[1].lower()]
+    if "user id" not in found and (called := _YOU_ARE.search(instruction)):
+        found["user id"] = [called[1].lower()]
     for name, values in found.items():
         asked = ASKED.get(name) or _OTHER_ASKED[name]
         yield KnownThing(name, _NAMED[name][0], asked, tuple(dict.fromkeys(values)))
