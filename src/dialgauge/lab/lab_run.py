@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TO
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.files import atomic, together
-from dialgauge.formats import write
+from dialgauge.formats import bulk_load, write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
+    ASKS_OTHERS,
     LAB_LIMITS,
     AgentSpec,
     LabConfig,
@@ -204,6 +205,20 @@ def run_lab(
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
     check_channels(sitting, loaded.search.domain)
+    # Nothing that our own agents make is garbage before the run is scored; what others make may be.
+    ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
+    with bulk_load() if ours else nullcontext():
+        return _run_lab(loaded, sitting, store, workers, resamples, on_unit)
+
+
+def _run_lab(
+    loaded: LoadedDomain,
+    sitting: LabConfig,
+    store: Store | None,
+    workers: Workers,
+    resamples: int,
+    on_unit: Callable[[int], None] | None,
+) -> Run:
     if store is None:
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
         return scored_run(list(held), loaded, sitting, resamples=resamples)
