@@ -37,7 +37,7 @@ from dialgauge.lab.lab_config import (
     LAB_LIMITS,
     AgentSpec,
     LabConfig,
-    check_channels,
+    check_setting,
     checksum_of,
     hold_conversations,
     make_lab_config,
@@ -222,7 +222,7 @@ def run_lab(
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
-    check_channels(sitting, loaded.search.domain)
+    check_setting(sitting, loaded.search.domain)
     # Nothing that our own agents make is garbage before the run is scored; what others make may be.
     ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
     with bulk_load() if ours else nullcontext():
