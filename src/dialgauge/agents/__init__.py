@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.history_bots import CallableBot, HistoryBot, HttpBot, ModelBot
     from dialgauge.agents.keyboard import RESTART, KeyboardSystem, KeyboardUser
+    from dialgauge.agents.llm.desk import Desk
     from dialgauge.agents.protocol import (
         AGENT_ERROR,
         END_WORDS,
@@ -57,6 +58,7 @@ __all__ = [
     "AgentReplier",
     "CallableBot",
     "Database",
+    "Desk",
     "Environment",
     "HistoryBot",
     "HttpBot",

@@ -44,7 +44,14 @@ from dialgauge.lab.lab_config import (
     make_lab_config,
     speaks_freely,
 )
-from dialgauge.lab.self_reports import FROM_WORDS, cost_tables, coverage_tables, labels_note, report_tables
+from dialgauge.lab.self_reports import (
+    FROM_WORDS,
+    cost_tables,
+    coverage_tables,
+    judged_by_acts,
+    labels_note,
+    report_tables,
+)
 from dialgauge.measures import Resampling, Score, Scores, Signature, parse_measure, ratio_row, ratio_row_intervals
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import Cell, Column, RunSet, Table, numbered
@@ -549,7 +556,7 @@ def _parts(run: Run) -> Table:
         ["what", "measure", Column("score", digits=2, percent=True)],
         notes=[
             "The tracker against what the user said; the user against its goal."
-            + (" Success is judged by the acts behind the words." if run.manifest.config["level"] == "text" else "")
+            + (" Success is judged by the acts behind the words." if judged_by_acts(run) else "")
             + labels_note(run)
         ],
     )

@@ -34,6 +34,11 @@ def labels_note(run: Run) -> str:
     return labelled + (told if read else "")
 
 
+def judged_by_acts(run: Run) -> bool:
+    """Are verdicts on words made by the acts behind them?"""
+    return run.manifest.config["level"] == "text" and _sources(run).get("system") != FROM_WORDS
+
+
 def coverage_tables(run: Run) -> list[Table]:
     """What there was to judge, before any rate: only of systems whose words are their own."""
     if FROM_WORDS not in _sources(run).values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dialgauge.values.reply_text import ReplyText
 from dialgauge.values.spoken_numbers import Place, word_set
@@ -37,6 +37,8 @@ _UNKNOWN = re.compile(
     r"|\bcannot (?:find|tell|see|say|confirm)\b|\b(?:unable|not able) to (?:find|tell|see|say|confirm)\b"
     r"|\bhave no (?:idea|\w+ (?:on|for))\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
 )
+#: Kinds whose labels own no other values: "the other day" says nothing of a number.
+_NARROW = ("day", "yes-no")
 _BLANKS = frozenset(("-", "?", "/", "_"))
 _INTERROGATIVE = word_set(
     "shall would do does did is are can could should will may want what which when where how any who anything"
@@ -49,19 +51,20 @@ class BoundReply:
     def __init__(
         self,
         reply: ReplyText,
-        labels: dict[str, tuple[str, ...]],
+        slots: Mapping[str, SpokenSlot],
         names: dict[str, tuple[str, ...]],
-        money: frozenset[str],
         *,
         questions: bool = False,
     ) -> None:
         """With ``questions``, what stands in a question is told too: "Can you find me a van for 12 euros?"."""
-        self.reply, self._money, self._questions = reply, money, questions
+        self.reply, self._questions = reply, questions
+        self._kinds = {name: slot.kind for name, slot in slots.items()}
+        self._money = frozenset(slot.name for slot in slots.values() if slot.money)
         named = reply.phrases(names) if names else ()
         self._in_names = {place for name in named for place in range(name.first, name.last)}
         #: Places of labels by segment.
         self.labels: dict[int, list[Place[str]]] = {}
-        for label in reply.phrases(labels):
+        for label in reply.phrases(labels_of(slots)):
             if label.first not in self._in_names:
                 self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
         self._told: dict[str, tuple[ToldValue, ...]] = {}
@@ -91,7 +94,12 @@ class BoundReply:
     def owner(self, place: Place[str], slot: SpokenSlot) -> str:
         """The slot whose label stands nearest to a value; empty where none does."""
         segment = self.reply.tokens[place.first].segment
-        labels = [label for label in self.labels.get(segment, ()) if not self._same(label, place)]
+        labels = [
+            label
+            for label in self.labels.get(segment, ())
+            if not self._same(label, place)
+            and (self._kinds[label.value] not in _NARROW or self._kinds[label.value] == slot.kind)
+        ]
         if self._money and self._is_money(place):  # "5 seats, 12 pounds": the pounds are not the seats'
             if not slot.money:
                 return next(iter(self._money))
@@ -239,6 +247,15 @@ class BoundReply:
             ):
                 said.add("no")
         return said.pop() if len(said) == 1 else "both" if said else ""
+
+
+def labels_of(slots: Mapping[str, SpokenSlot]) -> dict[str, tuple[str, ...]]:
+    """The phrases that name slots, each with those that it names."""
+    labels: dict[str, tuple[str, ...]] = {}
+    for slot in slots.values():
+        for phrase in slot.labels:
+            labels[phrase] = (*labels.get(phrase, ()), slot.name)
+    return labels
 
 
 def _is_choice(words: Sequence[str]) -> bool:

@@ -54,16 +54,11 @@ class AnswerReader:
         """``names`` are those of the service's rows: a number in one of them answers nothing."""
         self.slots = {slot.name: slot for slot in slots}
         self._names: dict[str, tuple[str, ...]] = {phrase: (name,) for name in names if (phrase := phrase_of(name))}
-        self._labels: dict[str, tuple[str, ...]] = {}
-        for slot in self.slots.values():
-            for phrase in slot.labels:
-                self._labels[phrase] = (*self._labels.get(phrase, ()), slot.name)
-        self._money = frozenset(slot.name for slot in self.slots.values() if slot.money)
         self._kept: tuple[str, BoundReply] | None = None
 
     def _bound(self, reply: str) -> BoundReply:
         if self._kept is None or self._kept[0] != reply:
-            self._kept = (reply, BoundReply(ReplyText(reply), self._labels, self._names, self._money))
+            self._kept = (reply, BoundReply(ReplyText(reply), self.slots, self._names))
         return self._kept[1]
 
     def read(

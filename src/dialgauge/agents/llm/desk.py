@@ -31,8 +31,12 @@ Result = dict[str, Any]
 class Desk:
     """Uses the tools, and remembers what the last search of each service found."""
 
-    def __init__(self, backend: DomainBackend, vocabulary: Vocabulary | None = None, *, rows: int = 5) -> None:
+    def __init__(self, backend: object, vocabulary: Vocabulary | None = None, *, rows: int = 5) -> None:
+        if not isinstance(backend, DomainBackend):
+            raise DialgaugeError("there is no search and booking to make tools of; this conversation has none")
         self._backend, self._most = backend, rows
+        #: Who the system works for, and what it must and must not do.
+        self.title, self.policy = backend.domain.title, backend.domain.policy
         self._vocabulary = vocabulary or Vocabulary(backend.domain)
         #: By service: the wishes of the last search, and what was last given to book.
         self.state: State = {}

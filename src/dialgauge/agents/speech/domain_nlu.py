@@ -109,12 +109,7 @@ class _ServiceTalk:
 
     def __init__(self, words: ServiceVocabulary, reply: ReplyText, known: ParseContext) -> None:
         self._words, self._service, self._reply, self._known = words, words.service, reply, known
-        labels: dict[str, tuple[str, ...]] = {}
-        for slot in words.slots.values():
-            for phrase in slot.labels:
-                labels[phrase] = (*labels.get(phrase, ()), slot.name)
-        money = frozenset(slot.name for slot in words.slots.values() if slot.money)
-        self._bound = BoundReply(reply, labels, {}, money, questions=True)
+        self._bound = BoundReply(reply, words.slots, {}, questions=True)
         self._nouns = reply.phrases(dict.fromkeys(words.phrases, (words.service.name,)))
         self._asked = [
             act.slot for act in known.own if act.intent == REQUEST and act.domain in (words.service.name, "booking")

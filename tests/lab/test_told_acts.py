@@ -1,0 +1,137 @@
+"""Assistants that speak as they like: judged by what they did and told, never by whether we understood the words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from agents.test_history_bots import server
+from dialgauge.agents.llm import Desk
+from dialgauge.agents.speech import Vocabulary
+from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
+from dialgauge.draws import Draws
+from dialgauge.lab import AgentSpec, converse, open_domain, with_told_acts
+from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BIKES = load_domain(BENCHMARKS / "domains" / "bike-shop")
+SEARCH = DomainSearch(BIKES)
+WORDS = Vocabulary(BIKES)
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import other_words
+
+    yield other_words
+    for name in ("other_words", "word_styles"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("style", ["plain", "chatty", "markdown", "terse", "careful"])
+def test_other_words_are_as_good_as_ours(words: Any, style: str) -> None:
+    goals = draw_goals(BIKES, SEARCH, 8, 4).goals
+    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem(style), free=True)
+    tally = words.Tally(SEARCH, goals, held)
+    assert tally.success == 1.0, tally.sides
+
+
+def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
+    goals = draw_goals(BIKES, SEARCH, 10, 4).goals
+    silent, _ = words.held_with(SEARCH, goals, words.Silent, free=True)
+    assert set(words.Tally(SEARCH, goals, silent).sides) == {"system"}
+    wrong, injected = words.held_with(SEARCH, goals, lambda: words.StyledSystem("plain", words.wrong_value), free=True)
+    tally = words.Tally(SEARCH, goals, wrong)
+    assert any(injected)
+    for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
+        assert not faulty or (not done and side == "system")
+
+
+def conversation(*said: tuple[str, tuple[Act, ...], tuple[Call, ...]]) -> Dialogue:
+    turns = [
+        Turn(
+            speaker="system" if place % 2 else "user", text=text, acts=None if place % 2 else acts, calls=calls or None
+        )
+        for place, (text, acts, calls) in enumerate(said)
+    ]
+    return Dialogue(id="d", turns=tuple(turns), outcome=Outcome(success=True))
+
+
+def row(name: str) -> int:
+    return next(number for number, cells in enumerate(BIKES.services["bike"].rows or ()) if cells["bike"] == name)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("It weighs 18 kilos.", act("Bike-Inform", "weight", "18")),
+        ("It weighs 19 kilos.", act("Bike-Inform", "weight", "19")),
+        ("Not listed, sorry.", act("Bike-Inform", "weight", "unknown")),
+        ("Somewhere between 12 and 16, I was told the other day by somebody at the harbour.", None),
+        ("Lovely weather today.", None),
+    ],
+)
+def test_answers_are_read_from_values(reply: str, expected: Act | None) -> None:
+    found = Call(name="search", domain="bike", outcome="1 found", rows=(row("Corvo Ranger"),))
+    held = conversation(
+        ("A bike.", (act("Bike-Inform"),), ()),
+        ("The Corvo Ranger!", (), (found,)),
+        ("How heavy is it?", (act("Bike-Request", "weight", "?"),), ()),
+        (reply, (), ()),
+    )
+    read = with_told_acts(held, WORDS)
+    assert act("Bike-Offer", "bike", "Corvo Ranger") in (read.turns[1].acts or ())
+    told = [one for one in read.turns[3].acts or () if one.intent == "inform" and one.slot == "weight"]
+    assert told == ([expected] if expected is not None else told[:0])
+    assert read.turns[0].heard == read.turns[0].acts
+    unsure = [one for one in read.turns[3].acts or () if one.intent == "unsure"]
+    assert bool(unsure) is reply.startswith("Somewhere")
+
+
+def test_acts_of_its_own_stay() -> None:
+    held = Dialogue(id="d", turns=(Turn(speaker="user", acts=()), Turn(speaker="system", text="x", acts=())))
+    assert with_told_acts(held, WORDS) is held
+
+
+def test_a_bot_behind_http_uses_tools_and_is_judged_by_them() -> None:
+    """It searches for what it was told by name, books when asked to, and words things its own way."""
+    state: dict[str, dict[str, Any]] = {}
+
+    def respond(question: dict[str, Any]) -> tuple[int, bytes]:
+        known = state.setdefault(question["dialogue"], {"wishes": {}, "found": None})
+        if "results" in question:
+            result = question["results"][0]["result"]
+            if "rows" in result:
+                known["found"] = result["rows"][0] if result["rows"] else None
+                name = result["rows"][0]["bike"] if result["rows"] else ""
+                return 200, json.dumps({"text": f"*{name}* it is." if name else "Nothing like that here."}).encode()
+            return 200, json.dumps({"text": result["message"]}).encode()
+        assert {tool["name"] for tool in question["tools"]} == {"search_bike", "book_bike"}
+        properties = question["tools"][0]["parameters"]["properties"]
+        words = question["utterance"].lower()
+        for slot in ("style", "frame"):
+            known["wishes"].update((slot, value) for value in properties[slot]["enum"] if value in words)
+        call = {"name": "search_bike", "arguments": known["wishes"]}
+        return 200, json.dumps({"calls": [call]}).encode()
+
+    with server(respond) as url:
+        loaded = open_domain(str(BENCHMARKS / "domains" / "bike-shop"), count=6)
+        results = converse(AgentSpec("http", {"url": url}), "agenda", goals=loaded, level="text", resamples=0)
+    run = results[0]
+    held = list(run.dialogues())
+    assert all(turn.calls for one in held for turn in one.turns if turn.speaker == "system")
+    assert run.signature and "understanding:free" in str(run.signature)
+    assert run.scores["R-GCDF1"].value == 1.0
+
+
+def test_the_desk_of_a_domain_is_enough_for_a_booking() -> None:
+    desk = Desk(SEARCH.backend(Draws(1, "x")))
+    told = desk.use("book_bike", {"bike": "Corvo Glide", "day": "friday", "time": "9:30", "hours": 2})
+    assert told["outcome"] == "booked" and told["reference"] in told["message"]
