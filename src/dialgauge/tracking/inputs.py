@@ -108,7 +108,7 @@ def load(source: Source, name: str | None = None, format: str | None = None) -> 
             f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
             "a frame, a dataset, dialogues, or states by dialogue"
         )
-    return SystemInput(name or "system", source)
+    return SystemInput(name or "system", cast(Sequence[Dialogue], source))
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
