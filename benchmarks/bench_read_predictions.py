@@ -46,7 +46,7 @@ ANATOMIES = {
     ),
     "simpletod": Anatomy(lambda content, part: each(simpletod._DECODER.decode, content), TEXTS),
     "mwzeval": Anatomy(
-        lambda content, part: each(mwzeval._DECODER.decode, content),
+        lambda content, part: mwzeval._FILE._whole.decode(content),
         {"states": [(mwzeval, "clean_state", lambda raw, blank: {})]},
     ),
     "trippy": Anatomy(

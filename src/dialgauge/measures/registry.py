@@ -92,9 +92,12 @@ def measure_names(measures: object) -> list[str]:
     >>> measure_names("JGA"), measure_names(("JGA", "SA"))
     (['JGA'], ['JGA', 'SA'])
     """
-    names = [measures] if isinstance(measures, str) else list(measures) if isinstance(measures, Iterable) else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise DialgaugeError(f"measures are names such as 'JGA', one or a list of them (got {measures!r:.60})")
+    if isinstance(measures, str):
+        return [measures]
+    given = list(measures) if isinstance(measures, Iterable) else [measures]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
+        raise DialgaugeError(f"measures are names such as 'JGA', one or a list of them (got {given[0]!r:.60})")
     return names
 
 

@@ -121,7 +121,8 @@ class RunSet(Presented, Mapping[str, Run]):
     def __getitem__(self, name: str | int) -> Run:
         if isinstance(name, int):
             return self.runs[name]
-        if not isinstance(name, str) or name not in self._runs:
+        given: object = name
+        if not isinstance(given, str) or name not in self._runs:
             raise UnknownNameError(f"there is no system '{name}'.{nearest(name, self._runs)}")
         return self._runs[name]
 

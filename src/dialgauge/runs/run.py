@@ -94,7 +94,8 @@ class Run:
         return self._facts.scores
 
     def __getitem__(self, measure: str) -> Score:
-        if not isinstance(measure, str) or measure not in self.scores:
+        name: object = measure
+        if not isinstance(name, str) or measure not in self.scores:
             why = dict(self.details.get("left_out") or {}).get(measure)
             reason = f": {why}" if why else f": it was not requested.{nearest(measure, self.scores)}"
             raise UnknownNameError(f"{self.name} has no score {measure}{reason}")

@@ -6,7 +6,7 @@ and what ``default`` and ``all`` stand for, is said below the cards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -395,7 +395,8 @@ def chosen_measures(measures: MeasureChoice) -> list[Measure[Any]]:
     """Measures from names; the usual ones where none is named."""
     if measures is None:
         return parse_measures(DEFAULT_MEASURES, FAMILY)
-    listed = list(measures) if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+    given: object = measures
+    listed: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     measure_names([one for one in listed if not isinstance(one, Measure)])  # what else is there is an error
     if not listed:
         raise DialgaugeError("no measure was named; leave measures out for the defaults")
