@@ -8,14 +8,16 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from dialgauge import plugins
 from support.shared import shared_folder
-from support.workbench import Workbench, build
+
+if TYPE_CHECKING:
+    from support.workbench import Workbench
 
 # No deadline: a busy machine is no fault of the code. `make test` tries the same examples every time, so that
 # it says the same of the same code, and few; `make soak` tries six times as many, `make properties` draws new ones.
@@ -56,6 +58,8 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     """Files, runs of every kind and sound calls of every command: one folder for the session, which no test changes."""
+    from support.workbench import build  # which imports most of the house
+
     return build(tmp_path_factory.mktemp("workbench"))
 
 

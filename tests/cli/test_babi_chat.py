@@ -60,7 +60,7 @@ def test_a_call_that_finds_nothing_says_so(
     assert "(nothing found)" in outcome.out
 
 
-@pytest.mark.parametrize("model", [soak("memn2n"), "typed", "nearest", soak("tfidf")])
+@pytest.mark.parametrize("model", [soak("memn2n"), soak("typed"), "nearest", soak("tfidf")])
 def test_a_model_that_understands_nothing_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path, model: str
 ) -> None:

@@ -55,7 +55,7 @@ def printed(outcome: Outcome) -> str:
 
 
 @pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no real data")
-@pytest.mark.parametrize("line", [REAL[0], *map(soak, REAL[1:])])
+@pytest.mark.parametrize("line", list(map(soak, REAL)))
 def test_nothing_is_wider_with_real_data(line: str, capsys: Capture, at_a_terminal: None) -> None:
     words = shlex.split(line.format(data=DATA))
     narrow, wide = (printed(dialgauge(capsys, *words, *more)) for more in ((), ("--wide",)))

@@ -82,13 +82,9 @@ def test_warnings_are_said(capsys: Capture, gold: Path, tmp_path: Path) -> None:
         (["MINE", "GOLD"], "GOLD comes first: dialgauge tasks score GOLD PRED..."),
         (["GOLD", "GOLD"], "comes first: dialgauge tasks score GOLD PRED..."),
         (["GOLD", "MINE", "MINE"], "given twice"),
-        (["GOLD", "MINE", "--domains", "lists"], "--domains must be one of file, state, placeholders"),
-        (["GOLD", "MINE", "--unanswered", "no"], "--unanswered must be one of skip, fail"),
-        (["GOLD", "MINE", "--by", "turn"], "--by must be domain (got 'turn')"),
         (["GOLD", "MINE", "-m", "Sucess"], "Did you mean 'Success'"),
         (["GOLD", "MINE", "--references", "MINE"], "--references-are"),
         (["GOLD", "MINE", "--references-are", "raw"], "--references FILE"),
-        (["GOLD", "MINE", "--table", "x.doc"], ".md"),
         (["GOLD", "MINE", "--database", "nowhere"], "restaurant_db.json"),
         (["GOLD", "MINE", "--from", "2026"], "--from shows a run that is already scored; leave out GOLD PRED"),
     ],
@@ -161,17 +157,6 @@ def test_files_of_one_name_are_told_apart_by_their_folders(
     assert [system["name"] for system in written["systems"]] == [f"{tmp_path.name}/mine", "again/mine"]
     assert written["systems"][0]["human"] is None
     assert written["systems"][0]["scores"]["Inform"]["low"] is None
-
-
-def test_tables_into_a_file(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
-    result = dialgauge(capsys, "tasks", "score", gold, mine, "-m", "all", "--table", tmp_path / "out.md")
-    assert result.code == 0
-    assert "MSTTR-50" in (tmp_path / "out.md").read_text()
-
-
-def test_help_names_the_order_of_files(capsys: Capture) -> None:
-    assert "GOLD PRED..." in dialgauge(capsys, "tasks", "score", "--help").out
-    assert "tasks" in dialgauge(capsys, "--help").out
 
 
 @pytest.mark.soak

@@ -190,6 +190,7 @@ CONTRAST = """() => {
 }"""
 
 
+@pytest.mark.soak
 def test_the_theme_is_remembered(page: Page, site: str) -> None:
     page.goto(site)
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -276,6 +277,7 @@ def test_screen_readers_find_headings_and_names(page: Page, site: str, stored: t
         assert empty == 0, path
 
 
+@pytest.mark.soak
 def test_long_names_and_signatures_are_short_until_asked_for(page: Page, serve: Serve, tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     names = [f"llm-system(endpoint=http://localhost:8080/v1,model=a-long-one-{place})-agenda" for place in "ab"]

@@ -22,7 +22,7 @@ from dialgauge import Act, DialgaugeError, Dialogue, Fact, Goal, Task, Turn
 from dialgauge.dialogue import Outcome, State
 from dialgauge.formats import Corpus
 from support.commands import dialgauge as command
-from support.soak import examples
+from support.soak import examples, soak
 
 EAST: State = {"hotel": {"area": ("east",)}}
 WHOLE = [
@@ -320,13 +320,13 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     "name",
     [
-        "multiwoz21/test.json.gz",
+        soak("multiwoz21/test.json.gz"),
         "dst_predictions/mintl.json.gz",
         "dst_predictions/somdst_human100.tar.gz",
         "sgd/synthetic_pred_dialogues_001.json.gz",
         "gcdf1/conversations/dialogues_001.json.gz",
         "tau/tau2_airline_grok-3.json.gz",
-        "babi/dialog-babi-task6-dstc2-tst.txt.gz",
+        soak("babi/dialog-babi-task6-dstc2-tst.txt.gz"),
     ],
 )
 def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:

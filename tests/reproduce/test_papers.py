@@ -193,6 +193,7 @@ def test_a_whole_row_is_computed_when_its_predictions_are_there(tmp_path: Path) 
     assert row["JGA"].verdict == "differs"
 
 
+@pytest.mark.soak
 def test_command(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,7 +142,7 @@ def test_very_many_differences_are_gathered_without_loss(units: int, monkeypatch
     assert gathered == pytest.approx(exact, rel=2e-3)
 
 
-@pytest.mark.parametrize("chance", [0.05, 0.3, 0.9])
+@pytest.mark.parametrize("chance", [soak(0.05), 0.3, soak(0.9)])
 def test_intervals_of_ten_tasks_hold(chance: float) -> None:
     """The resampled ones held in as few as 85%."""
     random = np.random.default_rng(7)

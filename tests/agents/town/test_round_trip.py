@@ -71,6 +71,7 @@ def test_sessions_in_a_synthetic_town() -> None:
     check(session_samples(goals, search, seed=8), spoken_ontology(town))
 
 
+@pytest.mark.soak
 def test_practice_turns_over_the_whole_vocabulary() -> None:
     """Any act with any slots, in any order: more than our agents say."""
     nlu = default_nlu(PRACTICE_ONTOLOGY)

@@ -287,7 +287,7 @@ def test_weights_of_another_vocabulary(tmp_path: Path) -> None:
         other.restore({**settings, "words": settings["words"][:-1]}, arrays)
 
 
-@pytest.mark.parametrize("number", [soak(1), 2, soak(3), 4, soak(5)])
+@pytest.mark.parametrize("number", [soak(1), soak(2), soak(3), 4, soak(5)])
 def test_typed_solves_tasks_with_entities_it_never_saw(number: int) -> None:
     ranker = Typed(0)
     ranker.options = {"epochs": "40", "patience": "20", "batch": "16"}

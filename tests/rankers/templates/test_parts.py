@@ -142,7 +142,7 @@ def test_learned_from_the_first_dialogs_of_task_6(release: Path) -> None:
     assert right.mean() > 0.55
 
 
-@pytest.mark.parametrize(("number", "learned", "asked"), [soak(3, 200, 300), (4, 100, 100)])
+@pytest.mark.parametrize(("number", "learned", "asked"), [soak(3, 200, 300), soak(4, 100, 100), (4, 40, 40)])
 def test_simulated_tasks_are_solved_from_a_few_dialogs(release: Path, number: int, learned: int, asked: int) -> None:
     """Nothing of task 6 is built in: phones are of the restaurant that was named, and what is missing is asked for."""
     task = load_task(release, number, ("trn", "dev"))

@@ -97,7 +97,7 @@ def test_the_noise_floor_is_what_two_runs_of_one_agent_show() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tasks", "trials", "least"), [(5, 2, 0.94), soak(5, 4, 0.94), soak(10, 2, 0.93), soak(20, 2, 0.93)]
+    ("tasks", "trials", "least"), [soak(5, 2, 0.94), soak(5, 4, 0.94), soak(10, 2, 0.93), soak(20, 2, 0.93)]
 )
 def test_the_noise_floor_of_small_designs_holds(tasks: int, trials: int, least: float) -> None:
     """This run and the next one of the same agent; the plug-in formula held in 72 to 89% of these designs."""
