@@ -9,12 +9,11 @@ import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
-from dialgauge.tasks.audit.integrity_words import integrity_sentences
 from dialgauge.tasks.trials.reward_measures import COST, MEAN_REWARD, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
-from dialgauge.worlds.tools import Integrity
+from dialgauge.worlds.tools import Integrity, integrity_sentences
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialgauge.text import counted
-from dialgauge.worlds.tools import MOST_FOREIGN, Filing, Integrity
+from dialgauge.worlds.tools.integrity import MOST_FOREIGN, Filing, Integrity
 
 #: How many conversations are named as examples.
 _NAMED = 5
