@@ -96,7 +96,7 @@ def _checked_log(source: str | Path) -> Integrity | None:
     integrity = check_log(source, data_folder().root)
     if integrity is not None and not integrity.per_task_stands:
         raise DialgaugeError(
-            f"{len(integrity.foreign):,} of {counted(len(integrity.filings), 'conversation')} do not belong to the "
+            f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "
             "task they are filed under, so what their users said cannot be held against it; 'dialgauge tasks audit' "
             "shows which, and where they belong",
             file=str(source),
