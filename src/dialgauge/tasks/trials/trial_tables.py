@@ -79,8 +79,8 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     sentences = []
     for run in runs:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
-        if (checked := run.details.get("integrity")) is not None:
-            sentences += integrity_sentences(run.name, msgspec.convert(checked, Integrity))
+        if (integrity := stored_integrity(run)) is not None:
+            sentences += integrity_sentences(run.name, integrity)
         if not run.coverage.complete:
             low, high = run.details["pass_1_if_missing"].values()
             present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
@@ -94,6 +94,12 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         if uneven := uneven_tasks(run):
             sentences.append(f"{run.name}: {uneven}.")
     return sentences
+
+
+def stored_integrity(run: Run) -> Integrity | None:
+    """Whether the conversations of a run belong to their tasks; None where that was not checked."""
+    checked = run.details.get("integrity")
+    return None if checked is None else msgspec.convert(checked, Integrity)
 
 
 def uneven_tasks(run: Run) -> str:
