@@ -65,7 +65,7 @@ def log_integrity(report: Report) -> dict[str, Integrity]:
 
 def show_integrity(checked: Mapping[str, Integrity]) -> None:
     """Whether logs are what they say, on the screen."""
-    from dialgauge.tasks import integrity_sentences
+    from dialgauge.worlds.tools import integrity_sentences
 
     for file, integrity in checked.items():
         for sentence in integrity_sentences(Path(file).name, integrity):

@@ -303,7 +303,7 @@ def _write_check(
     if path is not None:
         import msgspec
 
-        from dialgauge.tasks import integrity_document
+        from dialgauge.worlds.tools import integrity_document
 
         integrity = [{"file": file, **integrity_document(each)} for file, each in checked.items()]
         content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}

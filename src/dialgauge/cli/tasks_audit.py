@@ -54,11 +54,11 @@ def audit(
         audit_document,
         audit_logs,
         audit_task_set,
-        integrity_sentences,
         log_tables,
         same_logs,
         task_set_tables,
     )
+    from dialgauge.worlds.tools import integrity_sentences
 
     if not results and domain is None and tasks is None:
         raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")

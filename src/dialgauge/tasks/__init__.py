@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         regrading_table,
         task_set_tables,
     )
-    from dialgauge.tasks.audit.integrity_words import integrity_document, integrity_sentences
     from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs, same_logs
     from dialgauge.tasks.audit.regrading import Regrading, regrade
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
@@ -122,8 +121,6 @@ __all__ = [
     "fitting_rows",
     "frequent_reasons",
     "human_responses",
-    "integrity_document",
-    "integrity_sentences",
     "judge_grounded",
     "judge_mwzeval",
     "judge_outcomes",

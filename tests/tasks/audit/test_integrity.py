@@ -11,8 +11,7 @@ import pytest
 from msgspec import structs
 
 from dialgauge.formats import AgentLog, LoggedCall, LoggedConversation, read_agent_log
-from dialgauge.tasks import integrity_sentences
-from dialgauge.worlds.tools import GoldCall, ToolTask, check_integrity, load_tool_domain
+from dialgauge.worlds.tools import GoldCall, ToolTask, check_integrity, integrity_sentences, load_tool_domain
 
 LOGS = (
     "tau_airline_gpt-4o",

@@ -152,6 +152,12 @@ class TestDesk:
         assert "pass^2" not in scored.out.partition("Success and consistency")[2]
         refused = dialgauge(capsys, "tasks", "score", log, "-m", "pass^2")
         assert (refused.code, "it goes by task" in refused.err) == (2, True)
+        sound = tmp_path / "sound.json"
+        write_scripted_log(load_tool_domain("depot"), tasks, "nothing", sound, trials=2)
+        compared = dialgauge(capsys, "compare", sound, log)
+        assert (compared.code, "a comparison pairs tasks" in compared.err) == (2, True), compared.err
+        accused = dialgauge(capsys, "users", "faults", log)
+        assert (accused.code, "cannot be held against it" in accused.err) == (2, True)
         checked = dialgauge(capsys, "data", "check", log)
         assert checked.code == 1
         assert "stores the expected actions of another task" in checked.out

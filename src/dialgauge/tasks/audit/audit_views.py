@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from dialgauge.report import Cell, Column, Table
-from dialgauge.tasks.audit.integrity_words import integrity_document
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
 from dialgauge.tasks.audit.task_facts import TaskFacts
 from dialgauge.tasks.audit.task_set import TaskSetAudit
 from dialgauge.text import counted
+from dialgauge.worlds.tools import integrity_document
 
 _SPLITS = {
     "all": "all tasks",

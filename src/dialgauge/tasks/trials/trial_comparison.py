@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.comparison import ComparisonView
+from dialgauge.errors import DialgaugeError
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.tasks.trials.trial_tables import uneven_tasks
+from dialgauge.tasks.trials.trial_tables import stored_integrity, uneven_tasks
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
@@ -111,6 +112,18 @@ class TrialsView(ComparisonView):
     unit = trial_unit = "task"
     always = (SETTLING,)
 
+    def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
+        """The same; runs whose conversations do not belong to their tasks cannot be paired by task."""
+        for run in runs:
+            integrity = stored_integrity(run)
+            if integrity is not None and not integrity.per_task_stands:
+                raise DialgaugeError(
+                    f"{run.name}: {len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do "
+                    "not belong to the task they are filed under, and a comparison pairs tasks ('dialgauge tasks "
+                    "audit' shows which)"
+                )
+        return super().of_same_units(runs, by_domain=by_domain)
+
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Tasks are of one domain, and have the same instructions."""
         return True
@@ -127,6 +140,11 @@ class TrialsView(ComparisonView):
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
         told: list[str] = [Note("coverage", f"{run.name}: {run.details['sentence']}") for run in runs]
+        told += [
+            Note("integrity", f"{run.name}: {counted(len(integrity.foreign), 'conversation')} of another task")
+            for run in runs
+            if (integrity := stored_integrity(run)) is not None and integrity.foreign
+        ]
         told += [Note("uneven_trials", f"{run.name}: {uneven}") for run in runs if (uneven := uneven_tasks(run))]
         tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()

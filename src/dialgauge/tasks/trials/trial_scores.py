@@ -193,7 +193,7 @@ def score_attempts(
             "pass_1_on_these_tasks": _on_these_tasks(attempts, scores, evidence),
             "amounts": _amounts(scores),
             "domains": {name: {"pass^1": rate, "tasks": tasks} for name, (rate, tasks) in attempts.domains().items()},
-            "integrity": None if integrity is None else msgspec.to_builtins(integrity),
+            "integrity": None if integrity is None else msgspec.to_builtins(integrity.in_short()),
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
             **_own_results(attempts, evidence, scores),

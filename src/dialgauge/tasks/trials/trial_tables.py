@@ -9,12 +9,11 @@ import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
-from dialgauge.tasks.audit.integrity_words import integrity_sentences
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
-from dialgauge.worlds.tools import Integrity
+from dialgauge.worlds.tools import Integrity, integrity_sentences
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -81,8 +80,8 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
     sentences = []
     for run in runs:
         sentences.append(f"{run.name}: {run.details['sentence']}.")
-        if (checked := run.details.get("integrity")) is not None:
-            sentences += integrity_sentences(run.name, msgspec.convert(checked, Integrity))
+        if (integrity := stored_integrity(run)) is not None:
+            sentences += integrity_sentences(run.name, integrity)
         if not run.coverage.complete:
             present = "the scores cover only the conversations present" if run.scores else "there is nothing to score"
             told = f"{run.name}: {present}."
@@ -99,6 +98,12 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
         if uneven := uneven_tasks(run):
             sentences.append(f"{run.name}: {uneven}.")
     return sentences
+
+
+def stored_integrity(run: Run) -> Integrity | None:
+    """Whether the conversations of a run belong to their tasks; None where that was not checked."""
+    checked = run.details.get("integrity")
+    return None if checked is None else msgspec.convert(checked, Integrity)
 
 
 def uneven_tasks(run: Run) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import named_files, read, system_name
 from dialgauge.measures import (
     Count,
@@ -21,6 +23,7 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.runs import Run, new_run
+from dialgauge.text import counted
 from dialgauge.users.faults.checking import check_user
 from dialgauge.users.faults.fault_measures import FAMILY, FaultEvidence, usual
 from dialgauge.users.faults.fault_records import CheckedConversation
@@ -32,6 +35,7 @@ from dialgauge.users.faults.recorded_tasks import (
     task_of,
     told_in,
 )
+from dialgauge.worlds.tools import Integrity, check_log
 
 if TYPE_CHECKING:
     import polars
@@ -75,8 +79,29 @@ def check_faults(
         stored = Run.load(path)
         return faults_run(list(stored.dialogues()), name or stored.name, resamples=resamples, seed=seed)
     corpus = read(source, format=format)
+    integrity = _checked_log(source)
     inputs = [("conversations", str(source))] if str(source) != "-" else []
-    return faults_run(corpus.dialogues, name or system_name(source), inputs=inputs, resamples=resamples, seed=seed)
+    return faults_run(
+        corpus.dialogues,
+        name or system_name(source),
+        inputs=inputs,
+        resamples=resamples,
+        seed=seed,
+        integrity=integrity,
+    )
+
+
+def _checked_log(source: str | Path) -> Integrity | None:
+    """Whether conversations belong to their tasks; an error where too many do not, as users would be accused for it."""
+    integrity = check_log(source, data_folder().root)
+    if integrity is not None and not integrity.per_task_stands:
+        raise DialgaugeError(
+            f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "
+            "task they are filed under, so what their users said cannot be held against it; 'dialgauge tasks audit' "
+            "shows which, and where they belong",
+            file=str(source),
+        )
+    return integrity
 
 
 def faults_run(
@@ -88,6 +113,7 @@ def faults_run(
     judge: str = "",
     resamples: int = 1000,
     seed: int = 0,
+    integrity: Integrity | None = None,
 ) -> Run:
     """The run of dialogues that were checked, by checks and perhaps a ``judge`` too, or are checked now."""
     results = [check_user(dialogue) for dialogue in dialogues] if checked is None else checked
@@ -109,6 +135,7 @@ def faults_run(
             "nothing_to_look_at": unseen,
             "broken_off": broken,
             **_compared(results, sum(unseen.values())),
+            "integrity": None if integrity is None else dict(integrity.counts),
         },
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         log_domain,
         tasks_of_log,
     )
+    from dialgauge.worlds.tools.integrity_words import integrity_document, integrity_sentences
     from dialgauge.worlds.tools.isolation import Limits
     from dialgauge.worlds.tools.loading import (
         OUR_DOMAINS,
@@ -83,6 +84,8 @@ __all__ = [
     "for_user",
     "gold_calls",
     "installed_domains",
+    "integrity_document",
+    "integrity_sentences",
     "is_folder",
     "is_told",
     "is_tool_domain",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log, recognise, resolve
@@ -58,7 +58,10 @@ class Filing(Struct, frozen=True, kw_only=True):
 class Integrity(Struct, frozen=True, kw_only=True):
     """What the check of a log says."""
 
+    #: One for each conversation; a stored run keeps those that are foreign.
     filings: tuple[Filing, ...]
+    belongs: int
+    unknown: int
     #: Share of the pairs of a conversation with identifiers and another task in which one of them fits.
     others_hit: float | None
     #: Conversations that are word for word the same.
@@ -70,8 +73,12 @@ class Integrity(Struct, frozen=True, kw_only=True):
     tasks_from: TasksFrom = "log"
 
     @property
-    def counts(self) -> Counter[str]:
-        return Counter(filing.belonging for filing in self.filings)
+    def counts(self) -> dict[Belonging, int]:
+        return {"belongs": self.belongs, "unknown": self.unknown, "foreign": len(self.foreign)}
+
+    @property
+    def conversations(self) -> int:
+        return sum(self.counts.values())
 
     @property
     def foreign(self) -> list[Filing]:
@@ -79,7 +86,11 @@ class Integrity(Struct, frozen=True, kw_only=True):
 
     @property
     def foreign_share(self) -> float:
-        return len(self.foreign) / len(self.filings) if self.filings else 0.0
+        return len(self.foreign) / self.conversations if self.conversations else 0.0
+
+    def in_short(self) -> Integrity:
+        """The same with the evidence on foreign conversations only."""
+        return structs.replace(self, filings=tuple(self.foreign))
 
     @property
     def per_task_stands(self) -> bool:
@@ -154,8 +165,11 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
         _filing(one, named if use_identifiers else (), cards)
         for one, named in zip(log.conversations, identifiers, strict=True)
     ]
+    counts = Counter(filing.belonging for filing in filings)
     return Integrity(
         filings=tuple(filings),
+        belongs=counts["belongs"],
+        unknown=counts["unknown"],
         others_hit=share,
         identical=tuple(_identical(log.conversations)),
         beyond_plan=_beyond_plan(log),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialgauge.text import counted
-from dialgauge.worlds.tools import MOST_FOREIGN, Filing, Integrity
+from dialgauge.worlds.tools.integrity import MOST_FOREIGN, Filing, Integrity
 
 #: How many conversations are named as examples.
 _NAMED = 5
@@ -13,7 +13,7 @@ _NAMED = 5
 
 def integrity_sentences(name: str, integrity: Integrity) -> list[str]:
     """One sentence where all is well; more where conversations do not belong to their tasks."""
-    counts, total = integrity.counts, len(integrity.filings)
+    counts, total = integrity.counts, integrity.conversations
     if counts["unknown"] == total:
         told = (
             "it cannot be told whether conversations belong to their tasks: no call names a user or an order of one, "
