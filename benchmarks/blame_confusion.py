@@ -1,7 +1,7 @@
-"""Is the right link blamed? Faults of known kinds are put into conversations of the town, and the cause found for each
-failure is held against the truth.
+"""Is the right link blamed? Faults of known kinds are put into conversations of the town, or of other domains, and the
+cause found for each failure is held against the truth.
 
-    python benchmarks/blame_confusion.py [GOALS] [SEED] [LEVEL ...]
+    python benchmarks/blame_confusion.py [GOALS] [SEED] [LEVEL ...] [FOLDER ...]
 
 Prints the confusion matrices of ``docs/lab-results.md``: for agents that exchange acts (``act``) and for the same ones
 that talk through text, NLG and NLU (``text``), without a channel and with ``mild`` on top. The seed is that of the
@@ -14,10 +14,11 @@ import sys
 from itertools import product
 
 from dialgauge.agents import Level
-from dialgauge.lab import CAUSE_WORDS, open_town
+from dialgauge.lab import CAUSE_WORDS, open_domain
 from dialgauge.lab.blame.broken_links import CAUSES
 from dialgauge.lab.blame.validation import TRUE_CAUSES, BlameConfusion, blame_confusion
 from dialgauge.report import Column, Table
+from dialgauge.worlds.domain import is_folder
 
 GOALS, SEED = 1000, 2
 LEVELS: list[Level] = ["act", "text"]
@@ -27,11 +28,18 @@ def main() -> None:
     """Print the matrices."""
     given = [int(text) for text in sys.argv[1:3]]
     goals, seed = given + [GOALS, SEED][len(given) :]
-    town = open_town(count=goals, seed=seed)
+    folders = [word for word in sys.argv[1:] if is_folder(word)]
+    for domain in folders or ["town"]:
+        print_matrices(domain, goals, seed)
+
+
+def print_matrices(domain: str, goals: int, seed: int) -> None:
+    """The matrices of one domain: the town, or a folder."""
+    town = open_domain(domain, count=goals, seed=seed)
     chosen: list[Level] = [level for level in LEVELS if level in sys.argv[3:]] or LEVELS
     for level, channel in product(chosen, ("clean", "mild")):
         rows = [blame_confusion(town, fault, channel=channel, seed=seed, level=level) for fault in TRUE_CAUSES]
-        title = f"{goals} goals, seed {seed}, level {level}, channel {channel}: failures with one fault"
+        title = f"{town.name}, {goals} goals, seed {seed}, level {level}, channel {channel}: failures with one fault"
         tables = [matrix(rows, title), details(rows), *([doubles(rows)] if any(row.two_faults for row in rows) else [])]
         print(*(table.render("markdown") for table in tables), sep="\n", flush=True)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LabRuns, converse, open_domain
+from dialgauge.lab import AgentSpec, InjectedFault, LabRuns, converse, open_domain
+from dialgauge.lab.blame import TRUE_CAUSES, blame_confusion
 from dialgauge.worlds.domain import new_domain
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
@@ -81,6 +82,16 @@ def test_a_deaf_system_fails_and_is_blamed_in_a_domain_of_ones_own(tmp_path: Pat
     assert scores["Blame[system]"].value > 0.9
 
 
+@pytest.mark.parametrize("fault", [fault for fault in TRUE_CAUSES if fault != "breakdown"])
+def test_injected_faults_are_blamed_on_the_right_cause_in_a_domain_of_ones_own(
+    fault: InjectedFault, tmp_path: Path
+) -> None:
+    domain = open_domain(str(domain_folder(tmp_path, LIBRARY)), count=40, seed=1)
+    confusion = blame_confusion(domain, fault, seed=1)
+    assert confusion.causes.total() > 5
+    assert confusion.share >= 0.97
+
+
 def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
     goals = [
         {"id": "a", "tasks": [{"service": "pet", "want": {"kind": "dog"}, "ask": ["age"]}]},
@@ -103,6 +114,8 @@ def test_what_only_the_town_has_is_refused_elsewhere(tmp_path: Path) -> None:
         open_domain(folder, failures="paper")
     with pytest.raises(DialgaugeError, match="no act 'Attraction-Inform' in the domain pets"):
         converse(AgentSpec("rule-system", {"channel": "paper2021"}), domain=folder, count=1)
+    with pytest.raises(DialgaugeError, match="no words for the domain pets yet"):
+        converse(domain=folder, count=1, level="text")
     tools = domain_folder(tmp_path / "tools", {"domain.yaml": "domain: t\ntools: tools.py\n"})
     with pytest.raises(DialgaugeError, match="has no services"):
         open_domain(str(tools))

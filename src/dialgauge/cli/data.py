@@ -85,6 +85,8 @@ def _check_domain(folder: str, output: TableOutput) -> None:
     output.document("data-check-domain", checked.document())
     output.show(checked.tables())
     if output.on_screen:
+        if checked.domain.tools:
+            out.print("Its tools were not run. They run with your own rights when the domain is named with --domain.")
         out.print(f"{checked.domain.name} is sound.")
 
 

@@ -43,7 +43,7 @@ def chat(
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
     from dialgauge.errors import DialgaugeError
-    from dialgauge.lab import LabConfig, goal_named, lab_scenario, one_goal_table
+    from dialgauge.lab import LabConfig, check_setting, goal_named, lab_scenario, one_goal_table
 
     loaded = town.open()
     chosen = goal_named(loaded, goal) if goal else loaded.goals[0]
@@ -54,6 +54,7 @@ def chat(
         seed=seed,
         limits=Limits(exchanges=_ENDLESS),
     )
+    check_setting(sitting, loaded.search.domain)
     scenario = lab_scenario(loaded.search, chosen, sitting, ontology=loaded.search.tracked)
     ask = line_reader("you> ")
     if me == "user":

@@ -92,10 +92,23 @@ def open_domain(
         name=search.domain.name,
         search=search,
         goals=tuple(known),
-        again=partial(_domain_search, domain),
+        again=_Again(partial(_domain_search, domain), search),
         files=tuple(files + ([("goals", file)] if file is not None else [])),
         shares=shares,
     )
+
+
+class _Again:
+    """Gives a search that is at hand; sent to another process it is made there."""
+
+    def __init__(self, make: Callable[[], DomainSearch], search: DomainSearch | None = None) -> None:
+        self._make, self._search = make, search
+
+    def __call__(self) -> DomainSearch:
+        return self._make() if self._search is None else self._search
+
+    def __reduce__(self) -> tuple[type[_Again], tuple[Callable[[], DomainSearch]]]:
+        return _Again, (self._make,)
 
 
 def _domain_search(domain: str) -> DomainSearch:
@@ -144,7 +157,7 @@ def open_town(
         name=SYNTHETIC if goals == SYNTHETIC else Path(goals).name,
         search=search,
         goals=tuple(ready),
-        again=partial(_town_search, make),
+        again=_Again(partial(_town_search, make), search),
         failures=mode,
         files=tuple(files),
         refused=tuple(refused),

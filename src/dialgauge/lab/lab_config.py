@@ -115,8 +115,13 @@ def make_lab_config(
     return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, mask=mask, limits=limits)
 
 
-def check_channels(sitting: LabConfig, domain: Domain) -> None:
-    """Refuse channels that speak of acts which the domain does not have, before any work."""
+def check_setting(sitting: LabConfig, domain: Domain) -> None:
+    """Refuse what cannot go well in a domain before any work: words that nobody has, acts that it does not have."""
+    if sitting.level == "text" and not domain.multiwoz:
+        raise DialgaugeError(
+            f"agents have no words for the domain {domain.name} yet: they talk about it at the level of acts "
+            "(--level act)"
+        )
     for spec in (sitting.user, sitting.system):
         if "channel" in spec.options:
             Channel.named(spec.options["channel"]).within(domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,31 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
+from dialgauge.agents import (
+    AGENT_ERROR,
+    BUILT_IN,
+    END_WORDS,
+    EXPLANATION,
+    LOOP_GUARD,
+    MAX_EXCHANGES,
+    TIME_BUDGET,
+    TOKEN_BUDGET,
+    deciding_options,
+)
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.files import atomic, together
-from dialgauge.formats import write
+from dialgauge.formats import bulk_load, write
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
+    ASKS_OTHERS,
     LAB_LIMITS,
     AgentSpec,
     LabConfig,
-    check_channels,
+    check_setting,
     checksum_of,
     hold_conversations,
     make_lab_config,
@@ -125,6 +136,14 @@ _PARTS: dict[str, str | tuple[str, ...]] = {
     "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
 }  # fmt: skip
 _NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
+#: Ends that are nobody's policy, and how rates take them.
+_TECHNICAL = {
+    AGENT_ERROR: "not done; left out where the user failed",
+    TIME_BUDGET: "not done; left out where the user failed",
+    TOKEN_BUDGET: "not done",
+    MAX_EXCHANGES: "judged by what was said",
+    LOOP_GUARD: "judged by what was said",
+}
 #: What the families of measures are about.
 _SECTIONS = {
     "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
@@ -211,7 +230,21 @@ def run_lab(
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
-    check_channels(sitting, loaded.search.domain)
+    check_setting(sitting, loaded.search.domain)
+    # Nothing that our own agents make is garbage before the run is scored; what others make may be.
+    ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
+    with bulk_load() if ours else nullcontext():
+        return _run_lab(loaded, sitting, store, workers, resamples, on_unit)
+
+
+def _run_lab(
+    loaded: LoadedDomain,
+    sitting: LabConfig,
+    store: Store | None,
+    workers: Workers,
+    resamples: int,
+    on_unit: Callable[[int], None] | None,
+) -> Run:
     if store is None:
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
         return scored_run(list(held), loaded, sitting, resamples=resamples)
@@ -495,7 +528,22 @@ def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     went and what was misheard."""
     verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
     verdicts[0].signature = run.signature
-    return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
+    return [*_broken_off(run), *coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
+
+
+def _broken_off(run: Run) -> list[Table]:
+    """What failures, budgets and limits ended, told before any rate; nothing where there is no such thing."""
+    reasons = Counter(run.table("conversations")["reason"].to_list())
+    ended = {reason: count for reason in _TECHNICAL if (count := reasons[reason])}
+    if not ended:
+        return []
+    table = Table(
+        "What came in between", ["how it ended", Column("conversations", align="right"), "in the rates below"]
+    )
+    for reason, count in ended.items():
+        table.add(END_WORDS[reason], count, _TECHNICAL[reason])
+    table.notes.append(f"Of {counted(reasons.total(), 'conversation')}.")
+    return [table]
 
 
 def _parts(run: Run) -> Table:

@@ -21,7 +21,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.domain_source import LoadedDomain
-from dialgauge.lab.lab_config import AgentSpec, LabConfig, hold_conversations
+from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.report import LINES, Cell, Column, Table, data, styled
@@ -75,6 +75,7 @@ def study_run(
 ) -> Run:
     """Hold the conversations of all conditions and say which measure predicts success. With a store the run is stored,
     and what is finished outlives the process until it is."""
+    check_setting(sitting, loaded.search.domain)
     if store is None:
         return _studied(loaded, sitting, conditions, None, workers, resamples, on_condition)
     listed = msgspec.to_builtins(list(conditions))

@@ -39,6 +39,7 @@ _UNKNOWN = re.compile(
 )
 #: Kinds whose labels own no other values: "the other day" says nothing of a number.
 _NARROW = ("day", "yes-no")
+_ANSWERING = frozenset(("that", "it", "they", "there", "yes", "no", "nope"))
 _CLAUSE_ENDS = (",", "-", "and", "or")
 _BLANKS = frozenset(("-", "?", "/", "_"))
 _INTERROGATIVE = word_set(
@@ -143,7 +144,10 @@ class BoundReply:
         """The labels of the segment before where that is a mere heading: "**Price**" and below it the value."""
         before = self.labels.get(segment - 1, [])
         words = self.reply.segment(segment - 1) if before else ()
-        return before if words and len(words) <= 5 and words[-1] != "?" else []
+        if words and words[-1] == "?":  # "And the fee? That's 12 euros."
+            following = self.reply.segment(segment)[:1]
+            return before if len(words) <= 9 and following and following[0] in _ANSWERING else []
+        return before if words and len(words) <= 5 else []
 
     def scope(self, label: Place[str]) -> tuple[int, int]:
         """The tokens around a label up to those that belong to other labels."""

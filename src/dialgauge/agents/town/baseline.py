@@ -259,7 +259,7 @@ class BaselineUser:
                 and not any(other.slot == matter.name_slot for other in acts)
             ):
                 self._push(act(matter.inform, CHOICE, _ANY))
-        if right and intent in CONFIRMING and matter.service.takes:
+        if right and intent in CONFIRMING and matter.service.book is not None:
             matter.booked = True
 
     def _requested(self, matter: _Matter, slot: str) -> None:

@@ -334,6 +334,7 @@ def _both(book: float | None, recall: float | None) -> bool:
     return (book is not None or recall is not None) and book in (None, 1.0) and recall in (None, 1.0)
 
 
+@lru_cache(1 << 12)
 def _digits(value: str) -> int | None:
     """A time as a number of four digits."""
     hours, _, minutes = value.partition(":")

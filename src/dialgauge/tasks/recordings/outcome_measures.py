@@ -53,6 +53,8 @@ class OutcomeEvidence:
         self.judged = judged.judged
         self.calls_recorded = judged.calls_recorded
         self._services = judged.domain.services
+        #: Sums of each measure, once counted: ``by_goal`` shares them.
+        self.counted: dict[tuple[Any, ...], Rows] = {}
         self.dialogues = len(self.judged)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
 
@@ -113,9 +115,13 @@ class OutcomeEvidence:
 
 
 def _rows(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> Rows:
-    pairs = [count(judged, settings) or (0.0, 0.0) for judged in evidence.judged]
-    above, below = np.array(pairs, np.float64).reshape(-1, 2).T
-    return above, below
+    key = (count, tuple(settings.items()))
+    rows = evidence.counted.get(key)
+    if rows is None:
+        pairs = [count(judged, settings) or (0.0, 0.0) for judged in evidence.judged]
+        above, below = np.array(pairs, np.float64).reshape(-1, 2).T
+        rows = evidence.counted[key] = (above, below)
+    return rows
 
 
 def _no_rules(evidence: Any, settings: Settings) -> str | None:

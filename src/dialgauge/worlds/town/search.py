@@ -8,8 +8,11 @@ an integer, and answers are kept: simulated users ask the same again and again.
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
+from operator import or_
 from typing import Any
 
 import msgspec
@@ -87,8 +90,9 @@ class _Table(ServiceTable):
         super().__init__(service)
         self._canonical: dict[str, dict[str, int]] = {}
         later, earlier = next(iter(service.next_day.items()), ("", ""))
-        #: Minutes of the columns that have an order.
+        #: Minutes of the columns that have an order; in that order, with the rows of the first 0, 1, 2, … of them.
         self._minutes = {slot: self._times(slot, earlier if slot == later else "") for slot in service.order}
+        self._sorted = {slot: _accumulated(times) for slot, times in self._minutes.items()}
 
     def find(self, wishes: Mapping[str, str]) -> Found:
         given = {slot: value for slot, value in wishes.items() if value not in NO_CONSTRAINT}
@@ -167,9 +171,10 @@ class _Table(ServiceTable):
         wanted = clock(value)
         if wanted is None:
             raise DialgaugeError(f"'{value}' is no time of day for {slot} (HH:MM)")
-        later = self.service.search[slot].match == "at-least"
-        fitting = (minute >= wanted if later else minute <= wanted for minute in self._minutes[slot])
-        return either(1 << number for number, fits in enumerate(fitting) if fits)
+        times, first = self._sorted[slot]
+        if self.service.search[slot].match == "at-least":
+            return self.everything & ~first[bisect_left(times, wanted)]
+        return first[bisect_right(times, wanted)]
 
     def _in_order(self, rows: int, given: Mapping[str, str]) -> tuple[Entity, ...]:
         found = self.at(rows)
@@ -190,6 +195,15 @@ class _Table(ServiceTable):
                 )
             times.append(minute + _DAY if minute < start else minute)
         return times
+
+
+def _accumulated(times: list[int]) -> tuple[list[int], list[int]]:
+    """The distinct times in order, and the rows of the first 0, 1, 2, … of them."""
+    rows: dict[int, int] = {}
+    for number, time in enumerate(times):
+        rows[time] = rows.get(time, 0) | 1 << number
+    ordered = sorted(rows)
+    return ordered, list(accumulate((rows[time] for time in ordered), or_, initial=0))
 
 
 def ontology_of(town: TownDatabase) -> Ontology:
