@@ -162,6 +162,7 @@ def test_kinds_and_spellings() -> None:
     assert kind_of(["CB2 1AB", "CB1 7DG"]) == "code"
     assert kind_of(["105 minutes", "50 minutes"]) == "number"
     assert same_told("1.5", "1.50", "number")
+    assert not same_told("room 8B", "room 8A", "text")
     assert [place.value for place in ReplyText("an hour or 1 hour 45 minutes").numbers] == [1.0, 45.0]
     reader = AnswerReader([SpokenSlot("duration", ["105 minutes", "50 minutes"])])
     assert (

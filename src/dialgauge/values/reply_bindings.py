@@ -39,6 +39,8 @@ _UNKNOWN = re.compile(
 )
 #: Kinds whose labels own no other values: "the other day" says nothing of a number.
 _NARROW = ("day", "yes-no")
+_ANSWERING = frozenset(("that", "it", "they", "there", "yes", "no", "nope"))
+_CLAUSE_ENDS = (",", "-", "and", "or")
 _BLANKS = frozenset(("-", "?", "/", "_"))
 _INTERROGATIVE = word_set(
     "shall would do does did is are can could should will may want what which when where how any who anything"
@@ -81,15 +83,18 @@ class BoundReply:
         return place.first in self._in_names and place.last - 1 in self._in_names
 
     def _asks(self, place: Place[str]) -> bool:
-        """Does it stand in a question? "It is 12, shall I book?" asks only from the last comma on."""
+        """Does it stand in a question? "It is 12, shall I book?" asks only in its last clause."""
         segment = self.reply.tokens[place.first].segment
         if self._questions or segment not in self.reply.questions:
             return False
         words = self.reply.tokens
         at = place.first
-        while at > 0 and words[at - 1].segment == segment and words[at - 1].text not in (",", "-", "and", "or"):
+        while at > 0 and words[at - 1].segment == segment and words[at - 1].text not in _CLAUSE_ENDS:
             at -= 1
-        return words[at].text in _INTERROGATIVE or at == 0 or words[at - 1].segment != segment
+        later = [token.text for token in words[place.last :] if token.segment == segment]
+        last = not any(word in _CLAUSE_ENDS for word in later)
+        begins = at == 0 or words[at - 1].segment != segment
+        return words[at].text in _INTERROGATIVE or (begins and last)
 
     def owner(self, place: Place[str], slot: SpokenSlot) -> str:
         """The slot whose label stands nearest to a value; empty where none does."""
@@ -111,12 +116,22 @@ class BoundReply:
             return slot.name if any(label.value == slot.name for label in labels) else ""
         near: dict[str, float] = {}
         for label in labels:
+            if label.last > place.first and self._begins_its_own(label, place):
+                continue
             gap = place.first - label.last if label.last <= place.first else 1.5 + label.first - place.last
             near[label.value] = min(near.get(label.value, 99.0), gap)
+        if not near:
+            return ""
         best = min(near.values())
         return (
             slot.name if near.get(slot.name, 99.0) == best else next(name for name, gap in near.items() if gap == best)
         )
+
+    def _begins_its_own(self, label: Place[str], place: Place[str]) -> bool:
+        """Does a label behind a value belong to what follows? "TR1465, duration: 85 minutes"."""
+        between, words = self.reply.lower[place.last : label.first], self.reply.lower
+        following = words[label.last] if label.last < len(words) else ""
+        return following in (":", "=", "is", "are") or any(word in (",", ";", "(", "-", "and") for word in between)
 
     def _is_money(self, place: Place[str]) -> bool:
         around = self.reply.lower[max(0, place.first - 1) : place.last + 1]
@@ -129,7 +144,10 @@ class BoundReply:
         """The labels of the segment before where that is a mere heading: "**Price**" and below it the value."""
         before = self.labels.get(segment - 1, [])
         words = self.reply.segment(segment - 1) if before else ()
-        return before if words and len(words) <= 5 and words[-1] != "?" else []
+        if words and words[-1] == "?":  # "And the fee? That's 12 euros."
+            following = self.reply.segment(segment)[:1]
+            return before if len(words) <= 9 and following and following[0] in _ANSWERING else []
+        return before if words and len(words) <= 5 else []
 
     def scope(self, label: Place[str]) -> tuple[int, int]:
         """The tokens around a label up to those that belong to other labels."""

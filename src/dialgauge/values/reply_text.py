@@ -311,7 +311,8 @@ def phrase_stream(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[in
             word, last = f"#{number.value:g}", number.last
         else:
             word = _same_word(given[place])
-        if word not in _FILLERS:
+        behind_number = word == "a" and bool(stream) and stream[-1][0] == "#"  # room 8A
+        if word not in _FILLERS or behind_number:
             stream.append(word)
             at.append((place, last))
         place = last

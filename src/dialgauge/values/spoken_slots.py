@@ -27,6 +27,7 @@ _NAMED_KINDS: dict[Kind, frozenset[str]] = {
     "time": word_set("time opens closes leave arrive departs starts"),
     "day": word_set("day date"),
 }
+_FREE = "free"
 _MONEY_LABELS = word_set("price cost costs fee fare rate charge deposit")
 #: Other words for what slots are often called, by a word of the slot's name.
 _ALSO = {
@@ -197,6 +198,8 @@ def values_in(reply: ReplyText, slot: SpokenSlot) -> Iterator[ToldValue]:
             yield ToldValue(f"{number.value:g}", Place("", number.first, number.last))
         for minutes in _durations(reply) if slot.in_minutes else ():
             yield ToldValue(f"{minutes.value:g}", Place("", minutes.first, minutes.last))
+        if slot.money:
+            known = {**known, _FREE: (_FREE,)}
         yield from (ToldValue(place.value, place) for place in reply.phrases(known))
     elif slot.kind == "time":
         for time in (*reply.times, *_bare_hours(reply)):

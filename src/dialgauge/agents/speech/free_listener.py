@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.intents import INFORM, REQUEST, service_of
-from dialgauge.values import ReplyText, phrase_of
+from dialgauge.values import BoundReply, ReplyText, phrase_of
 from dialgauge.worlds.domain import GENERAL, Role
 
 _BYE = re.compile(
@@ -141,10 +141,18 @@ class FreeListener:
 
     def _answered(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
         """Does the next segment answer it? "And the fee? That's 12 euros." asks nothing."""
+        if self._valued(words, reply, slot, segment):
+            return True
         if segment not in reply.questions or segment + 1 in reply.questions:
             return False
         following = " ".join(reply.segment(segment + 1))
         return bool(words.reader.heard(following, [slot]))
+
+    def _valued(self, words: ServiceVocabulary, reply: ReplyText, slot: str, segment: int) -> bool:
+        """Does a value stand beside the label? "arrival time: 10:57, book?" does not ask for the time."""
+        bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
+        places = [told.place for told in bound.told(spoken) if bound.owner(told.place, spoken) == slot]
+        return any(reply.tokens[place.first].segment == segment for place in places)
 
 
 def _act(name: str, slot: str = "", value: str = "") -> Act:
