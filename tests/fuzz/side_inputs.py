@@ -31,6 +31,15 @@ def side_targets() -> Iterator[Target]:
         "measure": (lambda: _NAMES, mutations.BYTES, _measure, 40),
         "model": (partial(_model_files, "ranker.json"), mutations.JSON, _model_manifest, 5),
         "arrays": (partial(_model_files, "arrays.npz"), mutations.BYTES, _model_arrays, 5),
+        "agent-log": (_agent_logs, mutations.JSON, _audited, 15),
+        "tool-tasks": (_tool_tasks, mutations.JSON, _task_file, 15),
+        "tool-calls": (
+            lambda: [b'[{"name": "pay_duty", "arguments": {"parcel_id": "P-1004"}}]'],
+            mutations.JSON,
+            _calls,
+            15,
+        ),
+        "tools.py": (_tool_sources, mutations.TEXT, _tool_source, 10),
     }
     yield Target("side:download", _make_answer, _download, _answers, weight=5)
     for name, (seeds, how, run, weight) in side.items():
@@ -39,6 +48,62 @@ def side_targets() -> Iterator[Target]:
 
 _RATINGS = [b"dialogue,rater,rating\nMUL1,a,1\nMUL1,b,0\nMUL2,a,1\n", b"system,dialogue,rater,rating\ns,d,r,2\n"]
 _RECEIPT = b'{"dataset":"x","downloads":[],"files":[{"path":"a.json","size":1,"sha256":"00"}]}'
+
+
+@cache
+def _agent_logs() -> list[bytes]:
+    from dialgauge.tasks import write_scripted_log
+    from dialgauge.worlds.tools import load_tool_domain
+    from support.agent_results import desk_tasks
+
+    folder = kept_folder()
+    tasks = desk_tasks(folder / "desk.json")
+    write_scripted_log(load_tool_domain("depot"), tasks, "gold", folder / "log.json")
+    return [(folder / "log.json").read_bytes(), *seeds_of("tau"), *seeds_of("tau2")]
+
+
+def _audited(content: bytes, folder: Path) -> None:
+    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
+
+    logs = audit_logs({"log": in_file(folder, content)}, domain="depot")
+    task_set = audit_task_set(logs, domain="depot", tasks=None, root=None)
+    for table in (*log_tables(logs[0]), *task_set_tables(task_set)):
+        table.render("markdown")
+    json.dumps(audit_document(task_set, logs))
+
+
+def _tool_tasks() -> list[bytes]:
+    return [*seeds_of("tool-tasks"), json.dumps(json.loads(_agent_logs()[0])["tasks"]).encode()]
+
+
+def _task_file(content: bytes, folder: Path) -> None:
+    from dialgauge.tasks import audit_tasks
+    from dialgauge.worlds.tools import load_tool_domain, read_tool_tasks
+
+    audit_tasks(read_tool_tasks(in_file(folder, content, "tasks.json")), load_tool_domain("depot"))
+
+
+def _calls(content: bytes, folder: Path) -> None:
+    from dialgauge.worlds.tools import load_tool_domain, read_calls
+
+    world = load_tool_domain("depot").world()
+    for outcome in world.call_all(read_calls(in_file(folder, content, "calls.json"))):
+        assert outcome.text
+    world.changes()
+
+
+def _tool_sources() -> list[bytes]:
+    from dialgauge.worlds.tools import load_tool_domain
+
+    return [(load_tool_domain("depot").folder / "tools.py").read_bytes()]
+
+
+def _tool_source(content: bytes, folder: Path) -> None:
+    from dialgauge.worlds.tools import check_tool_domain, load_tool_domain
+
+    shutil.copytree(load_tool_domain("depot").folder, folder / "domain", dirs_exist_ok=True)
+    (folder / "domain" / "tools.py").write_bytes(content)
+    assert check_tool_domain(folder / "domain").folder
 
 
 def _ontologies() -> list[bytes]:

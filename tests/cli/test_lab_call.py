@@ -1,0 +1,118 @@
+"""``dialgauge lab call`` and ``data check`` of a domain of tools, as somebody uses them who writes one."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dialgauge.worlds.tools import load_tool_domain
+from support.commands import dialgauge
+from support.packages import install, on_the_path
+
+CALLS = [
+    {"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "wednesday", "hours": "08:00-12:00"}},
+    {"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "sunday", "hours": "08:00-12:00"}},
+    {"name": "read_calling_card", "arguments": {"parcel_id": "P-1001"}},
+    {"name": "dance"},
+]
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps(CALLS))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(load_tool_domain("depot").folder, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "mine"
+
+
+def test_the_document_has_outcomes_results_and_changed_records(
+    calls: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = []
+    for domain in ("depot", folder):
+        outcome = dialgauge(capsys, "lab", "call", calls, "--domain", domain, "--json", "-")
+        assert outcome.code == 0, outcome.err
+        documents.append(json.loads(outcome.out))
+    ours, theirs = documents
+    assert ours == theirs, "in this process or in one of its own"
+    assert ours["outcome"] == ["ok", "error", "ok", "error"]
+    assert ours["results"][1] is None
+    assert "day must be one of" in ours["reasons"][1]
+    assert set(ours["changed"]) == {"parcels/P-1001", "windows/tuesday", "windows/wednesday"}
+    assert ours["changed"]["parcels/P-1001"]["window"] == {"day": "wednesday", "hours": "08:00-12:00"}
+
+
+def test_the_screen_shows_what_changed_field_by_field(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = dialgauge(capsys, "lab", "call", calls, "--domain", "depot", "--wide").out
+    assert "window.day" in shown
+    assert '"wednesday"' in shown
+    assert "there is no tool 'dance'" in shown
+
+
+def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = [{"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "friday", "hours": "12:00-16:00"}}]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(again).encode())))
+    outcome = dialgauge(capsys, "lab", "call", "-", "--domain", "depot", "--task", "after-a-change", "--json", "-")
+    assert json.loads(outcome.out)["changed"]["customers/C-01"]["balance"] == 16.5, "the second change has its fee"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("calls.json", "--domain", "depots"), "Did you mean 'depot'"),
+        (("calls.json", "--domain", "./nowhere"), "has no domain.yaml"),
+        (("calls.json", "--domain", "depot", "--task", "x"), "there is no task 'x'"),
+        (("nothing.json", "--domain", "depot"), "cannot be read"),
+        (("odd.json", "--domain", "depot"), "not a list of calls"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    words: tuple[str, ...],
+    told: str,
+    calls: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(calls.parent)
+    Path("odd.json").write_text('{"name": 1}')
+    outcome = dialgauge(capsys, "lab", "call", *words)
+    assert (outcome.code, told in outcome.err) == (2, True), outcome.err
+
+
+def test_data_check_of_a_folder_runs_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "data", "check", folder)
+    assert (outcome.code, "sound" in outcome.out, "your own rights" in " ".join(outcome.out.split())) == (0, True, True)
+    tools = folder / "tools.py"
+    tools.write_text(
+        tools.read_text().replace("def pay_duty(data: dict[str, Any], parcel_id: str)", "def pay_duty(data, parcel_id)")
+    )
+    with tools.open("a") as file:
+        file.write("\nraise SystemExit('ran')\n")
+    outcome = dialgauge(capsys, "data", "check", folder)
+    assert outcome.code == 1
+    assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.out.split())
+    assert "not sound" in outcome.out
+    assert dialgauge(capsys, "tasks", "audit", "--domain", folder).code == 2
+
+
+def test_an_installed_domain_is_named_without_a_path(
+    folder: Path, calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    install(site, "acme_desk", f"FOLDER = {str(folder)!r}", "[dialgauge.domains]\nacme-desk = acme_desk:FOLDER\n")
+    with on_the_path(site):
+        outcome = dialgauge(capsys, "lab", "call", calls, "--domain", "acme-desk", "--json", "-")
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["outcome"] == ["ok", "error", "ok", "error"]
