@@ -139,8 +139,9 @@ def new(
     """Write the folder of a small domain with comments, which runs at once: a start for one of your own."""
     from dialgauge.worlds.domain import new_domain
 
-    for path in new_domain(name):
-        out.print(f"wrote {path}")
+    written = new_domain(name)
+    out.print(f"wrote {', '.join(path.name for path in written)} into")
+    out.print(str(written[0].parent))
     place = name if "/" in name else f"./{name}"
     out.print(f"Try it: dialgauge lab run --domain {place}")
 

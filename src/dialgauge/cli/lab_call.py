@@ -27,7 +27,7 @@ _DOMAIN = Option(
 )
 ToolDomainOption = Annotated[str, _DOMAIN]
 ToolDomainChoice = Annotated[str | None, _DOMAIN]
-#: Letters of a result that the table shows.
+#: Letters of a result that the screen shows; files have all of it.
 _SHOWN = 120
 _MODELS = ("llm-system", "llm-user")
 
@@ -65,18 +65,22 @@ def call(
     world = loaded.world(begun)
     outcomes = world.call_all(wanted)
     changed = world.changes()
-    made = Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
-    for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
-        made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text))
-    records = Table("What changed", ["record", "field", "before", "after"])
-    for key, record in changed.items():
-        before = loaded.record(key)
-        if before is None or record is None:
-            records.add(key, None, _shown(before), _shown(record))
-            continue
-        for field, old, new in field_changes(before, record):
-            records.add(key, field, _shown(old), _shown(new))
-    output.show([made, records] if changed else [made])
+
+    def tables(most: int | None) -> list[Table]:
+        made = Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
+        for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
+            made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
+        records = Table("What changed", ["record", "field", "before", "after"])
+        for key, record in changed.items():
+            before = loaded.record(key)
+            if before is None or record is None:
+                records.add(key, None, _shown(before, most), _shown(record, most))
+                continue
+            for field, old, new in field_changes(before, record):
+                records.add(key, field, _shown(old, most), _shown(new, most))
+        return [made, records] if changed else [made]
+
+    output.show(tables(_SHOWN), in_file=tables(None) if output.table else None)
     output.document(
         "lab-call",
         {
@@ -89,14 +93,14 @@ def call(
     )
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: Any, most: int | None) -> str | None:
     import msgspec
 
-    return None if value is None else _short(msgspec.json.encode(value).decode())
+    return None if value is None else _short(msgspec.json.encode(value).decode(), most)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def _short(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else f"{text[:most]}…"
 
 
 @dataclass(frozen=True)

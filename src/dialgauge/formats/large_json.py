@@ -7,7 +7,7 @@ whether it is sound.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -100,7 +100,11 @@ class _Text:
     def value(self) -> bytes:
         """The value that begins here, undecoded."""
         begins = self._next()
-        length = self._nested() if begins in _OPENING else self._matched(_STRING if begins == _QUOTE else _SCALAR, 0)
+        length = (
+            self._nested()
+            if begins in _OPENING
+            else self._matched(_STRING.match if begins == _QUOTE else _SCALAR.match, 0)
+        )
         content = self._held[self._at : self._at + length]
         self._at += length
         decode_utf8(content, self._part.name)
@@ -114,14 +118,14 @@ class _Text:
     def _nested(self) -> int:
         depth = length = 0
         while True:
-            length = self._matched(_TO_BRACKET, length)
+            length = self._matched(_TO_BRACKET.match, length)
             depth += 1 if self._held[self._at + length - 1] in _OPENING else -1
             if not depth:
                 return length
 
-    def _matched(self, pattern: re.Pattern[bytes], start: int) -> int:
+    def _matched(self, match_at: Callable[[bytes, int], re.Match[bytes] | None], start: int) -> int:
         """How far a pattern reaches that is matched from so many bytes on; more are read until it is."""
-        while (match := pattern.match(self._held, self._at + start)) is None:
+        while (match := match_at(self._held, self._at + start)) is None:
             if not self._more():
                 raise self._broken("it ends early")
         return match.end() - self._at

@@ -287,6 +287,8 @@ def file_bytes(path: Path) -> bytes:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             content: bytes = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise DialgaugeError("there is no such file or folder", file=str(path)) from error
     except (OSError, EOFError) as error:
         raise DialgaugeError(
             f"it cannot be read ({getattr(error, 'strerror', None) or error})", file=str(path)
