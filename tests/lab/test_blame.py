@@ -393,7 +393,7 @@ class _OnlyWords:
         return Reply(turn=Turn(speaker="system", text="I will see what I can do."))
 
 
-def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
+def test_a_system_of_words_alone_that_does_nothing_is_blamed(
     town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = AgentSpec.make
@@ -402,9 +402,8 @@ def test_a_system_of_words_alone_is_neither_blamed_nor_acquitted(
     few = msgspec.structs.replace(town, goals=town.goals[:10])
     for one in blame(held(few, sitting), few).values():
         assert one.link is not None
-        assert (one.link.cause, one.link.side) == ("unclear", "unclear")
-        assert "does not record what it heard" in one.link.sentence
-        assert one.system_erred is None
+        assert (one.link.cause, one.link.side) == ("heard_not_acted_on", "system")
+        assert one.system_erred and not one.user_erred
 
 
 def test_the_first_broken_link_in_time_decides(town: LoadedDomain) -> None:
@@ -450,7 +449,7 @@ def test_measures_add_up_and_follow_from_the_tables(town: LoadedDomain) -> None:
     first = blamed.filter("first")
     failed = first.height
     assert failed == (~sides["success"]).sum() > 3
-    shares = {cause: run.scores[f"Blame[{cause}]"].value for cause in CAUSES}
+    shares = {cause: run.scores[f"Blame[{cause}]"].value for cause in CAUSES if cause != "not_understood"}
     assert sum(value or 0 for value in shares.values()) == pytest.approx(1)
     assert shares["said_not_heard"] == pytest.approx((first["cause"] == "said_not_heard").sum() / failed)
     by_side = sum(value or 0 for cause, value in shares.items() if SIDE_OF[cause] == "system")
@@ -511,7 +510,7 @@ def test_an_explanation_shows_the_turns(town: LoadedDomain) -> None:
 
 def test_every_fault_has_a_true_cause() -> None:
     assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
-    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached"}
+    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached", "not_understood"}
 
 
 def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:

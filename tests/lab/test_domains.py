@@ -66,6 +66,14 @@ def test_users_and_systems_of_any_domain_do_what_its_goals_ask_for(shape: str, t
     assert "Success(rules=compat)" not in scores, "ConvLab-2's rules know the town only"
 
 
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "overlap"])
+def test_they_do_so_in_words_too(shape: str, tmp_path: Path) -> None:
+    results = converse(
+        domain=str(domain_folder(tmp_path, SHAPES[shape])), count=15, level="text", resamples=0, workers=1
+    )
+    assert results[0].scores["Success(rules=strict)"].value == 1
+
+
 def test_what_a_goal_tries_first_is_refused_and_then_mended(tmp_path: Path) -> None:
     plan = "goals: {draw: {booked: 1, fails_first: 1, refused_first: 1}}\nwords:"
     scores = run(domain_folder(tmp_path, changed(CARS, "domain.yaml", "words:", plan)))[0].scores
@@ -114,8 +122,6 @@ def test_what_only_the_town_has_is_refused_elsewhere(tmp_path: Path) -> None:
         open_domain(folder, failures="paper")
     with pytest.raises(DialgaugeError, match="no act 'Attraction-Inform' in the domain pets"):
         converse(AgentSpec("rule-system", {"channel": "paper2021"}), domain=folder, count=1)
-    with pytest.raises(DialgaugeError, match="no words for the domain pets yet"):
-        converse(domain=folder, count=1, level="text")
     tools = domain_folder(tmp_path / "tools", {"domain.yaml": "domain: t\ntools: tools.py\n"})
     with pytest.raises(DialgaugeError, match="has no services"):
         open_domain(str(tools))

@@ -116,12 +116,7 @@ def make_lab_config(
 
 
 def check_setting(sitting: LabConfig, domain: Domain) -> None:
-    """Refuse what cannot go well in a domain before any work: words that nobody has, acts that it does not have."""
-    if sitting.level == "text" and not domain.multiwoz:
-        raise DialgaugeError(
-            f"agents have no words for the domain {domain.name} yet: they talk about it at the level of acts "
-            "(--level act)"
-        )
+    """Refuse what cannot go well in a domain before any work: acts that it does not have."""
     for spec in (sitting.user, sitting.system):
         if "channel" in spec.options:
             Channel.named(spec.options["channel"]).within(domain)

@@ -66,7 +66,10 @@ class BoundReply:
         self._in_names = {place for name in named for place in range(name.first, name.last)}
         #: Places of labels by segment.
         self.labels: dict[int, list[Place[str]]] = {}
-        for label in reply.phrases(labels_of(slots)):
+        literal = [
+            place for slot in slots.values() for words in slot.literal for place in reply.literal(words, slot.name)
+        ]
+        for label in (*reply.phrases(labels_of(slots)), *_longest(literal)):
             if label.first not in self._in_names:
                 self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
         self._told: dict[str, tuple[ToldValue, ...]] = {}
@@ -165,8 +168,10 @@ class BoundReply:
 
     def _cut(self, after: int, before: int) -> int:
         """Where between two labels the talk goes from one to the other."""
+        tokens = self.reply.tokens
         for place in range(after, before):
-            if self.reply.lower[place] in (",", "and", "plus", "with", "-", "/", "|", "("):
+            inside = tokens[place].text == "-" and tokens[place].start == tokens[place - 1].end  # B-12
+            if tokens[place].text in (",", "and", "plus", "with", "-", "/", "|", "(") and not inside:
                 return place
         return before
 
@@ -274,6 +279,20 @@ def labels_of(slots: Mapping[str, SpokenSlot]) -> dict[str, tuple[str, ...]]:
         for phrase in slot.labels:
             labels[phrase] = (*labels.get(phrase, ()), slot.name)
     return labels
+
+
+def _longest(places: Sequence[Place[str]]) -> list[Place[str]]:
+    """Without those that lie in a longer one: "from" in "from hour"."""
+    return [
+        place
+        for place in places
+        if not any(
+            other.first <= place.first
+            and place.last <= other.last
+            and other.last - other.first > place.last - place.first
+            for other in places
+        )
+    ]
 
 
 def _is_choice(words: Sequence[str]) -> bool:

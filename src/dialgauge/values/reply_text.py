@@ -136,6 +136,12 @@ class ReplyText:
             place += best or 1
         return tuple(places)
 
+    def literal(self, words: tuple[str, ...], value: str) -> Iterator[Place[str]]:
+        """Where words stand one behind the other, just so."""
+        for place in range(len(self.lower) - len(words) + 1):
+            if self.lower[place : place + len(words)] == words:
+                yield Place(value, place, place + len(words))
+
     def code(self, code: str) -> Place[str] | None:
         """Where letters and digits stand in a row, whatever signs and spaces are between them."""
         wanted = _signs(code)
@@ -324,6 +330,12 @@ def _same_word(word: str) -> str:
     if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss"):
         plain = plain[:-3] + "y" if plain.endswith("ies") and len(plain) > 4 else plain[:-1]
     return plain
+
+
+def has_fillers(text: str) -> bool:
+    """Does a text have words that phrases leave out, at its beginning or as all of it?"""
+    words = [token.text for token in _tokens(cleaned(text))[0]]
+    return bool(words) and _same_word(words[0]) in _FILLERS
 
 
 @lru_cache(1 << 14)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from dialgauge.values.reply_text import ReplyText, phrase_of
+from dialgauge.values.reply_text import ReplyText, has_fillers, phrase_of
 from dialgauge.values.spoken_numbers import DAYS, Place, word_set
 
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "list", "code", "text"]
@@ -99,13 +99,21 @@ class SpokenSlot:
         return any("min" in value for value in self.values[:50]) or self.name.lower() in ("duration", "length")
 
     @cached_property
+    def literal(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the slot that begin with a word that phrases leave out: "from", "to hour"."""
+        plain = self.name.replace("_", " ").lower()
+        named = [name for name in dict.fromkeys((*self._given, plain)) if has_fillers(name)]
+        return tuple(tuple(token.text for token in ReplyText(name).tokens) for name in named)
+
+    @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """What the slot is called, as phrases to search for."""
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name).replace("_", " ").replace("-", " ").lower()
         words = [*self._given, plain, *(_ALSO.get(plain.replace(" ", ""), ()))]
-        for word in plain.split():
+        for word in plain.split() if not has_fillers(plain) else ():
             words += [*_ALSO.get(word, ()), *([word] if len(word) > 3 else [])]
-        return dict.fromkeys((phrase for word in words if (phrase := phrase_of(word))), (self.name,))
+        named = [word for word in words if not has_fillers(word)]
+        return dict.fromkeys((phrase for word in named if (phrase := phrase_of(word))), (self.name,))
 
     @cached_property
     def items(self) -> tuple[str, ...]:

@@ -43,7 +43,10 @@ _WANTING = re.compile(
     r"i 'd like (?:an?|it) |do you have an?y?|should (?:be|have)|show me)\b"
 )
 _NOT = frozenset(("not", "n't", "except", "without", "no", "than"))
-_BOOKING = re.compile(r"\b(?:book|reserve|reservation|booking|order|arrange|schedule|put me down|sign me up)\b")
+_BOOKING = re.compile(
+    r"\b(?:please take|book|reserve|reservation|booking|order|arrange|schedule|put me down|sign me up)\b"
+)
+_VERBS = frozenset(("book", "reserve", "order", "know", "have", "find", "take", "get", "see", "arrange", "ask"))
 _YES, _NO = "yes", "no"
 
 
@@ -69,7 +72,8 @@ class DomainNlu:
         acts: list[Act] = [
             _act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
         ]
-        named = list(dict.fromkeys(place.value for place in reply.phrases(self._called)))
+        places = [place for place in reply.phrases(self._called) if not _is_verb(reply, place.first)]
+        named = list(dict.fromkeys(place.value for place in places))
         services = self._meant(reply, named, known)
         for service in services:
             words = self._vocabulary[service]
@@ -87,6 +91,8 @@ class DomainNlu:
             name for name in named if known.domain and known.domain in self._vocabulary
             and any(name in targets for targets in self._vocabulary[known.domain].service.refers.values())
         ]  # fmt: skip
+        if _WANTING.search(" ".join(reply.lower)):
+            takes_links = [name for name in takes_links if self._booked_with(reply, name)]
         others = [name for name in named if name not in takes_links or name == known.domain]
         if others:
             return others
@@ -102,6 +108,15 @@ class DomainNlu:
         if scored[best]:
             return [best]
         return [known.domain] if known.domain in self._vocabulary else []
+
+    def _booked_with(self, reply: ReplyText, name: str) -> bool:
+        """Is a service named as a part of a booking: "branch Market", and not "a branch"?"""
+        phrases = self._vocabulary[name].phrases
+        places = reply.phrases(dict.fromkeys(phrases, (name,)))
+        articles = ("a", "an", "another")
+        return not any(
+            reply.lower[max(0, place.first - 2) : place.first][-1:] == (word,) for place in places for word in articles
+        )
 
 
 class _ServiceTalk:
@@ -175,7 +190,7 @@ class _ServiceTalk:
         ]
         if labelled:
             asked = [one for one in labelled if one[0] in self._asked]
-            return (asked or labelled)[0]
+            return (asked or self._booked_first(labelled))[0]
         loose = [
             (name, told) for name, _, told in options if not self._bound.owner(told.place, self._words.slots[name])
         ]
@@ -186,6 +201,12 @@ class _ServiceTalk:
         if words:
             return words[0]
         return loose[0] if len(loose) == 1 and alone else None
+
+    def _booked_first(self, options: list[tuple[str, ToldValue]]) -> list[tuple[str, ToldValue]]:
+        """Where a wish and a booking have a slot of the same name, what is spoken of decides."""
+        takes = self._service.book.takes if self._service.book else {}
+        booking = bool(_BOOKING.search(self._reply.text.lower()))
+        return sorted(options, key=lambda option: (option[0] in takes) is not booking)
 
     def _denied(self, place: int) -> bool:
         before = self._reply.lower[max(0, place - 2) : place]
@@ -228,11 +249,13 @@ class _ServiceTalk:
         for name, kind in takes.items():
             if kind.kind != "text" or name in given:
                 continue
-            labels = [place for places in self._bound.labels.values() for place in places if place.value == name]
+            places = [place for some in self._bound.labels.values() for place in some if place.value == name]
+            labels = sorted(places, key=lambda place: place.first)
             for label in labels:
                 _, last = self._bound.scope(label)
                 words = self._verbatim(label.last, last)
-                if words and not self._is_question(label.first):
+                verb = words.partition(" ")[0].lower() in _VERBS  # "I'd like to book" goes nowhere
+                if words and not verb and not self._is_question(label.first):
                     texts[name] = (label.first, words)
             if name not in texts and self._asked == [name] and not labels and len(self._reply.tokens) <= 12:
                 texts[name] = (0, self._verbatim(0, len(self._reply.tokens)))
@@ -309,6 +332,15 @@ class _ServiceTalk:
                     yield place.value
         if not named:
             yield from (slot for slot in self._asked if slot in self._given and slot not in given)
+
+
+def _is_verb(reply: ReplyText, place: int) -> bool:
+    """ "Please book it" names no book."""
+    before = reply.lower[place - 1] if place else ""
+    following = reply.lower[place + 1] if place + 1 < len(reply.lower) else ""
+    return reply.lower[place] in ("book", "order", "reserve") and (
+        before in ("to", "please", "you") or following == "it"
+    )
 
 
 def _is_name(words: ServiceVocabulary, name: str, place: object, reply: ReplyText) -> bool:

@@ -107,11 +107,15 @@ class Renderer:
 
         self._speaker = speaker
         self._nlg = nlg or template_nlg(style)
+        self._begun = False
         self._draws = streams(f"{speaker}-nlg")
 
     def say(self, acts: tuple[Act, ...]) -> str:
         """A text for the acts."""
-        return self._nlg.generate(acts, self._speaker, self._draws).text
+        text = self._nlg.generate(acts, self._speaker, self._draws).text
+        if not self._begun:  # nobody needs something "also" before anything else was said
+            text, self._begun = text.replace("I also need", "I need", 1), True
+        return text
 
 
 def _model_file(name: str) -> str:
