@@ -10,7 +10,6 @@ from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_study, lab_track, l
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.lab_call import ToolDomainChoice
 from dialgauge.cli.lab_options import (
     Agents,
     ChannelOption,
@@ -69,7 +68,6 @@ class CutOff:
 @app.command()
 def run(
     count: CountOption = None,
-    domain: ToolDomainChoice = None,
     trials: Annotated[
         int, WholeNumber(of="trials", metavar="K", min=1, help="Conversations per goal, for pass^k.")
     ] = 1,
@@ -103,8 +101,8 @@ def run(
     from dialgauge.lab import converse, write_conversations
     from dialgauge.runs import Store
 
-    if domain is not None:
-        held = lab_call.LabOfTools(domain, count, trials, seed, resamples, limits.exchanges, limits.seconds)
+    if town.has_tools:
+        held = lab_call.LabOfTools(town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds)
         return held.run(agents, model.asked(), output, gates)
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)

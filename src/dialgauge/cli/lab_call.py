@@ -26,7 +26,6 @@ _DOMAIN = Option(
     help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
 )
 ToolDomainOption = Annotated[str, _DOMAIN]
-ToolDomainChoice = Annotated[str | None, _DOMAIN]
 #: Letters of a result that the screen shows; files have all of it.
 _SHOWN = 120
 _MODELS = ("llm-system", "llm-user")
@@ -115,6 +114,11 @@ class LabOfTools:
     exchanges: int
     seconds: float
 
+    @staticmethod
+    def _partner(system: str) -> str:
+        """Who takes the agenda user's place, which knows no tasks: a model before a model, else a reader."""
+        return "llm-user" if system == "llm-system" else "reader"
+
     def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
         """Hold, score and store them; the exit code."""
         from dialgauge.agents import Limits
@@ -129,8 +133,10 @@ class LabOfTools:
         sides = {}
         for side in ("system", "user"):
             name, given = agents.given(side)
+            name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
             general = {key: text for key, text in asked.items() if text} if name in _MODELS else {}
             sides[side] = (name, {**general, **named_settings(given, f"--{side}-set")})
+        err.print(f"the user is {sides['user'][0]}")
         with progress_bar("conversations", len(tasks) * self.trials) as advance:
             results = run_tool_domain(
                 loaded,

@@ -43,7 +43,11 @@ SystemSetting = Annotated[
 ]
 DomainOption = Annotated[
     str,
-    Option("--domain", metavar="NAME|FOLDER", help="An installed domain, or the folder of one: ./mine."),
+    Option(
+        "--domain",
+        metavar="NAME|FOLDER",
+        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
+    ),
 ]
 GoalsOption = Annotated[
     str,
@@ -109,6 +113,15 @@ class Town:
     goals: GoalsOption = "town"
     database: DatabaseOption = None
     town_seed: TownSeedOption = 0
+
+    @property
+    def has_tools(self) -> bool:
+        """Is it a domain of tools over records, whose tasks take the place of goals?"""
+        if self.domain == "town":
+            return False
+        from dialgauge.worlds.tools import names_tool_domain
+
+        return names_tool_domain(self.domain)
 
     def open(self, count: int | None = None, failures: Failures = "live") -> LoadedDomain:
         """Read it, or make it."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         is_folder,
         is_tool_domain,
         load_tool_domain,
+        names_tool_domain,
     )
     from dialgauge.worlds.tools.marking import AsGiven, ToolError, ends, for_user, writes
     from dialgauge.worlds.tools.replaying import RecordedCall, Replay, ReplayedCall, replay
@@ -93,6 +94,7 @@ __all__ = [
     "judge",
     "load_tool_domain",
     "log_domain",
+    "names_tool_domain",
     "read_calls",
     "read_tool_tasks",
     "replay",

@@ -96,8 +96,17 @@ def installed_domains() -> list[str]:
 
 def is_tool_domain(folder: Path) -> bool:
     """Whether a folder's ``domain.yaml`` names tools."""
-    content = read_yaml(folder / FILE).content
+    content = read_yaml(folder / FILE, as_text=True).content
     return isinstance(content, dict) and "tools" in content
+
+
+def names_tool_domain(domain: str) -> bool:
+    """Whether a name or path means a domain with tools; one that means nothing does not."""
+    try:
+        folder = domain_folder(domain)
+    except DialgaugeError:
+        return False
+    return (folder / FILE).is_file() and is_tool_domain(folder)
 
 
 def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None) -> ToolDomain:
