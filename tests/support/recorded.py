@@ -71,4 +71,6 @@ def strict(dialogue: Dialogue) -> StrictVerdict:
 
 def compat(dialogue: Dialogue) -> CompatVerdict:
     """ConvLab-2's verdict on a conversation."""
-    return judge_outcomes([dialogue], SEARCH)[dialogue.id].compat
+    verdict = judge_outcomes([dialogue], SEARCH)[dialogue.id].compat
+    assert verdict is not None
+    return verdict

@@ -49,7 +49,7 @@ def check(
     """Report what a file is, what is in it, and what is wrong with it.
 
     Of the folder of a domain (with a domain.yaml) it reads everything and runs nothing: a tools.py of the folder runs,
-    with your own rights, only when the domain is named with --domain.
+    with your own rights, only when 'dialgauge lab run --domain' or the like names it.
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
@@ -86,7 +86,7 @@ def _check_domain(folder: str, output: TableOutput) -> None:
     output.show(checked.tables())
     if output.on_screen:
         if checked.domain.tools:
-            out.print("Its tools were not run. They run with your own rights when the domain is named with --domain.")
+            out.print("Its tools were not run; 'dialgauge lab run --domain' runs them, with your own rights.")
         out.print(f"{checked.domain.name} is sound.")
 
 
