@@ -1,4 +1,4 @@
-"""Five ways to word what the rule system means, none of them the lab's templates; and assistants that do it badly."""
+"""Six ways to word what the rule system means, none of them the lab's templates; and assistants that do it badly."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import Act
 
-#: Tried while the reading was written, and kept for the end.
-SEEN, UNSEEN = ("plain", "chatty", "markdown"), ("terse", "careful")
+#: Tried while the reading was written, and never mended for.
+SEEN, UNSEEN = ("plain", "chatty", "markdown", "terse", "kiosk"), ("careful",)
 STYLES = (*SEEN, *UNSEEN)
 _MONEY = ("price", "fee", "cost")
 
@@ -77,7 +77,7 @@ class Style:
             if spoken.money:
                 return {
                     "plain": f"{amount} euros", "chatty": f"€{amount}", "markdown": f"€{float(amount):.2f}",
-                    "terse": f"{float(amount):.2f} EUR", "careful": f"{amount} euros",
+                    "terse": f"{float(amount):.2f} EUR", "careful": f"{amount} euros", "kiosk": f"{amount},- €",
                 }[self.name] if _is_number(amount) else value  # fmt: skip
             small = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
             if self.name == "chatty" and amount.isdigit() and int(amount) <= 10 and value == amount:
@@ -237,6 +237,25 @@ class Style:
         if "bye" in parts:
             said.append("bye")
         return ", ".join(said)
+
+    def _kiosk(self, parts: dict[str, list[str]], facts: list[tuple[str, str]]) -> str:
+        lines = []
+        if "nooffer" in parts:
+            lines.append("0 RESULTS :-(")
+        if "nobook" in parts:
+            lines.append("BOOKING REJECTED BY OPERATOR")
+        if "booked" in parts:
+            lines.append("*** CONFIRMED ***")
+        lines += [f"[{number}] {name}" for number, name in enumerate(parts.get("select", ()), 1)]
+        if "name" in parts:
+            lines.append(f">> {parts['name'][-1].upper()} <<")
+        lines += [f"{label.upper()} .... {value.upper() or '???'}" for label, value in facts]
+        lines += [f"ENTER {label.upper()}:" for label in parts.get("ask", ())]
+        if "offer" in parts:
+            lines.append("PRESS B TO BOOK")
+        if "bye" in parts:
+            lines.append("SESSION CLOSED")
+        return "\n".join(lines)
 
     def _careful(self, parts: dict[str, list[str]], facts: list[tuple[str, str]]) -> str:
         said = []

@@ -42,6 +42,8 @@ _SIGNS = str.maketrans(
     }
 )
 _EMOJI = re.compile(r"([\u2190-\u2bff\U0001f000-\U0001faff][\u200d\U0001f3fb-\U0001f3ff]?)\s*(?=(.?))")
+#: Dots that lead from a label to its value.
+_LEADERS = re.compile(r"(?<=\w) ?\.{3,} ?(?=[\w£$€?+-])")
 _TAG = re.compile(r"<[^<>\n]{1,80}>")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\([^()\n]{1,300}\)")
 _EMPHASIS = re.compile(r"\*{1,3}|~~|`{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
@@ -230,7 +232,7 @@ def cleaned(text: str) -> str:
     """The text without markup; a table becomes lines of "heading: cell"."""
     plain = unicodedata.normalize("NFC", text[:LONGEST]).translate(_SIGNS)
     plain = _EMOJI.sub(_emoji, _LINK.sub(r"\1", _TAG.sub(" ", plain)))
-    lines = list(_without_tables(plain.splitlines()))
+    lines = list(_without_tables(_LEADERS.sub(": ", plain).splitlines()))
     return "\n".join(_EMPHASIS.sub("", _LINE_START.sub("", line)) for line in lines)
 
 

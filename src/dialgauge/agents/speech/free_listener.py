@@ -126,7 +126,8 @@ class FreeListener:
         segments = {token.segment for token in reply.tokens}
         for segment in sorted(segments):
             tokens = reply.segment(segment)
-            if segment not in reply.questions and not _ASKING.search(" ".join(tokens)):
+            field = tokens[-1] == ":"  # a form: "Frame size:"
+            if segment not in reply.questions and not field and not _ASKING.search(" ".join(tokens)):
                 continue
             for place in reply.phrases(labels):
                 if place.value not in askable:
