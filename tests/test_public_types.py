@@ -18,7 +18,7 @@ RESULTS = {
     'read("x.json")': "Corpus",
     'read("x.json")[0]': "Dialogue",
     'read("x.json")["id"]': "Dialogue",
-    'read("x.json")[:2]': "list[Dialogue]",
+    'read("x.json")[:2]': "Sequence[Dialogue]",
     '[dialogue.id for dialogue in read("x.json")]': "list[str]",
     'write(read("x.json"), "y.jsonl", format="native")': "Notes",
     'check(["x.json"])': "Report",

@@ -28,7 +28,9 @@ Capture = pytest.CaptureFixture[str]
 EVERY_CALL = [pytest.param(*one, id=" ".join(one).strip()) for one in calls()]
 FIRST_CALLS = dict(reversed(list(calls())))
 #: Commands whose screen has no tables: they print one path or one document, or say what they made.
-PLAIN = {"runs path", "schema", "report", "leaderboard", "data convert", "babi convert-dstc2", "config"}
+PLAIN = {
+    "runs path", "runs export", "schema", "report", "leaderboard", "data convert", "babi convert-dstc2", "config",
+}  # fmt: skip
 #: Commands whose numbers are no scores, or are shown beside those of a paper.
 UNSIGNED = {"babi attention", "babi interact", "babi train", "reproduce"}
 

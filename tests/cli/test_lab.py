@@ -257,3 +257,16 @@ def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[s
     assert "more; --limit 0 lists them." in few.out
     assert "--limit" not in every.out and len(every.out) > len(few.out)
     assert first["dialogue"] in Path("blame.csv").read_text()
+
+
+def test_a_new_domain_is_sound_and_runs_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = dialgauge(capsys, "lab", "new", "kennel")
+    assert written.code == 0 and "Try it: dialgauge lab run --domain ./kennel" in written.out
+    assert "kennel is sound" in dialgauge(capsys, "data", "check", "./kennel").out
+    for level in ("act", "text"):
+        held = dialgauge(capsys, "lab", "run", "--domain", "./kennel", "-n", 6, "--resamples", 0, "--level", level)
+        assert held.code == 0 and "Success                        100.00" in held.out
+    assert "it exists already" in dialgauge(capsys, "lab", "new", "kennel").err
