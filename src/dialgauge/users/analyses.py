@@ -263,36 +263,33 @@ def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> Iterator[Oc
     for turn in turns:
         hearing = misheard.hearings[turn.position]
         if hearing.confusions and turn.said is not SILENCE:
-            acts = tuple([said.act for said in turn.said.acts])
+            words = template(turn.text, turn.said.acts)
             for confusion, (said, _) in zip(hearing.confusions, hearing.acts, strict=True):
-                yield turn.position, confusion, sentence_with(turn.text, acts, None if said is None else said.act)
+                yield turn.position, confusion, sentence_of(words, said)
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")
+_ENDS = (". ", "? ", "! ")
 
 
-@lru_cache(1 << 14)
-def template(text: str, acts: tuple[Act, ...]) -> str:
-    """The words of a turn in lower case, with the values of its acts replaced by their slots.
-
-    >>> template("The post code is CB12LF .", (Act(name="Attraction-Inform", slot="postcode", values=("cb12lf",)),))
-    'the post code is [postcode] .'
-    """
+def template(text: str, acts: Sequence[Said]) -> str:
+    """The words of a turn in lower case, with the values of its acts replaced by their slots: ``it is [postcode] .``"""
     words = text.lower()
-    values = {value.lower(): act.slot.lower() for act in acts if act.slot for value in act.values}
-    for value in sorted(values, key=len, reverse=True):
+    values = {value.lower(): said.slot for said in acts if said.slot for value in said.act.values}
+    for value in sorted(values, key=len, reverse=True) if len(values) > 1 else values:
         if len(value) > 1 or value.isdigit():
             words = words.replace(value, f"[{values[value]}]")
     return words
 
 
-def sentence_with(text: str, acts: tuple[Act, ...], said: Act | None) -> str:
-    """The sentence that has the value of an act; the whole turn where none has it, or where nothing was said."""
-    words = template(text, acts)
-    if said is None or not said.slot:
+def sentence_of(words: str, said: Said | None) -> str:
+    """Of a template the sentence that has the value of an act; all of it where none has it, or nothing was said."""
+    place = -1 if said is None or not said.slot else words.find(f"[{said.slot}]")
+    if place < 0:
         return words
-    mark = f"[{said.slot.lower()}]"
-    return next((sentence for sentence in SENTENCE_ENDS.split(words) if mark in sentence), words)
+    before = max(words.rfind(end, 0, place) for end in _ENDS)
+    after = min((end for end in (words.find(end, place) for end in _ENDS) if end >= 0), default=len(words))
+    return words[before + 1 if before >= 0 else 0 : after + 1].strip()
 
 
 class Mishearing(NamedTuple):
