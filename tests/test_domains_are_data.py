@@ -20,8 +20,10 @@ MAY = {
     ),
     "bAbI": ("agents/restaurant_user.py", "agents/rules.py", "cli/babi", "demo/steps.py", "lab/interaction.py"),
     "the papers": ("reproduce/",),
-    # Their words come from the domain in a branch of their own; until it is here they name the town.
-    "words and models of the town": ("agents/llm/", "agents/speech/"),
+    # The model that understands the town's own sentences was trained on MultiWOZ; other domains have domain_nlu.
+    "the town's trained NLU": tuple(
+        f"agents/speech/{name}.py" for name in ("mentions", "nlu_features", "nlu_samples", "spoken_words")
+    ),
 }
 
 
