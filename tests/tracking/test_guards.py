@@ -201,3 +201,15 @@ def test_a_file_that_says_predicted_is_no_gold(tmp_path: Path) -> None:
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     with pytest.raises(DialgaugeError, match="it carries predictions, so it cannot be GOLD"):
         dialgauge.score(tmp_path / "pred.json", [tmp_path / "gold.json"])
+
+
+@pytest.mark.parametrize("word", ["null", "N/A", "-", "<NA>", "unk", "?"])
+def test_a_word_for_absent_that_the_profile_does_not_know_is_refused(word: str, tmp_path: Path) -> None:
+    slots = ["hotel-area", "hotel-stars", "train-departure", "train-day", "train-people"]
+    listed = {name: [{**dict.fromkeys(slots, word), **state} for state in states] for name, states in PREDICTED.items()}
+    with pytest.raises(DialgaugeError, match=r"fills 60 of 80 predicted slots.*--accept absent_values") as caught:
+        jga(listed, profile="verbatim")
+    assert f"'{word}'" in str(caught.value)
+    assert jga(listed, profile="verbatim", accept=["absent_values", "slot_names"]) == 0.0
+    if word not in ("<NA>", "unk"):
+        assert jga(listed, profile="llm") == JGA

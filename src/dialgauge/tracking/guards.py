@@ -19,13 +19,14 @@ from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.inputs import SystemInput
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.encode import Codes, EncodedDialogues
+    from dialgauge.tracking.encode import Codes, EncodedDialogues, Item
     from dialgauge.tracking.prepared_inputs import System
     from dialgauge.values import Pair, Profile
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
+ABSENT = "absent_values"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered")
 
@@ -212,6 +213,33 @@ def output_findings(system: System, invalid: int) -> list[Finding]:
     return [Finding(OUTPUTS, told, stops=True)]
 
 
+def absent_findings(system: System, profile: Profile) -> list[Finding]:
+    """A word that most predicted slots have and gold never has: it says that the slot is absent."""
+    if system.gold is None or system.predicted.kind == "judged":
+        return []
+    rows = system.aligned.predicted_row
+    filled = _filled_items(system.predicted, rows[rows >= 0])
+    total = sum(filled.values())
+    words = Counter[str]()
+    for (_, _, values), count in filled.items():
+        if len(values) == 1:
+            words[values[0]] += count
+    word, often = words.most_common(1)[0] if words else ("", 0)
+    slots = {item[:2] for item in filled if item[2] == (word,)}
+    if total < _FEW or 2 * often <= total or len(slots) < 2:
+        return []
+    ours = _filled_items(system.gold, system.aligned.gold_row)
+    pairs = [pair for name in slots if (pair := profile.pair(*name)) is not None]
+    absent = not any(profile.normalise(pair, (word,), "predicted") for pair in pairs)
+    if absent or any(word.lower() in map(str.lower, values) for _, _, values in ours):
+        return []
+    told = (
+        f"'{word[:40]}' fills {often:,} of {total:,} predicted slots, and gold never has it: it seems to mean that the "
+        "slot is absent; leave such slots out of the file, or use a profile that knows the word (-p llm knows many)"
+    )
+    return [Finding(ABSENT, told, stops=True)]
+
+
 def slot_findings(
     system: System, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
 ) -> list[Finding]:
@@ -277,19 +305,22 @@ def rename_example(unknown: Sequence[Pair], suggested: dict[Pair, str], known: C
 
 def _fills(side: EncodedDialogues, rows: Codes, profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:
     """How often each slot is filled in these rows, under the profile's names; those out of its scope as written."""
-    cells = side.cell_item[np.isin(side.cell_row, rows)]
-    counts = np.bincount(cells, minlength=0)
-    items = side.shared.listed(0, side.items)
     inside: Counter[Pair] = Counter()
     outside: Counter[Pair] = Counter()
-    for number in np.flatnonzero(counts).tolist():
-        domain, slot, _ = items[number]
+    for (domain, slot, _), count in _filled_items(side, rows).items():
         pair = profile.pair(domain, slot)
         if pair is None:
-            outside[domain, slot] += int(counts[number])
+            outside[domain, slot] += count
         else:
-            inside[pair] += int(counts[number])
+            inside[pair] += count
     return inside, outside
+
+
+def _filled_items(side: EncodedDialogues, rows: Codes) -> dict[Item, int]:
+    """How often each slot has which values in these rows, as written."""
+    counts = np.bincount(side.cell_item[np.isin(side.cell_row, rows)], minlength=0)
+    items = side.shared.listed(0, side.items)
+    return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
 
 
 def _name(pair: Pair) -> str:

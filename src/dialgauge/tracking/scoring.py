@@ -21,6 +21,7 @@ from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.encode import carries_gold
 from dialgauge.tracking.guards import (
+    absent_findings,
     accepted_kinds,
     counted_turns,
     dialogue_findings,
@@ -215,7 +216,8 @@ def _guarded(
         of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid)]
         for profile in profiles:
             inventory = study.inventory(profile)
-            findings = [*of_input, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
+            absent = absent_findings(prepared, profile)
+            findings = [*of_input, *absent, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
             notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
     return notes
 

@@ -20,6 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.columns import TURN_LISTS, WRAPPERS, Columns, is_record, is_system, plain_name
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
+from dialgauge.formats.predictions.two_states import refuse_two_states
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted, encodable
 
@@ -31,6 +32,7 @@ _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
 _EMPTY_TURNS = "turns without a row, read as empty states"
 _HOLES = "missing turns, left as holes"
+_NULLS = "null predictions, read as missing turns"
 
 
 class NotUnderstood(DialgaugeError):
@@ -65,7 +67,7 @@ class _Entries(NamedTuple):
 def read_predictions(written: Any, notes: Notes, *, cells: bool = False) -> list[Dialogue]:
     """The dialogues of predictions in plain Python, as JSON or rows have it; ``cells``: all values are texts."""
     found = _entries(written)
-    if not found.entries:
+    if all(entry.state is None for entry in found.entries):
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
     for entry in found.entries:
@@ -139,7 +141,9 @@ def _dialogue(
             raise DialgaugeError("this turn appears twice; keep one of them", dialogue=name, turn=entry.turn)
         try:
             gold = None if entry.gold is None else states.read(entry.gold, name, number)
-            turns[number] = Turn(speaker="user", predicted=states.read(entry.state, name, number), state=gold)
+            predicted = None if entry.state is None else states.read(entry.state, name, number)
+            notes.add(_NULLS, predicted is None)
+            turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
     length = max(turns) + 1
@@ -243,6 +247,7 @@ def _of_mapping(written: Mapping[Any, Any]) -> _Entries:
 def _entry(dialogue: str, turn: int | None, content: Any) -> _Entry:
     if isinstance(content, Mapping) and is_record(content):
         columns = Columns.of([content])
+        refuse_two_states([content], columns)
         return _Entry(dialogue, turn, columns.state_of(content), columns.gold_of(content))
     return _Entry(dialogue, turn, content)
 
@@ -346,6 +351,7 @@ def _turn_entries(dialogue: str, turns: Sequence[tuple[int | None, Any]], names:
     columns = Columns.of(records)
     if not columns.has_states:
         raise NotUnderstood("the state of each turn", columns.names)
+    refuse_two_states(records, columns)
     names.update(dict.fromkeys(columns.keys()))
     for number, item in turns:
         if not isinstance(item, Mapping):
@@ -365,6 +371,7 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> _Entries:
     if not (columns.turns or columns.has_states):
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
     spoken = [row for row in rows if not (columns.speaker and is_system(row.get(columns.speaker)))]
+    refuse_two_states(spoken, columns)
     named = [(_identifier(row.get(columns.dialogue), columns), row) for row in spoken]
     entries = list(_row_entries(named, columns))
     keys = columns.keys()
