@@ -54,7 +54,7 @@ _BESIDE = re.compile(
 )
 _TELLING = {
     "predicted": re.compile(r"pred|hyp(?!er)|bspn?gen"),
-    "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference"),
+    "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),

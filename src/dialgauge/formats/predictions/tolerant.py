@@ -67,7 +67,7 @@ class _Entries(NamedTuple):
 def read_predictions(written: Any, notes: Notes, *, cells: bool = False) -> list[Dialogue]:
     """The dialogues of predictions in plain Python, as JSON or rows have it; ``cells``: all values are texts."""
     found = _entries(written)
-    if all(entry.state is None for entry in found.entries):
+    if not found.entries:
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
     for entry in found.entries:
