@@ -12,6 +12,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks import are_results, score_attempts, score_results
+from support.commands import dialgauge as command
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 
@@ -202,3 +203,24 @@ def test_rewards_in_objects_and_costs_in_dollars(tmp_path: Path) -> None:
 def test_facts_that_say_nothing_are_told(record: dict[str, Any], tmp_path: Path) -> None:
     run = judged(tmp_path, record)
     assert f"fields of the log that are not read: {next(iter(record))}" in run.notes
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task_id": "a", "turns": [{"speaker": "user", "utterance": "hi"}], "success": True},
+        {"task_id": "a", "dialogue": [{"user": "hi", "assistant": "hello"}], "success": True},
+    ],
+)
+def test_a_log_without_messages_is_told_what_is_missing(
+    record: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record))
+    outcome = command(capsys, "tasks", "score", path)
+    assert outcome.code == 2
+    told = outcome.err
+    assert f"keys seen: {', '.join(record)}" in told and "missing: the messages" in told and "state" not in told
+    example = told.strip().splitlines()[-1].strip()
+    path.write_text(example)
+    assert score_results([path])[0]["pass^1"].value == 1.0

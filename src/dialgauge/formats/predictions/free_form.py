@@ -184,6 +184,11 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     return told, "\n".join(_example(*_own_words(written)))
 
 
+def names_in(peek: Peek) -> list[str]:
+    """The names in the beginning of a file, outer ones first."""
+    return [plain(name)[:40] for name in _keys_in(sample(peek))][:_SHOWN]
+
+
 def _keys_in(written: Any, depth: int = 4) -> list[str]:
     """The names in the first records, outer ones first, without ids and turn numbers."""
     if depth == 0 or not isinstance(written, dict | list):
