@@ -394,3 +394,38 @@ def test_a_null_prediction_is_a_missing_turn() -> None:
     [dialogue] = corpus.dialogues
     assert [turn.predicted for turn in dialogue.turns] == [None, {"hotel": {"area": ("north",)}}, {}]
     assert corpus.notes.counts["null predictions, read as missing turns"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            b'{"dialogue_id":"A","turn":0,"state":{}}\n{"dialogue_id":"A","tu',
+            r"line 2: it is not valid JSON: Input data was truncated",
+        ),
+        (
+            b'{"dialogue_id":"A","turn":0,"state":{}}\n{"dialogue_id":"A","turn":1,"reward":1e999}',
+            r"line 2: the number 1e999 \(byte 37\) is out of range",
+        ),
+        (b'{"task_id":"a","messages":[],"reward":1e999}', r"the number 1e999 \(byte 38\)"),
+        (b'{"dialogue_id":"A","turn":' + b"9" * 5000 + b"}", r"number 9{20} \(byte 26\)"),
+    ],
+)
+def test_broken_json_is_told_with_its_place(content: bytes, told: str) -> None:
+    with pytest.raises(DialgaugeError, match=told):
+        recognise(part_of(content))
+
+
+def test_rows_of_a_domain_each_are_one_state(tmp_path: Path) -> None:
+    rows = [
+        {"dialogue_id": "A", "turn": 0, "domain": "hotel", "state": {"area": "north"}},
+        {"dialogue_id": "A", "turn": 0, "domain": "train", "state": {}},
+        {"dialogue_id": "A", "turn": 1, "domain": "hotel", "state": {"hotel-area": "north"}},
+        {"dialogue_id": "A", "turn": 1, "domain": "train", "state": {"train-day": "monday"}},
+    ]
+    assert states(dialgauge.read(rows)) == {
+        "A": [{"hotel-area": "north"}, {"hotel-area": "north", "train-day": "monday"}]
+    }
+    for other in ({"domain": "hotel", "state": {"area": "east"}}, {"domain": "train", "state": {"hotel-area": "east"}}):
+        with pytest.raises(DialgaugeError, match="this turn appears twice; keep one of them"):
+            dialgauge.read([rows[2], {**rows[2], **other}])

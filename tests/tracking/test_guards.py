@@ -213,3 +213,9 @@ def test_a_word_for_absent_that_the_profile_does_not_know_is_refused(word: str, 
     assert jga(listed, profile="verbatim", accept=["absent_values", "slot_names"]) == 0.0
     if word not in ("<NA>", "unk"):
         assert jga(listed, profile="llm") == JGA
+
+
+def test_a_shift_of_nothing_says_so_and_one_back_says_what_to_do() -> None:
+    assert notes(PREDICTED, turns="shift=0")["renumbered"].endswith("as they were read, so nothing changed")
+    with pytest.raises(DialgaugeError, match="a file that lacks the first turns needs them"):
+        jga(PREDICTED, turns="shift=-1")

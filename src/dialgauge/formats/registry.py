@@ -196,10 +196,10 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
 
 
 class UnknownFormat(DialgaugeError):
-    """No format fits a file, in which these names were seen."""
+    """No format fits a file, in which these names were seen; ``fault`` is what is wrong with its JSON."""
 
-    def __init__(self, names: Sequence[str], message: str, *, file: str, example: str) -> None:
-        self.names = tuple(names)
+    def __init__(self, names: Sequence[str], fault: str, message: str, *, file: str, example: str) -> None:
+        self.names, self.fault = tuple(names), fault
         super().__init__(message, file=file, example=example)
 
 
@@ -227,16 +227,18 @@ def recognise(part: Part) -> AnyFormat:
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
-    from dialgauge.formats.predictions.free_form import advice, names_in, problem
+    from dialgauge.formats.predictions.free_form import advice, fault_in, names_in, problem
 
     obstacle = problem(peek)
     if obstacle is None:
         return _own(LAST_RESORT)
     seen, example = advice(peek, obstacle)
+    fault = fault_in(peek, part)
     raise UnknownFormat(
         names_in(peek),
-        f"no known format fits it{_why(peek)}{seen}; 'dialgauge data formats' lists them, --help says how to name one"
-        + "".join(f"; not tried: {fault}" for fault in faults),
+        fault,
+        f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to name "
+        "one" + "".join(f"; not tried: {fault}" for fault in faults),
         file=part.name,
         example=example,
     )

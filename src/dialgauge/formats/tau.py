@@ -203,7 +203,7 @@ def tau_results(part: Part) -> list[Raw]:
     lines = [line for line in content.split(b"\n") if line.strip()]
     try:
         wrapped = _WRAPPER in msgspec.json.decode(lines[0], type=dict[str, Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         wrapped = True  # an object over several lines
     if not wrapped:
         return [decode(_RESULT, line, part, line=number) for number, line in enumerate(lines, start=1)]

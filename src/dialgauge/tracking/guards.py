@@ -6,6 +6,7 @@ command until the option that it names is given, or its kind is accepted.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,6 +36,7 @@ _FEW = 10
 #: The share of filled slots from which a name that only one side has is told.
 _NOTABLE = 0.01
 _LISTED = 8
+_TURN_OFFSET = re.compile(r"[0-9]{1,2}")
 
 
 class Finding(NamedTuple):
@@ -77,6 +79,8 @@ class Counting(NamedTuple):
 
     def sentence(self) -> str:
         """In words."""
+        if self == AS_WRITTEN:
+            return "as they were read, so nothing changed"
         by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
         return f"numbered from {self.shift}{by}"
 
@@ -95,8 +99,9 @@ def counting_named(text: str) -> Counting:
     values = {"shift": 0, "step": 1}
     for part in text.split(","):
         name, _, number = part.strip().partition("=")
-        if name not in values or not number.isdigit() or not (number.isascii() and len(number) < 3):
-            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}')")
+        if name not in values or not _TURN_OFFSET.fullmatch(number):
+            lacking = "; a file that lacks the first turns needs them, with empty states" if "=-" in text else ""
+            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}'){lacking}")
         values[name] = int(number)
     if values["step"] not in (1, 2):
         raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")

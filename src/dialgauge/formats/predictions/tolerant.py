@@ -138,7 +138,12 @@ def _dialogue(
     for position, entry in enumerate(entries):
         number = position if entry.turn is None else numbering.place(entry.turn)
         if number in turns:
-            raise DialgaugeError("this turn appears twice; keep one of them", dialogue=name, turn=entry.turn)
+            raise DialgaugeError(
+                "this turn appears twice; keep one of them, or where each has a part of the state, give each a domain "
+                "of its own (domain)",
+                dialogue=name,
+                turn=entry.turn,
+            )
         try:
             gold = None if entry.gold is None else states.read(entry.gold, name, number)
             predicted = None if entry.state is None else states.read(entry.state, name, number)
@@ -427,8 +432,24 @@ def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) ->
 
 
 def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    groups: dict[tuple[str, int], list[Mapping[Any, Any]]] = {}
     for name, number, row in numbered:
-        yield _Entry(name, number, columns.state_of(row), columns.gold_of(row))
+        groups.setdefault((name, number), []).append(row)
+    for (name, number), rows in groups.items():
+        if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
+            yield _Entry(name, number, whole)
+        else:
+            yield from (_Entry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+
+
+def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | None:
+    """The state of a turn that has a row a domain; None where its rows are something else."""
+    domains = {domain for row in rows if isinstance(domain := row.get(columns.domain), str)}
+    states = [columns.state_of(row) for row in rows]
+    if columns.gold or len(domains) < len(rows) or not all(isinstance(state, Mapping) for state in states):
+        return None
+    whole = {key: value for state in states for key, value in state.items()}
+    return whole if len(whole) == sum(map(len, states)) else None
 
 
 def _slot_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:

@@ -46,6 +46,8 @@ def refuse_unreadable(file: str | Path) -> None:
         try:
             recognise(part)
         except UnknownFormat as error:
+            if error.fault:
+                raise
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
             raise DialgaugeError(
                 f"no known format of agents' logs fits it{seen}; missing: the messages of each conversation, with who "

@@ -299,7 +299,9 @@ def _why_no_verdict(scores: LogScores) -> str:
             f"is the success; call it 'success', or ask for pass^1[{scores.candidates[0]}]"
         )
     ranges = [
-        f"'{name}' is between {low:g} and {high:g}" for name in scores.numeric for low, high in [scores.span(name)]
+        f"'{name}' is between {low:.10g} and {high:.10g}"
+        for name in scores.numeric
+        for low, high in [scores.span(name)]
     ]
     seen = f" ({_named(ranges)})" if ranges else ""
     return (
