@@ -219,3 +219,20 @@ def test_a_shift_of_nothing_says_so_and_one_back_says_what_to_do() -> None:
     assert notes(PREDICTED, turns="shift=0")["renumbered"].endswith("as they were read, so nothing changed")
     with pytest.raises(DialgaugeError, match="a file that lacks the first turns needs them"):
         jga(PREDICTED, turns="shift=-1")
+
+
+def test_texts_without_separators_are_refused() -> None:
+    texts = {
+        name: [" ".join(f"{slot.replace('-', ' ')} {value}" for slot, value in state.items()) for state in states]
+        for name, states in PREDICTED.items()
+    }
+    with pytest.raises(
+        DialgaugeError, match=r"4 of 12 predicted values name further slots, such as hotel-area = 'north"
+    ):
+        jga(texts)
+    assert jga(texts, accept=["joined_slots"]) == 0.5
+    separated = {
+        name: ["; ".join(f"{slot}={value}" for slot, value in state.items()) for state in states]
+        for name, states in PREDICTED.items()
+    }
+    assert jga(separated) == JGA

@@ -237,8 +237,8 @@ def recognise(part: Part) -> AnyFormat:
     raise UnknownFormat(
         names_in(peek),
         fault,
-        f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to name "
-        "one" + "".join(f"; not tried: {fault}" for fault in faults),
+        f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to "
+        "name one" + "".join(f"; not tried: {untried}" for untried in faults),
         file=part.name,
         example=example,
     )

@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from dialgauge.values import Pair, Profile
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
-ABSENT = "absent_values"
+ABSENT, JOINED = "absent_values", "joined_slots"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered")
 
 #: Fewer filled slots or turns are too few to call a score nonsense.
 _FEW = 10
+#: The share of filled slots from which values that name other slots stop the score.
+_MANY = 0.1
 #: The share of filled slots from which a name that only one side has is told.
 _NOTABLE = 0.01
 _LISTED = 8
@@ -243,6 +245,31 @@ def absent_findings(system: System, profile: Profile) -> list[Finding]:
         "slot is absent; leave such slots out of the file, or use a profile that knows the word (-p llm knows many)"
     )
     return [Finding(ABSENT, told, stops=True)]
+
+
+def joined_findings(system: System) -> list[Finding]:
+    """Values that hold further slots, as where a text has nothing between them: ``north hotel stars 4``."""
+    if system.gold is None or system.predicted.kind == "judged":
+        return []
+    ours = _filled_items(system.gold, system.aligned.gold_row)
+    names = {f"{re.escape(domain.lower())}[ -]{re.escape(slot.lower())}" for domain, slot, _ in ours}
+    if not names:
+        return []
+    named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+    rows = system.aligned.predicted_row
+    filled = _filled_items(system.predicted, rows[rows >= 0])
+    joined = {
+        item: count for item, count in filled.items() if any(named.search(value[:500].lower()) for value in item[2])
+    }
+    often, total = sum(joined.values()), sum(filled.values())
+    if not joined or often < _NOTABLE * total:
+        return []
+    domain, slot, values = max(joined, key=lambda item: joined[item])
+    told = (
+        f"{often:,} of {counted(total, 'predicted value')} name further slots, such as {domain}-{slot} = "
+        f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
+    )
+    return [Finding(JOINED, told, stops=total >= _FEW and often >= _MANY * total)]
 
 
 def slot_findings(

@@ -25,6 +25,7 @@ from dialgauge.tracking.guards import (
     accepted_kinds,
     counted_turns,
     dialogue_findings,
+    joined_findings,
     notes_of,
     output_findings,
     slot_findings,
@@ -213,7 +214,7 @@ def _guarded(
     for system in systems:
         prepared = study.systems[system.name]
         invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
-        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid)]
+        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid), *joined_findings(prepared)]
         for profile in profiles:
             inventory = study.inventory(profile)
             absent = absent_findings(prepared, profile)
