@@ -396,6 +396,12 @@ def test_a_null_prediction_is_a_missing_turn() -> None:
     assert corpus.notes.counts["null predictions, read as missing turns"] == 1
 
 
+def test_an_empty_cell_of_a_frame_is_an_empty_state() -> None:
+    frame = polars.read_csv(b"dial_id,turn,belief\nA,0,\nA,1,hotel-area=north")
+    assert states(dialgauge.read(frame)) == {"A": [{}, {"hotel-area": "north"}]}
+    assert all(turn.predicted is not None for turn in dialgauge.read(frame).dialogues[0].turns)
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

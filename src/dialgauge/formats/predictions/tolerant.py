@@ -64,9 +64,14 @@ class _Entries(NamedTuple):
     says_predicted: bool = False
 
 
-def read_predictions(written: Any, notes: Notes, *, cells: bool = False) -> list[Dialogue]:
-    """The dialogues of predictions in plain Python, as JSON or rows have it; ``cells``: all values are texts."""
+def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: bool = False) -> list[Dialogue]:
+    """The dialogues of predictions in plain Python, as JSON or rows have it.
+
+    ``cells``: all values are texts. ``frame``: they are rows of a frame, where null may be an empty cell of a table.
+    """
     found = _entries(written)
+    if frame:
+        found = found._replace(entries=[one._replace(state={}) if one.state is None else one for one in found.entries])
     if not found.entries:
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
