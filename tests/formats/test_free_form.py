@@ -313,3 +313,125 @@ def test_formats_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(command(capsys, "data", "formats", "predictions", "--json", "-").out)["formats"]
     assert listed[0]["example"].startswith("[\n")
     assert "Did you mean 'trippy'" in command(capsys, "data", "formats", "tripy").err
+
+
+def rows_of(*states: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"dialogue_id": "A", "turn": number, **state} for number, state in enumerate(states)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("state", "output"),
+        ("belief_state", "output"),
+        ("state", "generated_text"),
+        ("state", "state_hat"),
+        ("answer", "response"),
+        ("bs", "bs_gen"),
+    ],
+)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_two_columns_of_states_are_refused(first: str, second: str, as_text: bool) -> None:
+    gold, predicted = {"hotel-area": "north"}, {"hotel-area": "east"}
+    other = {True: "hotel area east", False: predicted}[as_text]
+    rows = rows_of({first: {}, second: {}}, {first: gold, second: other}, {first: gold, second: other})
+    for order in (rows, [dict(reversed(row.items())) for row in rows]):
+        with pytest.raises(DialgaugeError, match=f"columns '{first}' and '{second}' both hold states.*'prediction'"):
+            dialgauge.read(order)
+    by_dialogue = {"A": [{first: row[first], second: row[second]} for row in rows]}
+    with pytest.raises(DialgaugeError, match="both hold states"):
+        dialgauge.read(by_dialogue)
+
+
+def test_columns_beside_the_states_are_no_second_states() -> None:
+    state = {"hotel-area": "north"}
+    beside = {
+        "response": "Hotel A is in the north.",
+        "utterance": "hotel please: cheap",
+        "output": '```json\n{"hotel": {"area": "north"}}\n```',
+        "previous_state": {"hotel-area": "east"},
+        "scores": {"hotel-area": 0.5},
+    }
+    corpus = dialgauge.read(rows_of({**beside, "state": {}, "output": "{}"}, {"state": state, **beside}))
+    assert states(corpus) == {"A": [{}, state]}
+    [read] = dialgauge.read(rows_of({"state": {"hotel-area": "east"}, "prediction": state})).dialogues
+    assert (read.turns[0].state, read.turns[0].predicted) == (
+        {"hotel": {"area": ("east",)}},
+        {"hotel": {"area": ("north",)}},
+    )
+
+
+@pytest.mark.parametrize("names", ["{}_pred/{}_true", "{}_prediction/{}_gold", "pred:{}/{}", "{}/{}_gt", "{}.hat/{}"])
+def test_columns_of_slots_by_side(names: str, tmp_path: Path) -> None:
+    predicted, gold = (names.split("/")[side].format for side in (0, 1))
+    header = ["dialogue_id", "turn_id", gold("hotel-area"), predicted("hotel-area"), predicted("hotel-stars")]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join(header), "A,0,north,east,", "A,1,north,north,4"]))
+    [dialogue] = dialgauge.read(path).dialogues
+    assert [canonical(turn.predicted) for turn in dialogue.turns] == [
+        {"hotel-area": "east"},
+        {"hotel-area": "north", "hotel-stars": "4"},
+    ]
+    assert [canonical(turn.state) for turn in dialogue.turns] == [{"hotel-area": "north"}] * 2
+
+
+@pytest.mark.parametrize(
+    "best",
+    [
+        [{"hotel-area": "east"}, {"hotel-area": "north"}],
+        [{"hotel": {"area": "east"}}, {"hotel": {"area": "east"}}],
+        [{"hotel-area": "east"}, {}],
+    ],
+)
+def test_a_list_of_states_for_one_turn_is_refused(best: list[Any]) -> None:
+    with pytest.raises(DialgaugeError, match="list of 2 states for one turn") as caught:
+        dialgauge.read(rows_of({"predictions": []}, {"predictions": best}))
+    assert "dialogue A, turn 1" in str(caught.value)
+
+
+def test_a_null_prediction_is_a_missing_turn() -> None:
+    corpus = dialgauge.read(rows_of({"pred": None}, {"pred": {"hotel-area": "north"}}, {"pred": {}}))
+    [dialogue] = corpus.dialogues
+    assert [turn.predicted for turn in dialogue.turns] == [None, {"hotel": {"area": ("north",)}}, {}]
+    assert corpus.notes.counts["null predictions, read as missing turns"] == 1
+
+
+def test_an_empty_cell_of_a_frame_is_an_empty_state() -> None:
+    frame = polars.read_csv(b"dial_id,turn,belief\nA,0,\nA,1,hotel-area=north")
+    assert states(dialgauge.read(frame)) == {"A": [{}, {"hotel-area": "north"}]}
+    assert all(turn.predicted is not None for turn in dialgauge.read(frame).dialogues[0].turns)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            b'{"dialogue_id":"A","turn":0,"state":{}}\n{"dialogue_id":"A","tu',
+            r"line 2: it is not valid JSON: Input data was truncated",
+        ),
+        (
+            b'{"dialogue_id":"A","turn":0,"state":{}}\n{"dialogue_id":"A","turn":1,"reward":1e999}',
+            r"line 2: the number 1e999 \(byte 37\) is out of range",
+        ),
+        (b'{"task_id":"a","messages":[],"reward":1e999}', r"the number 1e999 \(byte 38\)"),
+        (b'{"dialogue_id":"A","turn":' + b"9" * 5000 + b"}", r"number 9{20} \(byte 26\)"),
+    ],
+)
+def test_broken_json_is_told_with_its_place(content: bytes, told: str) -> None:
+    with pytest.raises(DialgaugeError, match=told):
+        recognise(part_of(content))
+
+
+def test_rows_of_a_domain_each_are_one_state(tmp_path: Path) -> None:
+    rows = [
+        {"dialogue_id": "A", "turn": 0, "domain": "hotel", "state": {"area": "north"}},
+        {"dialogue_id": "A", "turn": 0, "domain": "train", "state": {}},
+        {"dialogue_id": "A", "turn": 1, "domain": "hotel", "state": {"hotel-area": "north"}},
+        {"dialogue_id": "A", "turn": 1, "domain": "train", "state": {"train-day": "monday"}},
+    ]
+    assert states(dialgauge.read(rows)) == {
+        "A": [{"hotel-area": "north"}, {"hotel-area": "north", "train-day": "monday"}]
+    }
+    for other in ({"domain": "hotel", "state": {"area": "east"}}, {"domain": "train", "state": {"hotel-area": "east"}}):
+        with pytest.raises(DialgaugeError, match="this turn appears twice; keep one of them"):
+            dialgauge.read([rows[2], {**rows[2], **other}])

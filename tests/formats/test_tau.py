@@ -314,3 +314,14 @@ class TestRealData:
         for name, (kind, *_) in self.COUNTS.items():
             content = (shared_data / "tau" / f"{name}.json.gz").read_bytes()
             assert recognise(part_of(gzip.decompress(content), "x")).name == kind
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_results_in_lines_and_in_an_object_are_read_as_the_list_is(indent: int | None) -> None:
+    results = [tau(), tau(trial=1)]
+    listed, _ = read_json("tau", results)
+    lines = b"\n".join(json.dumps(one).encode() for one in results)
+    wrapped = json.dumps({"results": results}, indent=indent).encode()
+    for content in (lines, wrapped):
+        assert recognise(part_of(content)).name == "tau"
+        assert read_bytes("tau", content)[0] == listed

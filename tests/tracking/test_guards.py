@@ -201,3 +201,38 @@ def test_a_file_that_says_predicted_is_no_gold(tmp_path: Path) -> None:
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     with pytest.raises(DialgaugeError, match="it carries predictions, so it cannot be GOLD"):
         dialgauge.score(tmp_path / "pred.json", [tmp_path / "gold.json"])
+
+
+@pytest.mark.parametrize("word", ["null", "N/A", "-", "<NA>", "unk", "?"])
+def test_a_word_for_absent_that_the_profile_does_not_know_is_refused(word: str, tmp_path: Path) -> None:
+    slots = ["hotel-area", "hotel-stars", "train-departure", "train-day", "train-people"]
+    listed = {name: [{**dict.fromkeys(slots, word), **state} for state in states] for name, states in PREDICTED.items()}
+    with pytest.raises(DialgaugeError, match=r"fills 60 of 80 predicted slots.*--accept absent_values") as caught:
+        jga(listed, profile="verbatim")
+    assert f"'{word}'" in str(caught.value)
+    assert jga(listed, profile="verbatim", accept=["absent_values", "slot_names"]) == 0.0
+    if word not in ("<NA>", "unk"):
+        assert jga(listed, profile="llm") == JGA
+
+
+def test_a_shift_of_nothing_says_so_and_one_back_says_what_to_do() -> None:
+    assert notes(PREDICTED, turns="shift=0")["renumbered"].endswith("as they were read, so nothing changed")
+    with pytest.raises(DialgaugeError, match="a file that lacks the first turns needs them"):
+        jga(PREDICTED, turns="shift=-1")
+
+
+def test_texts_without_separators_are_refused() -> None:
+    texts = {
+        name: [" ".join(f"{slot.replace('-', ' ')} {value}" for slot, value in state.items()) for state in states]
+        for name, states in PREDICTED.items()
+    }
+    with pytest.raises(
+        DialgaugeError, match=r"4 of 12 predicted values name further slots, such as hotel-area = 'north"
+    ):
+        jga(texts)
+    assert jga(texts, accept=["joined_slots"]) == 0.5
+    separated = {
+        name: ["; ".join(f"{slot}={value}" for slot, value in state.items()) for state in states]
+        for name, states in PREDICTED.items()
+    }
+    assert jga(separated) == JGA

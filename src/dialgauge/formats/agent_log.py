@@ -19,6 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import decode
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
+from dialgauge.formats.tau import tau_results
 from dialgauge.formats.tau_messages import TauMessage, results_of_calls
 
 Benchmark: TypeAlias = Literal["tau", "tau2"]
@@ -130,7 +131,7 @@ def read_agent_log(source: str | Path) -> AgentLog:
 
 def _tau_log(part: Part) -> AgentLog:
     conversations = []
-    for raw in decode(msgspec.json.Decoder(list[Raw]), part.read(), part):
+    for raw in tau_results(part):
         one = decode(msgspec.json.Decoder(_TauResult), raw, part)
         judged = _dict(one.info.get("reward_info"))
         parts = {key: value for key, value in _dict(judged.get("info")).items() if key.startswith("r_")}

@@ -7,7 +7,7 @@ ours fits: a plugin adds files that dialgauge does not know, and cannot claim th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -195,6 +195,14 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
     return ("name", "summary", "kind", "fields") if isinstance(made, DialogueFormat) else ("name", "summary", "kind")
 
 
+class UnknownFormat(DialgaugeError):
+    """No format fits a file, in which these names were seen; ``fault`` is what is wrong with its JSON."""
+
+    def __init__(self, names: Sequence[str], fault: str, message: str, *, file: str, example: str) -> None:
+        self.names, self.fault = tuple(names), fault
+        super().__init__(message, file=file, example=example)
+
+
 def recognise(part: Part) -> AnyFormat:
     """The one format the part is in; none or several is an error that tells how to name it.
 
@@ -219,15 +227,18 @@ def recognise(part: Part) -> AnyFormat:
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how)", file=part.name
         )
-    from dialgauge.formats.predictions.free_form import advice, problem
+    from dialgauge.formats.predictions.free_form import advice, fault_in, names_in, problem
 
     obstacle = problem(peek)
     if obstacle is None:
         return _own(LAST_RESORT)
     seen, example = advice(peek, obstacle)
-    raise DialgaugeError(
-        f"no known format fits it{_why(peek)}{seen}; 'dialgauge data formats' lists them, --help says how to name one"
-        + "".join(f"; not tried: {fault}" for fault in faults),
+    fault = fault_in(peek, part)
+    raise UnknownFormat(
+        names_in(peek),
+        fault,
+        f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to "
+        "name one" + "".join(f"; not tried: {untried}" for untried in faults),
         file=part.name,
         example=example,
     )

@@ -52,7 +52,7 @@ def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> 
 
     try:
         refuse_repeated_columns(columns)
-        return iter(read_predictions([_pruned(row) for row in rows(columns)], notes))
+        return iter(read_predictions([_pruned(row) for row in rows(columns)], notes, frame=True))
     except NotUnderstood as error:
         raise DialgaugeError(f"predictions cannot be found in it; missing: {error.missing}", file=place) from error
     except DialgaugeError as error:

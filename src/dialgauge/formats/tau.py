@@ -1,6 +1,7 @@
 """Results of tau-bench and tau2-bench: language-model agents in conversation with language-model users.
 
-``tau``   a JSON list of ``{task_id, reward, info, traj, trial}`` (the first version)
+``tau``   a JSON list of ``{task_id, reward, info, traj, trial}`` (the first version), also under ``results``, or a
+          line each
 ``tau2``  a JSON object ``{timestamp, info, tasks, simulations}``, or since version 1.0 a folder: the same object in
           ``results.json`` without its simulations, and these in ``simulations/ID.json``
 
@@ -45,6 +46,8 @@ _MOST = 1_000_000
 #: How the simulated user ends a conversation.
 _STOP = "###STOP###"
 _ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+#: What a list of results stands under in an object.
+_WRAPPER = "results"
 _VOICE = "it holds spoken conversations, in ticks of sound instead of messages; only written ones are read"
 _INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
@@ -147,6 +150,7 @@ class _Results(NamedTuple):
 
 
 _LIST = msgspec.json.Decoder(list[Raw])
+_RESULT = msgspec.json.Decoder(Raw)
 _TAU = msgspec.json.Decoder(_TauResult)
 _RESULTS = msgspec.json.Decoder(_ResultsFile)
 _INFO = msgspec.json.Decoder(_Info)
@@ -164,12 +168,15 @@ class Tau(DialogueFormat):
     fields = _FIELDS
 
     def recognise(self, peek: Peek) -> bool:
-        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
-        return isinstance(first, dict) and {"task_id", "traj"} <= first.keys()
+        if isinstance(peek.json, list):
+            return bool(peek.json) and _is_tau_result(peek.json[0])
+        wrapped = peek.json.get(_WRAPPER) if isinstance(peek.json, dict) else None
+        first = wrapped[0] if isinstance(wrapped, list) and wrapped else peek.first_line
+        return _is_tau_result(first)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        large = LargeArray(part) if part.is_large else None
-        results = _each(_TAU, large or decode(_LIST, part.read(), part), part, notes)
+        large = LargeArray(part) if part.is_large and part.head().lstrip()[:1] == b"[" else None
+        results = _each(_TAU, large or tau_results(part), part, notes)
         if large is None:
             results = list(results)
         instructions, trials = _instructions(results, part)
@@ -182,6 +189,25 @@ class Tau(DialogueFormat):
                 yield _tau_dialogue(one, shared)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _is_tau_result(value: object) -> bool:
+    return isinstance(value, dict) and {"task_id", "traj"} <= value.keys()
+
+
+def tau_results(part: Part) -> list[Raw]:
+    """The results of a file: a list, the same in an object under its name, or a line each."""
+    content = part.read()
+    if content.lstrip()[:1] == b"[":
+        return decode(_LIST, content, part)
+    lines = [line for line in content.split(b"\n") if line.strip()]
+    try:
+        wrapped = _WRAPPER in msgspec.json.decode(lines[0], type=dict[str, Raw])
+    except (msgspec.DecodeError, RecursionError):
+        wrapped = True  # an object over several lines
+    if not wrapped:
+        return [decode(_RESULT, line, part, line=number) for number, line in enumerate(lines, start=1)]
+    return decode(_LIST, dict(members_of(content, part)).get(_WRAPPER, Raw(b"[]")), part)
 
 
 class Tau2(DialogueFormat):

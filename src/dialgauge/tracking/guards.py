@@ -6,6 +6,7 @@ command until the option that it names is given, or its kind is accepted.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,21 +20,25 @@ from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.inputs import SystemInput
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.encode import Codes, EncodedDialogues
+    from dialgauge.tracking.encode import Codes, EncodedDialogues, Item
     from dialgauge.tracking.prepared_inputs import System
     from dialgauge.values import Pair, Profile
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
+ABSENT, JOINED = "absent_values", "joined_slots"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED)
 #: What notes of runs are about that are shown beside scores.
 SHOWN = (*GUARDS, "renamed", "renumbered")
 
 #: Fewer filled slots or turns are too few to call a score nonsense.
 _FEW = 10
+#: The share of filled slots from which values that name other slots stop the score.
+_MANY = 0.1
 #: The share of filled slots from which a name that only one side has is told.
 _NOTABLE = 0.01
 _LISTED = 8
+_TURN_OFFSET = re.compile(r"[0-9]{1,2}")
 
 
 class Finding(NamedTuple):
@@ -76,6 +81,8 @@ class Counting(NamedTuple):
 
     def sentence(self) -> str:
         """In words."""
+        if self == AS_WRITTEN:
+            return "as they were read, so nothing changed"
         by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
         return f"numbered from {self.shift}{by}"
 
@@ -94,8 +101,9 @@ def counting_named(text: str) -> Counting:
     values = {"shift": 0, "step": 1}
     for part in text.split(","):
         name, _, number = part.strip().partition("=")
-        if name not in values or not number.isdigit() or not (number.isascii() and len(number) < 3):
-            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}')")
+        if name not in values or not _TURN_OFFSET.fullmatch(number):
+            lacking = "; a file that lacks the first turns needs them, with empty states" if "=-" in text else ""
+            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}'){lacking}")
         values[name] = int(number)
     if values["step"] not in (1, 2):
         raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")
@@ -212,6 +220,58 @@ def output_findings(system: System, invalid: int) -> list[Finding]:
     return [Finding(OUTPUTS, told, stops=True)]
 
 
+def absent_findings(system: System, profile: Profile) -> list[Finding]:
+    """A word that most predicted slots have and gold never has: it says that the slot is absent."""
+    if system.gold is None or system.predicted.kind == "judged":
+        return []
+    rows = system.aligned.predicted_row
+    filled = _filled_items(system.predicted, rows[rows >= 0])
+    total = sum(filled.values())
+    words = Counter[str]()
+    for (_, _, values), count in filled.items():
+        if len(values) == 1:
+            words[values[0]] += count
+    word, often = words.most_common(1)[0] if words else ("", 0)
+    slots = {item[:2] for item in filled if item[2] == (word,)}
+    if total < _FEW or 2 * often <= total or len(slots) < 2:
+        return []
+    ours = _filled_items(system.gold, system.aligned.gold_row)
+    pairs = [pair for name in slots if (pair := profile.pair(*name)) is not None]
+    absent = not any(profile.normalise(pair, (word,), "predicted") for pair in pairs)
+    if absent or any(word.lower() in map(str.lower, values) for _, _, values in ours):
+        return []
+    told = (
+        f"'{word[:40]}' fills {often:,} of {total:,} predicted slots, and gold never has it: it seems to mean that the "
+        "slot is absent; leave such slots out of the file, or use a profile that knows the word (-p llm knows many)"
+    )
+    return [Finding(ABSENT, told, stops=True)]
+
+
+def joined_findings(system: System) -> list[Finding]:
+    """Values that hold further slots, as where a text has nothing between them: ``north hotel stars 4``."""
+    if system.gold is None or system.predicted.kind == "judged":
+        return []
+    ours = _filled_items(system.gold, system.aligned.gold_row)
+    names = {f"{re.escape(domain.lower())}[ -]{re.escape(slot.lower())}" for domain, slot, _ in ours}
+    if not names:
+        return []
+    named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+    rows = system.aligned.predicted_row
+    filled = _filled_items(system.predicted, rows[rows >= 0])
+    joined = {
+        item: count for item, count in filled.items() if any(named.search(value[:500].lower()) for value in item[2])
+    }
+    often, total = sum(joined.values()), sum(filled.values())
+    if not joined or often < _NOTABLE * total:
+        return []
+    domain, slot, values = max(joined, key=lambda item: joined[item])
+    told = (
+        f"{often:,} of {counted(total, 'predicted value')} name further slots, such as {domain}-{slot} = "
+        f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
+    )
+    return [Finding(JOINED, told, stops=total >= _FEW and often >= _MANY * total)]
+
+
 def slot_findings(
     system: System, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
 ) -> list[Finding]:
@@ -277,19 +337,22 @@ def rename_example(unknown: Sequence[Pair], suggested: dict[Pair, str], known: C
 
 def _fills(side: EncodedDialogues, rows: Codes, profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:
     """How often each slot is filled in these rows, under the profile's names; those out of its scope as written."""
-    cells = side.cell_item[np.isin(side.cell_row, rows)]
-    counts = np.bincount(cells, minlength=0)
-    items = side.shared.listed(0, side.items)
     inside: Counter[Pair] = Counter()
     outside: Counter[Pair] = Counter()
-    for number in np.flatnonzero(counts).tolist():
-        domain, slot, _ = items[number]
+    for (domain, slot, _), count in _filled_items(side, rows).items():
         pair = profile.pair(domain, slot)
         if pair is None:
-            outside[domain, slot] += int(counts[number])
+            outside[domain, slot] += count
         else:
-            inside[pair] += int(counts[number])
+            inside[pair] += count
     return inside, outside
+
+
+def _filled_items(side: EncodedDialogues, rows: Codes) -> dict[Item, int]:
+    """How often each slot has which values in these rows, as written."""
+    counts = np.bincount(side.cell_item[np.isin(side.cell_row, rows)], minlength=0)
+    items = side.shared.listed(0, side.items)
+    return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
 
 
 def _name(pair: Pair) -> str:

@@ -21,9 +21,11 @@ from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.encode import carries_gold
 from dialgauge.tracking.guards import (
+    absent_findings,
     accepted_kinds,
     counted_turns,
     dialogue_findings,
+    joined_findings,
     notes_of,
     output_findings,
     slot_findings,
@@ -212,10 +214,11 @@ def _guarded(
     for system in systems:
         prepared = study.systems[system.name]
         invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
-        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid)]
+        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid), *joined_findings(prepared)]
         for profile in profiles:
             inventory = study.inventory(profile)
-            findings = [*of_input, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
+            absent = absent_findings(prepared, profile)
+            findings = [*of_input, *absent, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
             notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
     return notes
 

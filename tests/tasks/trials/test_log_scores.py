@@ -12,6 +12,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks import are_results, score_attempts, score_results
+from support.commands import dialgauge as command
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 
@@ -131,3 +132,95 @@ def test_folders_and_archives_of_logs_are_results(tmp_path: Path) -> None:
 def test_what_of_a_log_is_not_read_is_told(tmp_path: Path) -> None:
     [run] = score_results([log(tmp_path, {"id": "a", "success": True, "mood": 3})]).runs
     assert "fields of the log that are not read: mood" in run.notes
+
+
+def judged(folder: Path, *records: dict[str, Any]) -> Any:
+    [run] = score_results([log(folder, *({"id": f"c{place}", **one} for place, one in enumerate(records)))]).runs
+    return run
+
+
+@pytest.mark.parametrize("order", [["safety_score", "reward"], ["reward", "safety_score"]])
+def test_the_reward_is_the_verdict_wherever_it_stands(order: list[str], tmp_path: Path) -> None:
+    given = {"safety_score": 1, "reward": 0}
+    run = judged(tmp_path, *[{"scores": {name: given[name] for name in order}}] * 2)
+    assert (run["pass^1"].value, run.details["verdict_score"]) == (0.0, "reward")
+
+
+def test_of_several_scores_that_may_be_the_verdict_none_is(tmp_path: Path) -> None:
+    run = judged(
+        tmp_path, {"scores": {"safety_score": 1, "style_score": 0}}, {"scores": {"safety_score": 1, "style_score": 1}}
+    )
+    assert "pass^1" not in run.scores
+    assert any(
+        "'safety_score', 'style_score' are 0 or 1" in note and "pass^1[safety_score]" in note for note in run.notes
+    )
+    same = judged(
+        tmp_path, {"scores": {"help_score": 1, "task_score": 1}}, {"scores": {"help_score": 0, "task_score": 0}}
+    )
+    assert (same["pass^1"].value, same.details["verdict_score"]) == (0.5, "help_score")
+
+
+@pytest.mark.parametrize("name", ["failure_score", "error_score", "refusal_grade", "policy_violation_score"])
+def test_what_went_wrong_is_no_success(name: str, tmp_path: Path) -> None:
+    run = judged(tmp_path, {name: 1}, {name: 0})
+    assert "pass^1" not in run.scores
+    assert run[f"Score[{name}]"].value == 0.5
+
+
+def test_why_there_is_no_pass_k_is_told(tmp_path: Path) -> None:
+    run = judged(tmp_path, {"reward": 0.25}, {"reward": 0.5})
+    [told] = [note for note in run.notes if note.startswith("pass^k is left out")]
+    assert told.endswith("('reward' is between 0.25 and 0.5)")
+
+
+@pytest.mark.parametrize(
+    ("record", "passed", "pair"),
+    [
+        ({"status": "success", "reward": 0}, 0.0, "'reward' and 'status'"),
+        ({"success": True, "reward": 0}, 1.0, "'success' and 'reward'"),
+        ({"outcome": "failed", "scores": {"reward": 1}}, 1.0, "'reward' and 'outcome'"),
+        ({"success": True, "reward": 1}, 1.0, ""),
+        ({"status": "success", "reward": 0.5}, 1.0, ""),
+    ],
+)
+def test_facts_that_contradict_each_other_are_told(
+    record: dict[str, Any], passed: float, pair: str, tmp_path: Path
+) -> None:
+    run = judged(tmp_path, record, record)
+    assert run["pass^1"].value == passed
+    told = [f"{pair} contradict each other: {pair.split()[0]} counts (2 times)"] if pair else []
+    assert [note for note in run.notes if "contradict" in note] == told
+
+
+def test_rewards_in_objects_and_costs_in_dollars(tmp_path: Path) -> None:
+    assert judged(tmp_path, {"reward_info": {"reward": 1.0}}, {"reward_info": {"reward": 0.0}})["pass^1"].value == 0.5
+    assert judged(tmp_path, {"score": {"value": 1}}, {"score": {"value": 0}})["pass^1"].value == 0.5
+    run = judged(tmp_path, {"success": True, "cost": "$0.04"}, {"success": True, "cost": "0.06 USD"})
+    assert run["Cost"].value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("record", [{"status": "ok"}, {"outcome": "completed"}, {"cost": "cheap"}, {"reward_x": [1]}])
+def test_facts_that_say_nothing_are_told(record: dict[str, Any], tmp_path: Path) -> None:
+    run = judged(tmp_path, record)
+    assert f"fields of the log that are not read: {next(iter(record))}" in run.notes
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task_id": "a", "turns": [{"speaker": "user", "utterance": "hi"}], "success": True},
+        {"task_id": "a", "dialogue": [{"user": "hi", "assistant": "hello"}], "success": True},
+    ],
+)
+def test_a_log_without_messages_is_told_what_is_missing(
+    record: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(record))
+    outcome = command(capsys, "tasks", "score", path)
+    assert outcome.code == 2
+    told = outcome.err
+    assert f"keys seen: {', '.join(record)}" in told and "missing: the messages" in told and "state" not in told
+    example = told.strip().splitlines()[-1].strip()
+    path.write_text(example)
+    assert score_results([path])[0]["pass^1"].value == 1.0

@@ -26,7 +26,7 @@ KNOWS = "knows "
 
 _NESTED = frozenset(
     """
-    metadata meta info result results outcome evaluation eval extra stats summary task
+    metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo
     """.split()  # noqa: SIM905
 )
 _SCORES = frozenset(
@@ -73,6 +73,8 @@ _PASSED_OVER = frozenset(
     """.split()  # noqa: SIM905
 )
 _SCORE_NAME = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|f1|points)s?(?:_|$)")
+_BINARY = {"0": False, "1": True, "false": False, "true": True}
+_MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PUNCTUATION = re.compile(r"[^a-z0-9]")
 
@@ -128,23 +130,36 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     known: dict[str, Any] = {}
     for key, value in fields:
         known.setdefault(plain_key(key), value)
+    scores = _all_scores(record, fields)
     facts = Facts(
         id=_identifier(known, _ID),
         task=_identifier(known, _TASK),
         trial=_trial(known),
-        success=_verdict(known),
+        success=_verdict(known, scores, notes),
         reason=_reason(known),
         error=_error(known),
-        scores=_all_scores(record, fields),
+        scores=scores,
         details=_details(known, record),
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
     read = _read_keys(facts)
     for key, value in record.items():
-        if key not in used and plain_key(key) not in read and value is not None and not _is_scores(key):
+        if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
             notes.add_unread(key[:60])
     return facts
+
+
+def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
+    """Is a member of a record read, or of no matter?"""
+    plain = plain_key(key)
+    if any(plain in names for names in _AMOUNTS.values()):
+        return _amount(value) is not None or isinstance(value, dict)
+    if plain in _VERDICTS and isinstance(value, str):
+        return facts.success is not None or truth(value) is not None
+    if plain in read:
+        return True
+    return _is_scores(key) and bool(score_texts(key, value))
 
 
 def _read_keys(facts: Facts) -> frozenset[str]:
@@ -188,14 +203,20 @@ def _trial(known: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _verdict(known: Mapping[str, Any]) -> bool | None:
-    for name in _SUCCESS:
-        if (verdict := truth(known.get(name))) is not None:
-            return verdict
-    for name in _VERDICTS:
-        if isinstance(known.get(name), str | bool) and (verdict := truth(known[name])) is not None:
-            return verdict
-    return None
+def _verdict(known: Mapping[str, Any], scores: Mapping[str, str], notes: Notes) -> bool | None:
+    """What says success by its name comes before the reward, and the reward before the word for an outcome."""
+    told = [(name, known[name]) for name in _SUCCESS if truth(known.get(name)) is not None][:1]
+    rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
+    words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
+    words = [(name, value) for name, value in words if truth(value) is not None][:1]
+    if not told and not words:
+        return None  # whether a reward is a verdict, all conversations say together
+    facts = [(name, _BINARY.get(str(value), truth(value))) for name, value in (*told, *rewards, *words)]
+    first, success = facts[0]
+    for name, other in facts[1:]:
+        if other is not success:
+            notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
+    return success
 
 
 def truth(value: Any) -> bool | None:
@@ -217,6 +238,12 @@ def number_in(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return given if math.isfinite(given) and abs(given) < _MOST else None
+
+
+def _amount(value: Any) -> float | None:
+    """A number, also one with the sign of the dollar."""
+    money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
+    return number_in(money[1] or money[2] if money else value)
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -241,7 +268,7 @@ def _error(known: Mapping[str, Any]) -> str:
 def _details(known: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, str]:
     details: dict[str, str] = {}
     for detail, names in _AMOUNTS.items():
-        numbers = (number_in(known.get(name)) for name in names)
+        numbers = (_amount(known.get(name)) for name in names)
         if (amount := next((one for one in numbers if one is not None and one >= 0), None)) is not None:
             details[detail] = number_text(amount)
     if "tokens" not in details and (tokens := _token_sum(known)):
@@ -310,7 +337,7 @@ def _snake(key: str) -> str:
 def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in fields:
-        if _SCORE_NAME.search(_snake(key)) and not isinstance(value, dict | list):
+        if _SCORE_NAME.search(_snake(key)) and not isinstance(value, list) and plain_key(key) not in _SCORES | _NESTED:
             found.update(score_texts(key, value))
     for key, value in record.items():
         if plain_key(key) in _SCORES:

@@ -54,7 +54,7 @@ _BESIDE = re.compile(
 )
 _TELLING = {
     "predicted": re.compile(r"pred|hyp(?!er)|bspn?gen"),
-    "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference"),
+    "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
@@ -62,6 +62,14 @@ _TELLING = {
 #: Domains that columns such as hotel_area may begin with; others must have several columns.
 _DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
+_SIDES_AT_END = re.compile(r"(?<=.)[-_.: /](pred|prediction|predicted|hat|gold|gt|true)$", re.IGNORECASE)
+_GOLD_SIDES = frozenset(("gold", "gt", "true", "label"))
+#: Names of what may look like a state beside one, and is none that anybody would score.
+_NO_STATE = re.compile(
+    r"prev|last|old|delta|updat|diff|chang|turn|goal|histor|init|db|database|kb|user|usr|context|prompt|input|meta|"
+    r"active|request|act|intent|span|score|metric|prob|conf|count|info|arg|option|ontolog|schema|token|usage|param|extra|"
+    r"utter|sentence|transcript"
+)
 
 #: Names around all predictions of a file, and around the turns of a dialogue.
 WRAPPERS = frozenset(
@@ -182,6 +190,14 @@ class Columns(Struct, frozen=True):
             return {slot: row[name] for name, slot in self.wide_gold.items() if row.get(name) is not None}
         return row.get(self.gold) if self.gold else None
 
+    @property
+    def others(self) -> list[str]:
+        """Names that may hold the predicted states as well as the one that was taken, which says not that it does."""
+        if self.says_predicted or self.gold or self.slot or self.wide or not self.state:
+            return []
+        taken = {self.dialogue, self.turn, self.state, self.domain, self.speaker, self.turns}
+        return [name for name in self.names if name not in taken and not _NO_STATE.search(plain_name(name))]
+
     def keys(self) -> tuple[str, ...]:
         """The names that are used, for the line that says what was understood."""
         states = (self.slot, self.value) if self.slot else ("a column a slot",) if self.wide else (self.state,)
@@ -193,32 +209,38 @@ def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool
     return name is not None and name != dialogue and isinstance(sample[name], list | tuple | Mapping)
 
 
+def _side(name: str) -> tuple[str, str]:
+    """The side that a slot's column is of, in small letters and empty where it does not say, and the slot's name."""
+    if side := _SIDES.match(name):
+        return side[1].lower(), name[side.end() :]
+    if (side := _SIDES_AT_END.search(name)) and split_name(name[: side.start()]):
+        return side[1].lower(), name[: side.start()]
+    return "", name
+
+
 def _names_slot(name: str) -> bool:
-    """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area``?"""
-    side = _SIDES.match(name)
-    slot = name[side.end() :] if side else ""
-    pair = split_name(slot)
+    """Is it the column of a slot, predicted or gold, such as ``pred:hotel-area`` or ``hotel-area_true``?"""
+    side, slot = _side(name)
+    pair = split_name(slot) if side else None
     return pair is not None and (any(sign in slot for sign in "-.:/") or pair[0].lower() in _DOMAINS)
 
 
 def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The columns of one slot each, predicted and gold, with the slot's name."""
-    sides: dict[str, tuple[bool, str]] = {}
-    for name in sample:
-        if name not in taken:
-            side = _SIDES.match(name)
-            sides[name] = (
-                bool(side and side[1].lower() in ("gold", "gt", "true", "label")),
-                name[side.end() :] if side else name,
-            )
+    sides = {name: _side(name) for name in sample if name not in taken}
     domains = [pair[0].lower() for _, slot in sides.values() if (pair := split_name(slot))]
-    predicted: dict[str, str] = {}
-    gold: dict[str, str] = {}
-    for name, (is_gold, slot) in sides.items():
+    columns: dict[str, str] = {}
+    for name, (_, slot) in sides.items():
         pair = split_name(slot)
         if pair is None or isinstance(sample[name], Mapping) or _BESIDE.fullmatch(pair[0].lower()):
             continue
         sure = any(sign in slot for sign in "-.:/")
         if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
-            (gold if is_gold else predicted)[name] = slot
-    return predicted, gold
+            columns[name] = slot
+    says_predicted = {slot for name, slot in columns.items() if sides[name][0] not in {"", *_GOLD_SIDES}}
+    gold = {
+        name: slot
+        for name, slot in columns.items()
+        if sides[name][0] in _GOLD_SIDES or (not sides[name][0] and slot in says_predicted)
+    }
+    return {name: slot for name, slot in columns.items() if name not in gold}, gold

@@ -26,6 +26,8 @@ from dialgauge.text import plain
 
 _ANY = msgspec.json.Decoder()
 _DELIMITERS = "\t,;|"
+#: A number that may be too large for JSON parsers.
+_HUGE = re.compile(rb"\b[0-9][0-9.]{0,400}[eE][+]?[0-9]{3,20}|[0-9]{300}")
 _SHOWN = 12
 #: The share of names that two formats have in common which makes one near the other.
 _LIKE = 0.2
@@ -69,6 +71,34 @@ def problem(peek: Peek) -> NotUnderstood | None:
     except (DialgaugeError, RecursionError):
         pass  # it has the layout, and something is wrong inside; reading says what
     return None
+
+
+def fault_in(peek: Peek, part: Part) -> str:
+    """What is wrong with JSON, or JSON lines, and where; empty where nothing is, or the look at it is too short."""
+    cut = len(peek.head) >= HEAD_BYTES - 3
+    if peek.head.lstrip()[:1] not in (b"{", b"["):
+        return ""
+    lines = [(number, line) for number, line in enumerate(peek.head.split(b"\n"), 1) if line.strip()]
+    by_line = len(lines) > 1 and any(_is_json(line) and line.lstrip()[:1] in b"{[" for _, line in lines[:2])
+    pieces = (lines[:-1] if cut else lines) if by_line else [] if cut else [(0, peek.head)]
+    for number, piece in pieces:
+        try:
+            decode(_ANY, piece, part)
+        except DialgaugeError as error:
+            huge = _HUGE.search(piece) if "out of range" in error.message else None
+            told = error.message
+            if huge:
+                told = f"the number {huge[0][:20].decode()} (byte {huge.start()}) is out of range"
+            return f"; {f'line {number}: ' if number else ''}{told}"
+    return ""
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        _ANY.decode(content)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def sample(peek: Peek) -> Any:
@@ -182,6 +212,11 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     near = _nearest_format(set(keys))
     told = f"{seen}; missing: {error.missing[:200]}; nearest format: {near} ('dialgauge data formats {near}' shows it)"
     return told, "\n".join(_example(*_own_words(written)))
+
+
+def names_in(peek: Peek) -> list[str]:
+    """The names in the beginning of a file, outer ones first."""
+    return [plain(name)[:40] for name in _keys_in(sample(peek))][:_SHOWN]
 
 
 def _keys_in(written: Any, depth: int = 4) -> list[str]:

@@ -20,6 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.columns import TURN_LISTS, WRAPPERS, Columns, is_record, is_system, plain_name
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
+from dialgauge.formats.predictions.two_states import refuse_two_states
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted, encodable
 
@@ -31,6 +32,7 @@ _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
 _EMPTY_TURNS = "turns without a row, read as empty states"
 _HOLES = "missing turns, left as holes"
+_NULLS = "null predictions, read as missing turns"
 
 
 class NotUnderstood(DialgaugeError):
@@ -62,9 +64,14 @@ class _Entries(NamedTuple):
     says_predicted: bool = False
 
 
-def read_predictions(written: Any, notes: Notes, *, cells: bool = False) -> list[Dialogue]:
-    """The dialogues of predictions in plain Python, as JSON or rows have it; ``cells``: all values are texts."""
+def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: bool = False) -> list[Dialogue]:
+    """The dialogues of predictions in plain Python, as JSON or rows have it.
+
+    ``cells``: all values are texts. ``frame``: they are rows of a frame, where null may be an empty cell of a table.
+    """
     found = _entries(written)
+    if frame:
+        found = found._replace(entries=[one._replace(state={}) if one.state is None else one for one in found.entries])
     if not found.entries:
         raise NotUnderstood("there is no state of any turn")
     states = StateReader(notes, cells=cells)
@@ -136,10 +143,17 @@ def _dialogue(
     for position, entry in enumerate(entries):
         number = position if entry.turn is None else numbering.place(entry.turn)
         if number in turns:
-            raise DialgaugeError("this turn appears twice; keep one of them", dialogue=name, turn=entry.turn)
+            raise DialgaugeError(
+                "this turn appears twice; keep one of them, or where each has a part of the state, give each a domain "
+                "of its own (domain)",
+                dialogue=name,
+                turn=entry.turn,
+            )
         try:
             gold = None if entry.gold is None else states.read(entry.gold, name, number)
-            turns[number] = Turn(speaker="user", predicted=states.read(entry.state, name, number), state=gold)
+            predicted = None if entry.state is None else states.read(entry.state, name, number)
+            notes.add(_NULLS, predicted is None)
+            turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
     length = max(turns) + 1
@@ -243,6 +257,7 @@ def _of_mapping(written: Mapping[Any, Any]) -> _Entries:
 def _entry(dialogue: str, turn: int | None, content: Any) -> _Entry:
     if isinstance(content, Mapping) and is_record(content):
         columns = Columns.of([content])
+        refuse_two_states([content], columns)
         return _Entry(dialogue, turn, columns.state_of(content), columns.gold_of(content))
     return _Entry(dialogue, turn, content)
 
@@ -346,6 +361,7 @@ def _turn_entries(dialogue: str, turns: Sequence[tuple[int | None, Any]], names:
     columns = Columns.of(records)
     if not columns.has_states:
         raise NotUnderstood("the state of each turn", columns.names)
+    refuse_two_states(records, columns)
     names.update(dict.fromkeys(columns.keys()))
     for number, item in turns:
         if not isinstance(item, Mapping):
@@ -365,6 +381,7 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> _Entries:
     if not (columns.turns or columns.has_states):
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
     spoken = [row for row in rows if not (columns.speaker and is_system(row.get(columns.speaker)))]
+    refuse_two_states(spoken, columns)
     named = [(_identifier(row.get(columns.dialogue), columns), row) for row in spoken]
     entries = list(_row_entries(named, columns))
     keys = columns.keys()
@@ -420,8 +437,24 @@ def _required_number(dialogue: str, row: Mapping[Any, Any], columns: Columns) ->
 
 
 def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:
+    groups: dict[tuple[str, int], list[Mapping[Any, Any]]] = {}
     for name, number, row in numbered:
-        yield _Entry(name, number, columns.state_of(row), columns.gold_of(row))
+        groups.setdefault((name, number), []).append(row)
+    for (name, number), rows in groups.items():
+        if len(rows) > 1 and (whole := _state_of_domains(rows, columns)) is not None:
+            yield _Entry(name, number, whole)
+        else:
+            yield from (_Entry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
+
+
+def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | None:
+    """The state of a turn that has a row a domain; None where its rows are something else."""
+    domains = {domain for row in rows if isinstance(domain := row.get(columns.domain), str)}
+    states = [columns.state_of(row) for row in rows]
+    if columns.gold or len(domains) < len(rows) or not all(isinstance(state, Mapping) for state in states):
+        return None
+    whole = {key: value for state in states for key, value in state.items()}
+    return whole if len(whole) == sum(map(len, states)) else None
 
 
 def _slot_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[_Entry]:

@@ -38,6 +38,8 @@ _Triple: TypeAlias = tuple[str, str, Any]
 _EMPTY = frozenset({"", "none", "null", "nan", "empty", "n/a", "-", "set()"})
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
+#: Names in an object that is a part of a state: a slot, or the slots of a domain.
+_PARTS = frozenset({"slot", "domain", "service"})
 _NAME_SEPARATORS = "-.:/_ "
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
@@ -76,9 +78,21 @@ class StateReader:
             if isinstance(text, str) and (word := re.match(r"[^\w]*+([A-Za-z]\w*)", _TAG.sub(" ", text[:200]))):
                 self._domains.add(word[1].partition("_")[0].lower())
 
+    def attempt(self, written: Any) -> State:
+        """The state that was meant, in small letters; empty where there is none."""
+        try:
+            state = self.read(written, "", 0)
+        except (DialgaugeError, RecursionError):
+            return {}
+        return {
+            domain.lower(): {slot.lower(): tuple(value.lower() for value in values) for slot, values in slots.items()}
+            for domain, slots in state.items()
+        }
+
     def read(self, written: Any, dialogue: str, turn: int) -> State:
         """The state that was meant."""
         seen: Seen = Counter()
+        self._refuse_several(written)
         state: State = {}
         for domain, slot, value in self._triples(written, seen):
             values = self._values(value, seen)
@@ -95,6 +109,18 @@ class StateReader:
         self.invalid_states += bool(seen[INVALID])
         self.nameless_states += bool(seen[NO_SLOT])
         return state
+
+    def _refuse_several(self, written: Any) -> None:
+        """An error for a list of whole states, such as the best few of a beam: they share slots, or one is empty."""
+        if not isinstance(written, list | tuple) or len(written) < 2:
+            return
+        if not all(isinstance(item, Mapping) and not item.keys() & _PARTS for item in written):
+            return
+        filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
+        if not all(filled) or sum(map(len, filled)) > len(set().union(*filled)):
+            raise DialgaugeError(
+                f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them"
+            )
 
     def _values(self, value: Any, seen: Seen) -> Values:
         if isinstance(value, Mapping) and len(value) <= 3 and ("value" in value or "values" in value):

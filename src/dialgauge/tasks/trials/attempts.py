@@ -105,7 +105,7 @@ class Attempts:
             made.append(_attempt(dialogue))
         self._tell(plan or {})
         #: The score that says whether a task was done, where the log says it in no other way.
-        self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self._binary_score()
+        self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self.scores.verdict
         self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
@@ -113,9 +113,6 @@ class Attempts:
     def _tell(self, details: Mapping[str, str]) -> None:
         for key in _OF_FILE & details.keys():
             self._told.setdefault(key, {})[details[key]] = None
-
-    def _binary_score(self) -> str:
-        return next(iter(self.scores.binary), "")
 
     def _with_scores(self, place: int, attempt: TaskAttempt) -> TaskAttempt:
         numbers, labels = self.scores.numbers(place), self.scores.labels(place)

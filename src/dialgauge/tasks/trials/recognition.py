@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, recognise, resolve
+from dialgauge.formats import DialogueFormat, UnknownFormat, recognise, resolve
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
+#: A line of a log that can be read.
+_EXAMPLE = (
+    '{"task_id":"t1","trial":0,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}],'
+    '"success":true}'
+)
 #: Files of a folder that are looked at.
 _LOOKED_AT = 20
 
@@ -38,7 +43,19 @@ def refuse_unreadable(file: str | Path) -> None:
         return
     _refuse_nothing(file)
     for part in resolve(file):
-        recognise(part)
+        try:
+            recognise(part)
+        except UnknownFormat as error:
+            if error.fault:
+                raise
+            seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
+            raise DialgaugeError(
+                f"no known format of agents' logs fits it{seen}; missing: the messages of each conversation, with who "
+                "said them, and beside them its task and whether it succeeded. A line each such as below would do; "
+                "'dialgauge data formats messages' shows more. To score responses, give the gold file, too",
+                file=part.name,
+                example=_EXAMPLE,
+            ) from error
 
 
 def _refuse_nothing(file: str | Path) -> None:

@@ -51,7 +51,7 @@ from dialgauge.tasks.trials.reward_measures import (
     label_part,
 )
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, noise_sums, rerun_reach, without_noise
-from dialgauge.tasks.trials.verdicts import reported_number
+from dialgauge.tasks.trials.verdicts import LogScores, reported_number
 from dialgauge.text import Note, counted, times
 from dialgauge.worlds.tools import Integrity, check_log
 
@@ -283,10 +283,30 @@ def _verdict_source(attempts: Attempts) -> list[str]:
         told.append(f"a conversation passed where the score '{name}' is 1: it is 0 or 1 in all of them")
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append("no conversation is judged: the log has no success, reward or score under a name that is known")
+    elif attempts.is_log and not attempts.has_verdicts:
+        told.append(_why_no_verdict(attempts.scores))
     return told + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
     ]
+
+
+def _why_no_verdict(scores: LogScores) -> str:
+    if len(scores.candidates) > 1:
+        several = _named([f"'{name}'" for name in scores.candidates])
+        return (
+            f"pass^k is left out: {several} are 0 or 1 in all conversations and differ, and no name says which of them "
+            f"is the success; call it 'success', or ask for pass^1[{scores.candidates[0]}]"
+        )
+    ranges = [
+        f"'{name}' is between {low:.10g} and {high:.10g}"
+        for name in scores.numeric
+        for low, high in [scores.span(name)]
+    ]
+    seen = f" ({_named(ranges)})" if ranges else ""
+    return (
+        f"pass^k is left out: no success is told, and no score that says success is 0 or 1 in all conversations{seen}"
+    )
 
 
 def _unknown(attempts: Attempts) -> list[str]:

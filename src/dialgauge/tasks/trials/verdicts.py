@@ -1,7 +1,9 @@
 """Scores of a log, of any name: which are numbers, which are labels, and which of them says whether a task was done.
 
-A log's own yes or no counts. Where it has none, the first score that is 0 or 1 in every conversation does, if it was
-written as true or false or its name says that it judges; this is told. All other scores are means or shares.
+A log's own yes or no counts. Where it has none, a score does that is 0 or 1 in every conversation, if it was written as
+true or false or its name says that it judges; this is told. Of several, one that is called success, passed, resolved,
+reward, correct or match does, in this order; where none is and they differ, none does. All other scores are means or
+shares.
 """
 
 from __future__ import annotations
@@ -17,6 +19,13 @@ _SCORE = "score["
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _JUDGES = re.compile(r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade", re.IGNORECASE)
+#: Names of scores that say whether a task was done; earlier ones come first.
+_SUCCESS = (
+    "success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
+    "isresolved", "solved", "reward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
+)  # fmt: skip
+#: A score of this name is 1 where something went wrong.
+_IS_BAD = re.compile(r"error|fail|refus|violat", re.IGNORECASE)
 #: Labels of one score that get a share of their own; more of them are texts.
 _MOST_LABELS = 12
 
@@ -54,6 +63,28 @@ class LogScores:
         """Scores that are 0 or 1 in every conversation that has them, and say whether something was done."""
         return [name for name in self.numeric if self._is_binary(name)]
 
+    @cached_property
+    def candidates(self) -> list[str]:
+        """Scores that may say whether a task was done, the likeliest first; only one of several that are equal."""
+        good = [name for name in self.binary if not _IS_BAD.search(name)]
+        named = sorted((name for name in good if _rank(name) is not None), key=lambda name: _rank(name) or 0)
+        columns = {tuple(each.get(name) for each in self._numbers): name for name in reversed(good)}
+        return named[:1] or [name for name in good if name in columns.values()]
+
+    @property
+    def verdict(self) -> str:
+        """The score that says whether a task was done; empty where none does, or several may."""
+        return self.candidates[0] if len(self.candidates) == 1 else ""
+
+    @cached_property
+    def _numbers(self) -> list[dict[str, float]]:
+        return [self.numbers(place) for place in range(len(self._texts))]
+
+    def span(self, name: str) -> tuple[float, float]:
+        """The lowest and the highest number of a score."""
+        numbers = [each[name] for each in self._numbers if name in each]
+        return min(numbers), max(numbers)
+
     @property
     def left_out(self) -> list[str]:
         """Scores with so many labels that they are texts."""
@@ -77,6 +108,12 @@ class LogScores:
         return {score_number(text) for text in values} <= {0.0, 1.0} and (
             bool(values & _TRUTHS.keys()) or _JUDGES.search(name) is not None
         )
+
+
+def _rank(name: str) -> int | None:
+    """The place of a score's name, or of its last part (``judge.correct``), among those that say success."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
+    return _SUCCESS.index(plain) if plain in _SUCCESS else None
 
 
 def score_number(text: str) -> float | None:
