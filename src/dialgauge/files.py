@@ -149,10 +149,13 @@ class FileLock:
         self._held = held
 
     def release(self) -> None:
-        """Give the lock up; the file stays."""
+        """Give the lock up. The file goes first: whoever waits for it finds another one, or none, and tries again."""
         if isinstance(self._held, int):
             import fcntl
 
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(self._held), os.stat(self.path)):  # noqa: PTH116
+                    self.path.unlink()
             fcntl.flock(self._held, fcntl.LOCK_UN)
             os.close(self._held)
         else:

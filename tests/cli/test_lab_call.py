@@ -73,7 +73,7 @@ def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
         (("calls.json", "--domain", "depots"), "Did you mean 'depot'"),
         (("calls.json", "--domain", "./nowhere"), "has no domain.yaml"),
         (("calls.json", "--domain", "depot", "--task", "x"), "there is no task 'x'"),
-        (("nothing.json", "--domain", "depot"), "cannot be read"),
+        (("nothing.json", "--domain", "depot"), "no such file"),
         (("odd.json", "--domain", "depot"), "not a list of calls"),
     ],
 )

@@ -48,6 +48,7 @@ WORDED = {
     "--accept": "likely mistakes that are scored all the same, or how often bAbI's user accepts an offer",
     "--by": "what the scores of the family can be broken down by",
     "--cassette": "its default where the command has one",
+    "--correlation": "between measures over several systems, or within each",
     "--count": "goals, or dialogues",
     "--data": "the folder of one corpus, or of all",
     "--database": "what it is needed for, and its default",
@@ -79,6 +80,7 @@ WORDED = {
     "--to": "the formats that the command writes",
     "--workers": "reproduce has workers only with --fresh",
     "--world": "instead of --data where both are possible",
+    "--ratings": "which measure goes with them, for one system or several, or for the paper's dialogues",
 }
 
 
@@ -147,6 +149,7 @@ NO_RESULTS = {
     "report": "a page; 'compare' and 'runs show' have the numbers",
     "leaderboard": "a page; 'compare' and 'runs list' have the numbers",
     "runs annotate": "it writes into the store",
+    "runs export": "it writes another store",
     "runs rm": "it removes runs",
     "runs path": "its answer is one path",
     "schema": "its answer is JSON",

@@ -107,7 +107,7 @@ def withholding(task: str, trial: int, reward: float) -> dict[str, Any]:
 def insisting(task: str) -> dict[str, Any]:
     """A conversation whose steps the user used up."""
     one = tau_result(task, 0, 0.0)
-    del one["info"]["reward_info"]
+    one["info"]["reward_info"] = None
     one["traj"] = [{"role": "user", "content": INSIST}, {"role": "assistant", "content": REFUSE}] * 6
     return one
 

@@ -90,6 +90,13 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
         {"turn": 3, "rows": 1200, "unfit": 1, "entity": "a", "slot": "b", "given": ("c",), "wanted": "d"},
         "in turn 3 the state led to 1,200 rows, 1 of which does not fit the goal, such as a: b is c, wanted d",
     ),
+    **{
+        code: (
+            {"slot": slot, "turn": 3, "wanted": "x1"},
+            f"something was told of the {slot} in turn 3, and the lab could not read it; it is x1",
+        )
+        for code, slot in (("unread", "phone"), ("reference_unread", "reference"))
+    },
     "never_told": ({"slot": "phone"}, "never told: phone"),
     "told_for_another": (
         {"slot": "phone", "turn": 3, "given": ("train", "taxi")},

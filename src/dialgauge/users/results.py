@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import list_shards, named_files, system_name
@@ -89,7 +90,7 @@ def score_users(
             database=database,
             schema=schema,
         )
-    if not isinstance(conversations, str | Path | Iterable):
+    if not isinstance(conversations, str | Path | Iterable | Run | Dialogue):
         raise DialgaugeError(
             f"something of type {type(conversations).__name__} holds no conversations: give files or dialogues"
         )

@@ -110,7 +110,7 @@ def test_spans_become_conversations_whether_their_inputs_grow_or_not() -> None:
 def test_a_span_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
     first = (OTEL / "spans.jsonl").read_bytes().splitlines(keepends=True)[0]
     (tmp_path / "twice.jsonl").write_bytes(first * 2)
-    with pytest.raises(DialgaugeError, match="this span is there twice"):
+    with pytest.raises(DialgaugeError, match="this span appears twice"):
         read(tmp_path / "twice.jsonl")
 
 

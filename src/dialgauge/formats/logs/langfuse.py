@@ -64,7 +64,7 @@ class LangfuseExport(DialogueFormat):
         for value in records_of(part, _ANY):
             for record in _records(value):
                 if (name := str(record.get("id", ""))) in seen:
-                    raise DialgaugeError("this id is there twice", file=part.name, dialogue=name)
+                    raise DialgaugeError("this id appears twice", file=part.name, dialogue=name)
                 seen.update([name] if name else [])
                 _collect(record, sessions, owners)
         if not sessions:

@@ -103,7 +103,7 @@ class OtelSpans(DialogueFormat):
             for span in _spans(batch):
                 own = (span.trace_id, span.span_id)
                 if span.span_id and own in seen:
-                    raise DialgaugeError("this span is there twice", file=part.name, dialogue=span.span_id)
+                    raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
                 seen.add(own)
                 if kept := _kept(span):
                     conversations.setdefault(str(kept.known.get(_CONVERSATION) or span.trace_id), []).append(kept)
