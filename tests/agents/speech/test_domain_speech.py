@@ -117,3 +117,18 @@ def test_what_was_searched_for_is_no_question() -> None:
         calls=(Call(name="search", domain="bike", arguments={"price": "8"}, outcome="2 found"),),
     )
     assert not [one for one in FreeListener(WORDS).hear(turn, (), "bike") if one.intent == "request"]
+
+
+@pytest.mark.parametrize("hour", ["6:30", "0:10", "5:00", "12:45", "18:30"])
+def test_a_time_is_heard_as_it_was_meant(tmp_path: Path, hour: str) -> None:
+    """ "6:30" was heard as 18:30, "0:10" as 12:10."""
+    (tmp_path / "boats.csv").write_text("boat,size\nSwan,small\nHeron,large\n")
+    book = "{takes: {day: day, hour: time}, gives: [code]}"
+    (tmp_path / "domain.yaml").write_text(
+        "domain: boats\ntitle: a boat hire\nservices:\n  boat:\n    title: a boat\n    rows: boats.csv\n"
+        f"    name: boat\n    search: {{size: same}}\n    book: {book}\n"
+    )
+    words = Vocabulary(load_domain(tmp_path))
+    said = [act("Boat-Inform", "day", "monday"), act("Boat-Inform", "hour", hour)]
+    text = DomainNlg(words).generate(said, "user", Draws(1, "speech")).text
+    assert slots(DomainNlu(words).parse(text, ParseContext(domain="boat")).acts) == slots(said), text

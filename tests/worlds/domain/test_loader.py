@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.schemas import schema_text
-from dialgauge.worlds.domain import Domain, SlotType, load_domain
+from dialgauge.worlds.domain import Domain, DomainSearch, SlotType, draw_goals, load_domain
 from dialgauge.yaml_file import read_yaml
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
@@ -230,3 +230,10 @@ def test_data_check_says_what_there_is(tmp_path: Path, capsys: pytest.CaptureFix
     outcome = dialgauge(capsys, "data", "check", faulty)
     assert outcome.code == 2
     assert "line 17: 'seat' is not a column of cars.csv. Did you mean 'seats'?" in outcome.err.replace("\n", " ")
+
+
+def test_the_least_may_be_the_most(tmp_path: Path) -> None:
+    files = changed(CARS, YAML, "words:", "goals: {draw: {services: [1, 1], wishes: [2, 2]}}\nwords:")
+    domain = load_domain(domain_folder(tmp_path / "cars", files))
+    goals = draw_goals(domain, DomainSearch(domain), 20).goals
+    assert {len(goal.tasks) for goal in goals} == {1}

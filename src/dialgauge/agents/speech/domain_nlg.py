@@ -6,7 +6,10 @@ offered. Each purpose has a few ways to say it, of which the style ``varied`` dr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
 
 from dialgauge.agents.speech.nlg import Wording
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
@@ -51,6 +54,8 @@ _BOOKED = ("It is booked. {told}", "Your booking is made. {told}", "Done, it is 
 _TELL = ("The {label} is {value}.",)
 _TELL_UNKNOWN = ("I'm afraid the {label} is not known.", "I don't know the {label}.")
 
+_ONE_DIGIT = re.compile(r"\d:[0-5]\d")
+
 
 class DomainNlg:
     """Words for the acts of users and systems of a domain.
@@ -81,6 +86,7 @@ class _Sentences:
 
     def of(self, domain: str, acts: Sequence[Act]) -> list[str]:
         """What is said of a service, or of none."""
+        acts = [_in_full(act) for act in acts]
         if domain not in self._vocabulary:
             return [self._pick(ways) for act in acts if (ways := _GENERAL[self._speaker].get(act.intent))]
         words = self._vocabulary[domain]
@@ -217,6 +223,13 @@ class _Sentences:
     def _select(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
         names = [act.values[0] for act in acts if act.values]
         return [self._pick(_CHOOSE, names=_listed(names))] if names else []
+
+
+def _in_full(act: Act) -> Act:
+    """The same with times as nobody can mistake them: "6:30" might be one of the afternoon, "06:30" is not."""
+    if not any(_ONE_DIGIT.fullmatch(value) for value in act.values):
+        return act
+    return replace(act, values=tuple(f"0{value}" if _ONE_DIGIT.fullmatch(value) else value for value in act.values))
 
 
 def _listed(parts: object, last: str = " and ", between: str = ", ") -> str:

@@ -493,7 +493,8 @@ class _Reader:
         return None, GoalDraw(**known)
 
     def _pair(self, given: Any, place: Path_) -> tuple[int, int]:
-        texts = self._list(given, place)
+        self._list(given, place)
+        texts = list(given)  # the two may be the same
         if len(texts) != 2 or not all(text.isascii() and text.isdigit() and len(text) < 7 for text in texts):
             self.refuse("two whole numbers are expected, the least and the most: [1, 3]", place)
         low, high = map(int, texts)
