@@ -27,10 +27,21 @@ def domain_reports(sources: Sequence[str]) -> tuple[list[DomainReport], list[str
             from dialgauge.worlds.tools import check_tool_domain, is_tool_domain
 
             if is_tool_domain(folder):
+                _check_services(folder)
                 reports.append(check_tool_domain(folder, data_folder().root))
                 continue
         others.append(source)
     return reports, others
+
+
+def _check_services(folder: Path) -> None:
+    """An error where a folder with tools has services too, and something is wrong with these."""
+    from dialgauge.worlds.domain import load_domain
+    from dialgauge.yaml_file import read_yaml
+
+    content = read_yaml(folder / "domain.yaml", as_text=True).content
+    if isinstance(content, dict) and content.get("services"):
+        load_domain(folder)
 
 
 def show_domain(report: DomainReport) -> None:
