@@ -179,7 +179,7 @@ def _slots(arguments: dict[str, Any], known: Mapping[str, object], what: str) ->
         slot = by_name.get(clean_text(name)[:_LONGEST].replace(" ", "_").lower())
         if slot is None:
             named = clean_text(name)[:_LONGEST]
-            raise DialgaugeError(f"it {what} other fields, not '{named}'.{nearest(named, by_name)}")
+            raise DialgaugeError(f"it {what} other fields, not by '{named}'.{nearest(named, by_name)}")
         if cleaned:
             texts[slot] = cleaned
     return texts
