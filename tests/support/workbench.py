@@ -169,14 +169,17 @@ class Workbench:
         self.folder = folder
         self.store = Store(folder / "runs")
         self.runs: dict[str, str] = {}
+        self.built: frozenset[str] = frozenset()
 
     def words(self, command: str, call: str, made: Path) -> list[str]:
         """The words of a call; what it makes goes into ``made``."""
         return [*command.split(), *(self.runs.get(word, word.replace("{}", str(made))) for word in shlex.split(call))]
 
     def runs_of(self, kind: str) -> list[Run]:
-        """The stored runs of a kind, oldest first."""
-        return [self.store.open(one.id) for one in reversed(self.store.list()) if one.kind == kind]
+        """The runs of a kind that the store was built with, oldest first; tests of commands may have added others."""
+        return [
+            self.store.open(one.id) for one in reversed(self.store.list()) if one.kind == kind and one.id in self.built
+        ]
 
 
 def silently(*words: str) -> str:
@@ -209,6 +212,7 @@ def build(folder: Path) -> Workbench:
             bench.runs[name] = made[0].id
             if name == "GOOD":
                 bench.runs["BAD"] = made[1].id
+    bench.built = frozenset(one.id for one in bench.store.list())
     return bench
 
 
