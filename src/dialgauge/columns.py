@@ -81,9 +81,7 @@ class TableColumn(Struct, frozen=True, eq=False):
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
         if self.codes is None:
-            names = dict.fromkeys(self.values)
-            places = dict(zip(names, range(len(names)), strict=True))
-            return list(names), np.fromiter(map(places.__getitem__, self.values), np.int64, len(self.values))
+            return _numbered(dict.fromkeys(self.values), self.values)
         used = _used(self.codes, len(self.values))
         texts = [self.values[code] for code in used.tolist()]
         places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
@@ -98,6 +96,12 @@ class TableColumn(Struct, frozen=True, eq=False):
         return TableColumn(
             self.kind, self.values[start:stop], None, None if self.valid is None else self.valid[start:stop]
         )
+
+
+def _numbered(names: dict[Any, None], values: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Distinct texts, and for each of some texts which of them it is."""
+    places = dict(zip(names, range(len(names)), strict=True))
+    return list(names), np.fromiter(map(places.__getitem__, values), np.int64, len(values))
 
 
 def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -330,13 +334,21 @@ def _chunk(column: TableColumn) -> _Chunk:
 def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
     """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
     empty list, a null in a list, a value; and the values."""
-    repetition: list[int] = []
-    definition: list[int] = []
-    for each in lists:
-        repetition += [0] + [1] * (len(each or ()) - 1)
-        definition += [2 if item is None else 3 for item in each] if each else [0 if each is None else 1]
-    items = [item for each in lists if each for item in each if item is not None]
-    return np.array(repetition, np.uint8), np.array(definition, np.uint8), items
+    whole = [() if each is None else each for each in lists] if None in lists else lists
+    items: list[Any] = list(chain.from_iterable(whole))
+    sizes = np.fromiter(map(len, whole), np.int64, len(whole))
+    ends = np.cumsum(np.maximum(sizes, 1))
+    definition = np.full(ends[-1] if len(ends) else 0, 3, np.uint8)
+    repetition = np.ones_like(definition)
+    first = ends - np.maximum(sizes, 1)
+    repetition[first] = 0
+    definition[first[sizes == 0]] = 1
+    if whole is not lists:
+        definition[first[[each is None for each in lists]]] = 0
+    if None in items:
+        definition[np.flatnonzero(definition == 3)[[item is None for item in items]]] = 2
+        items = [item for item in items if item is not None]
+    return repetition, definition, items
 
 
 #: Which rows are not null (None: all), what stands in the page of data behind that, the dictionary and its length.
@@ -348,9 +360,13 @@ def _value_pages(column: TableColumn) -> _Pages:
 
 
 def _text_pages(column: TableColumn) -> _Pages:
-    if column.codes is None and None not in (distinct := column.unique()) and _mostly_distinct(distinct, column):
-        return None, _plain_texts(column.values), b"", 0
-    names, codes = column.coded()
+    if column.codes is None:
+        distinct = column.unique()
+        if None not in distinct and _mostly_distinct(distinct, column):
+            return None, _plain_texts(column.values), b"", 0
+        names, codes = _numbered(distinct, column.values)
+    else:
+        names, codes = column.coded()
     valid = None
     if None in names:
         null = names.index(None)

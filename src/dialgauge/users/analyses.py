@@ -177,11 +177,8 @@ _OUTCOMES: tuple[tuple[Outcome, int], ...] = (
 class UtteranceHearing(NamedTuple):
     """What was said in a turn against what was heard: its confusions, and for each the act said and the act heard."""
 
-    confusions: tuple[Confusion, ...] = ()
-    acts: tuple[tuple[Said | None, Said | None], ...] = ()
-
-
-_HEARD = UtteranceHearing()
+    confusions: tuple[Confusion, ...]
+    acts: tuple[tuple[Said | None, Said | None], ...]
 
 
 class Misheard:
@@ -192,11 +189,10 @@ class Misheard:
 
     def __init__(self, turns: Sequence[PreparedTurn], hearing: Hearing) -> None:
         self._turns, self._hearing = turns, hearing
-        self.hearings = [
-            _HEARD if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn))
+        self.confusions = [
+            () if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn)).confusions
             for turn in turns
         ]
-        self.confusions = [hearing.confusions for hearing in self.hearings]
 
     def bearing_on(self, place: int, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
         """The confusions of a turn that bear on the slots of the services.
@@ -207,6 +203,14 @@ class Misheard:
         if not self.confusions[place]:
             return ()
         return self._hearing.bearing_on(*_heard(self._turns[place]), services, slots)
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
+        for turn, confused in zip(self._turns, self.confusions, strict=True):
+            if confused and turn.said is not SILENCE:
+                sentences = self._hearing.sentences(turn.text, *_heard(turn))
+                for confusion, sentence in zip(confused, sentences, strict=True):
+                    yield turn.position, confusion, sentence
 
 
 def _heard(turn: PreparedTurn) -> tuple[Speaker, Utterance, Utterance]:
@@ -222,6 +226,7 @@ class Hearing:
         self._lexicon = lexicon
         self.compared = lru_cache(self._KEPT)(self._compare)
         self.bearing_on = lru_cache(self._KEPT)(self._bearing)
+        self.sentences = lru_cache(self._KEPT)(self._sentences)
 
     def _compare(self, speaker: Speaker, said: Utterance, heard: Utterance) -> UtteranceHearing:
         errors: list[Confusion] = []
@@ -232,6 +237,11 @@ class Hearing:
             errors.append(Confusion(speaker, fault, *texts))
             acts.append(pair)
         return UtteranceHearing(tuple(errors), tuple(acts))
+
+    def _sentences(self, text: str, speaker: Speaker, said: Utterance, heard: Utterance) -> tuple[str, ...]:
+        """For each confusion of a turn the sentence that was misheard, with its values replaced."""
+        words = template(text, said.acts)
+        return tuple([sentence_of(words, act) for act, _ in self.compared(speaker, said, heard).acts])
 
     def _bearing(
         self, speaker: Speaker, said: Utterance, heard: Utterance, services: tuple[str, ...], slots: frozenset[str]
@@ -256,16 +266,6 @@ class Hearing:
         """What an act comes to, and in which service."""
         families = self._lexicon.families(said.act.name)
         return said.act.domain, next((kind for kind, members in _OUTCOMES if families & members), "told")
-
-
-def confusions(turns: Sequence[PreparedTurn], misheard: Misheard) -> Iterator[Occurrence]:
-    """All confusions of a dialogue; turns whose acts or whose understanding were not recorded do not count."""
-    for turn in turns:
-        hearing = misheard.hearings[turn.position]
-        if hearing.confusions and turn.said is not SILENCE:
-            words = template(turn.text, turn.said.acts)
-            for confusion, (said, _) in zip(hearing.confusions, hearing.acts, strict=True):
-                yield turn.position, confusion, sentence_of(words, said)
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")

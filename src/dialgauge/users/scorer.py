@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.analyses import Hearing, Misheard, confusions, conversation_end, loops, patterns
+from dialgauge.users.analyses import Hearing, Misheard, conversation_end, loops, patterns
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.context import DialogueContext, refusal
@@ -171,7 +171,7 @@ class Scorer:
             warnings=tuple(context.warnings),
             patterns=tuple(patterns(context.tasks, context.turns, context.user_parameters())),
             loops=context.blame.loops,
-            confusions=tuple(confusions(context.turns, context.blame.misheard)),
+            confusions=tuple(context.blame.misheard.occurrences()),
             end=context.blame.end,
         )
 

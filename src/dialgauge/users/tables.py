@@ -6,15 +6,16 @@ Tables are built column by column from the records' attributes: a thousand dialo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
-from itertools import chain, repeat
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from dialgauge.columns import ColumnKind, ColumnTable
+from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
 from dialgauge.text import encodable
 from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
@@ -22,8 +23,8 @@ from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
 
-#: Column name to its values; the type of a column follows from its name.
-Columns = dict[str, list[Any]]
+#: Column name to its values, or to the column; the type of a column follows from its name.
+Columns = dict[str, list[Any] | TableColumn]
 Results = Sequence[DialogueScore]
 
 _COUNTS = ("tp", "fp", "fn")
@@ -58,8 +59,12 @@ def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Calla
 
 
 def _table(make: Callable[[Any], Columns], records: Any) -> ColumnTable:
-    columns = make(records)
-    return ColumnTable.of({name: _KINDS.get(name, "String") for name in columns}, columns.values())
+    return ColumnTable(
+        {
+            name: each if isinstance(each, TableColumn) else column(_KINDS.get(name, "String"), each)
+            for name, each in make(records).items()
+        }
+    )
 
 
 @cache
@@ -68,14 +73,14 @@ def _slot(measure: str, domain: str, item: str) -> str:
     return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
 
 
-def _flat(results: Results, part: Callable[[DialogueScore], Sequence[Any]]) -> tuple[list[str], list[Any]]:
+def _flat(results: Results, part: Callable[[DialogueScore], Collection[Any]]) -> tuple[TableColumn, list[Any]]:
     """The parts of all dialogues in one list, and beside it the dialogue of each."""
     parts = [part(result) for result in results]
-    names = chain.from_iterable(repeat(result.id, len(each)) for result, each in zip(results, parts, strict=True))
-    return list(names), list(chain.from_iterable(parts))
+    owners = np.repeat(np.arange(len(parts)), np.array(list(map(len, parts)), np.int64))
+    return chosen_texts([result.id for result in results], owners), list(chain.from_iterable(parts))
 
 
-def _attributes(records: Iterable[Any], *names: str) -> Columns:
+def _attributes(records: Iterable[Any], *names: str) -> dict[str, list[Any]]:
     return {name: list(map(attrgetter(name), records)) for name in names}
 
 
@@ -86,14 +91,18 @@ def _domain_scores(results: Results) -> Columns:
         for measure in MEASURES
         for domain, score in result.scores[measure].items()
     ]
-    keys: Columns = {name: [row[place] for row in rows] for place, name in enumerate(("dialogue", "measure", "domain"))}
-    columns = keys | _attributes([row[3] for row in rows], *ASPECTS, *_COUNTS)
+    names, measures, domains, scores = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
+    columns: dict[str, list[Any]] = {
+        "dialogue": names,
+        "measure": measures,
+        "domain": domains,
+        **_attributes(scores, *ASPECTS, *_COUNTS),
+    }
     derived = {result.id for result in results if result.goal_source == "derived"}
     if derived:
         for aspect in NEED_A_RECORDED_GOAL:
             columns[aspect] = [
-                None if dialogue in derived else value
-                for dialogue, value in zip(columns["dialogue"], columns[aspect], strict=True)
+                None if dialogue in derived else value for dialogue, value in zip(names, columns[aspect], strict=True)
             ]
     lost = [
         result.lost[measure].get(domain, {})
@@ -101,7 +110,7 @@ def _domain_scores(results: Results) -> Columns:
         for measure in MEASURES
         for domain in result.scores[measure]
     ]
-    return columns | {column: lost_to(fault, lost) for column, fault in LOST.items()}
+    return {**columns, **{name: lost_to(fault, lost) for name, fault in LOST.items()}}
 
 
 def _verdicts(results: Results) -> Columns:
@@ -195,16 +204,15 @@ def _patterns(results: Results) -> Columns:
 
 
 def _normalisation(results: Results) -> Columns:
-    counted = [Counter(result.attempts) for result in results]
-    names = [result.id for result, attempts in zip(results, counted, strict=True) for _ in attempts]
-    attempts = [attempt for each in counted for attempt in each]
+    names, counted = _flat(results, lambda result: Counter(result.attempts).items())
+    attempts = [attempt for attempt, _ in counted]
     columns = ("domain", "slot", "value", "nearest", "canonical", "method", "matched")
     return {
         "dialogue": names,
         "source": [source for source, _, _ in attempts],
         "turn": [turn for _, turn, _ in attempts],
         **_attributes([attempt for *_, attempt in attempts], *columns),
-        "times": [count for each in counted for count in each.values()],
+        "times": [times for _, times in counted],
     }
 
 
