@@ -123,8 +123,18 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def names(self) -> frozenset[Pair]:
         """The (domain, slot) pairs of this input, as its source writes them."""
-        items = self.shared.listed(0, self.items)
-        return frozenset([items[number][:2] for number in np.flatnonzero(np.bincount(self.cell_item)).tolist()])
+        return frozenset([item[:2] for item in self.filled])
+
+    @cached_property
+    def filled(self) -> dict[Item, int]:
+        """How often each slot has which values, as its source writes them."""
+        return self.filled_at(slice(None))
+
+    def filled_at(self, cells: Flags | slice) -> dict[Item, int]:
+        """The same for some of the cells."""
+        counts = np.bincount(self.cell_item[cells])
+        items = self.shared.listed(0, len(counts))
+        return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
 
 
 class _EncodedTurns(NamedTuple):

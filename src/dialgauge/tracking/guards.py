@@ -142,16 +142,28 @@ def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
 
 def _better_counting(gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> tuple[Counting | None, int, int]:
     """The counting under which nearly all dialogues have gold's turns, where as written most do not."""
-    golden = {dialogue_key(one.id): list(one.user_turns()) for one in gold}
-    shared = [(golden[key], list(one.user_turns())) for one in predicted if (key := dialogue_key(one.id)) in golden]
-    fitting = sum(_fits(ours, theirs, AS_WRITTEN) for ours, theirs in shared)
-    if not shared or 2 * fitting >= len(shared):
+    golden = {dialogue_key(one.id): one for one in gold}
+    both = [(golden[key], one) for one in predicted if (key := dialogue_key(one.id)) in golden]
+    if _most_fit(both):
         return None, 0, 0
+    shared = [(list(ours.user_turns()), list(theirs.user_turns())) for ours, theirs in both]
     best = max(_OTHERS, key=lambda counting: sum(_fits(ours, theirs, counting) for ours, theirs in shared))
     fitting = sum(_fits(ours, theirs, best) for ours, theirs in shared)
     if 10 * fitting < 9 * len(shared) or not _agrees_better(shared, best):
         return None, 0, 0
     return best, fitting, len(shared)
+
+
+def _most_fit(both: Sequence[tuple[Dialogue, Dialogue]]) -> bool:
+    """Have at least half of the dialogues gold's turns as they are written?"""
+    fitting = 0
+    for gold, predicted in both:
+        if 2 * fitting >= len(both):
+            break
+        stated = [turn.state is not None for turn in gold.turns if turn.speaker == "user"]
+        there = [_predicts(turn) for turn in predicted.turns if turn.speaker == "user"]
+        fitting += stated == there or _fits(list(gold.user_turns()), list(predicted.user_turns()), AS_WRITTEN)
+    return 2 * fitting >= len(both)
 
 
 def _fits(gold: Sequence[Turn], predicted: Sequence[Turn], counting: Counting) -> bool:
@@ -258,11 +270,13 @@ def joined_findings(system: System) -> list[Finding]:
     named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
     rows = system.aligned.predicted_row
     filled = _filled_items(system.predicted, rows[rows >= 0])
+    if not named.search("\n".join([value[:500].lower() for _, _, values in filled for value in values])):
+        return []
     joined = {
         item: count for item, count in filled.items() if any(named.search(value[:500].lower()) for value in item[2])
     }
     often, total = sum(joined.values()), sum(filled.values())
-    if not joined or often < _NOTABLE * total:
+    if often < _NOTABLE * total:
         return []
     domain, slot, values = max(joined, key=lambda item: joined[item])
     told = (
@@ -337,12 +351,15 @@ def rename_example(unknown: Sequence[Pair], suggested: dict[Pair, str], known: C
 
 def _fills(side: EncodedDialogues, rows: Codes, profile: Profile) -> tuple[Counter[Pair], Counter[Pair]]:
     """How often each slot is filled in these rows, under the profile's names; those out of its scope as written."""
+    written: Counter[Pair] = Counter()
     inside: Counter[Pair] = Counter()
     outside: Counter[Pair] = Counter()
     for (domain, slot, _), count in _filled_items(side, rows).items():
-        pair = profile.pair(domain, slot)
+        written[domain, slot] += count
+    for name, count in written.items():
+        pair = profile.pair(*name)
         if pair is None:
-            outside[domain, slot] += count
+            outside[name] += count
         else:
             inside[pair] += count
     return inside, outside
@@ -350,9 +367,9 @@ def _fills(side: EncodedDialogues, rows: Codes, profile: Profile) -> tuple[Count
 
 def _filled_items(side: EncodedDialogues, rows: Codes) -> dict[Item, int]:
     """How often each slot has which values in these rows, as written."""
-    counts = np.bincount(side.cell_item[np.isin(side.cell_row, rows)], minlength=0)
-    items = side.shared.listed(0, side.items)
-    return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
+    among = np.zeros(len(side.present), np.bool_)
+    among[rows] = True
+    return side.filled if among.all() else side.filled_at(among[side.cell_row])
 
 
 def _name(pair: Pair) -> str:
