@@ -252,7 +252,7 @@ def _run(arguments: list[str]) -> int:
 
         sys.stdout.write(f"dialgauge {__version__}\n")
         return 0
-    gc.set_threshold(100_000, 20, 20)  # what a command makes is hardly ever garbage; looking takes 5%
+    gc.set_threshold(500_000, 20, 20)  # what a command makes is hardly ever garbage; looking takes 5%
     if arguments[0] != "babi":  # its rankers multiply matrices; all others count, and the same on any number of cores
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from dialgauge.cli.dispatch import run

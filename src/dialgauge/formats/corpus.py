@@ -134,7 +134,7 @@ def bulk_load() -> Iterator[None]:
     finally:
         if was_on:
             # What somebody else has frozen is to stay so; to ask costs time for every object that is.
-            if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
+            if gc.get_count()[0] > max(_MANY, gc.get_threshold()[0]) and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
