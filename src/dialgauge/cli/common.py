@@ -76,6 +76,14 @@ def kept_for_good() -> Iterator[None]:
             gc.enable()
 
 
+_SHOWN: list[object] = []
+
+
+def keep_shown(results: object) -> None:
+    """Keep what was shown until something else is: the program ends with it, and to take it apart first takes 2%."""
+    _SHOWN[:] = [results]
+
+
 # Options that several commands take, each worded once.
 
 #: What shows results that exist already, where options of scoring have no use.

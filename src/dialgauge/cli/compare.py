@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption
+from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption, keep_shown
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
@@ -366,6 +366,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         screen_tables,
     )
 
+    keep_shown(comparison)
     screen = out if output.on_screen and output.to == "terminal" else err
     told = missing_sentences(comparison)
     if told:

@@ -13,6 +13,7 @@ from dialgauge.cli.common import (
     RunOption,
     StoreOption,
     ViewOption,
+    keep_shown,
     kept_for_good,
     write_document,
     write_table_file,
@@ -75,6 +76,7 @@ class Output(DrawnOutput):
 
         ``in_files`` are the tables of ``--table``, where they are longer than those on the screen.
         """
+        keep_shown(results)
         if self.on_screen:
             for place, part in enumerate((*tables, *texts)):
                 if place:

@@ -198,26 +198,20 @@ def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
 def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
     """Some turns, the first of which is the row ``first``."""
     blanks = {} if kind == "judged" else {row: turn.blank for row, turn in enumerate(turns) if turn.blank}
+    given = list(map(attrgetter(kind), turns))
+    #: The turns of a file share the states that are written the same: each different one is looked at once.
+    ids = list(map(id, given))
+    distinct = dict(zip(ids, given, strict=True))
+    places = dict(zip(distinct, range(len(distinct)), strict=True))
+    which = np.fromiter(map(places.__getitem__, ids), np.int32, len(ids))
+    numbered = [items.of_state(state, judged=kind == "judged") for state in distinct.values()]
     blank_rows: list[int] = []
     blank_cells: list[int] = []
-    #: The turns of a file share the states that are written the same: each different one is looked at once.
-    places: dict[int, int] = {}
-    states: list[Any] = []
-    state_of: list[int] = []
-    numbered: list[list[int]] = []
-    for row, state in enumerate(map(attrgetter(kind), turns)):
-        place = places.get(id(state))
-        if place is None:
-            place = places[id(state)] = len(states)
-            states.append(state)
-            numbered.append(items.of_state(state, judged=kind == "judged"))
-        state_of.append(place)
-        if row in blanks:
-            for domain, slots in blanks[row].items():
-                numbers = items.of(domain, slots)
-                blank_rows += [first + row] * len(numbers)
-                blank_cells += numbers
-    which = np.array(state_of, np.int32)
+    for row, blank in blanks.items():
+        for domain, slots in blank.items():
+            numbers = items.of(domain, slots)
+            blank_rows += [first + row] * len(numbers)
+            blank_cells += numbers
     cell_row, cell_item = _cells_of(which, numbered)
     return _EncodedTurns(
         which != places.get(id(None), -1),
@@ -225,7 +219,7 @@ def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _En
         cell_item,
         np.array(blank_rows, np.int32),
         np.array(blank_cells, np.int32),
-        states,
+        list(distinct.values()),
         which,
     )
 

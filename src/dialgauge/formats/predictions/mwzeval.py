@@ -61,23 +61,26 @@ class MwzEval(DialogueFormat):
         #: Predicted and blank slots of what needs no note.
         known: dict[bytes, tuple[State | None, State | None]] = dict.fromkeys(NOTHING, (None, None))
 
+        def meaning(content: bytes, turn: int) -> tuple[State | None, State | None]:
+            states.turn = turn
+            try:
+                predicted_and_blank = states.read(content), blanks[content]
+            except DialgaugeError as error:
+                raise error.at(turn=turn) from error
+            if not states.is_odd(content):
+                known[content] = predicted_and_blank
+            return predicted_and_blank
+
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
-                states.turn = number
                 content = bytes(entry.state)
-                meaning = known.get(content)
-                if meaning is None:
-                    try:
-                        meaning = states.read(content), blanks[content]
-                    except DialgaugeError as error:
-                        raise error.at(turn=number) from error
-                    if not states.is_odd(content):
-                        known[content] = meaning
-                predicted, blank = meaning
-                turns.append(Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains))
-                turns.append(Turn(speaker="system", text=entry.response))
+                predicted, blank = known.get(content) or meaning(content, number)
+                turns += (
+                    Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains),
+                    Turn(speaker="system", text=entry.response),
+                )
             return Dialogue(id=dialogue, turns=tuple(turns))
 
         return built(_FILE.decode(part.read(), part, notes), build, part, notes)
