@@ -23,6 +23,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -263,7 +264,6 @@ def _gazetteers(given: list[str]) -> dict[str, list[str]]:
 
 
 def _write_candidates(path: Path, texts: list[str]) -> None:
-    from dialgauge.files import atomic
     from dialgauge.formats import write_candidates
 
     with atomic(path) as scratch, scratch.open("wb") as opened:

@@ -27,6 +27,7 @@ from dialgauge.cli.lab_options import (
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
 from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
@@ -162,7 +163,6 @@ def show_goals(
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     import msgspec
 
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import goal_tables, one_goal_table
 
     loaded = town.open(count, failures)

@@ -13,6 +13,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
 from dialgauge.cli.options import Argument, CommandGroup, Option
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Gates
@@ -52,7 +53,6 @@ def call(
     The code of a domain's folder runs with your own rights.
     """
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError, nearest
     from dialgauge.report import Table
     from dialgauge.worlds.tools import field_changes, load_tool_domain, read_calls
 

@@ -10,6 +10,7 @@ from dialgauge.cli.common import (
 from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
 from dialgauge.cli.options import CommandGroup, Option
 from dialgauge.cli.screen import line_reader, out
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
@@ -42,7 +43,6 @@ def chat(
     """
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import LabConfig, check_setting, goal_named, lab_scenario, one_goal_table
 
     loaded = town.open()

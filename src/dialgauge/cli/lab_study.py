@@ -10,6 +10,7 @@ from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
 from dialgauge.cli.options import CommandGroup, Option, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
+from dialgauge.errors import DialgaugeError
 
 
 def register(app: CommandGroup) -> None:
@@ -96,7 +97,6 @@ def study(
 
 
 def _kinds(text: str) -> list[str]:
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import ERRORS
 
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
@@ -107,8 +107,6 @@ def _kinds(text: str) -> list[str]:
 
 
 def _shares(text: str) -> list[float]:
-    from dialgauge.errors import DialgaugeError
-
     try:
         shares = [float(part) for part in text.split(",") if part.strip()]
     except ValueError:

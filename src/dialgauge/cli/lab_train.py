@@ -10,6 +10,7 @@ from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
 from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err
+from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def train(
     model.
     """
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
 

@@ -11,6 +11,7 @@ from dialgauge.cli.common import LimitOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, CommandGroup, Option
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.errors import DialgaugeError
 
 
 def register(app: CommandGroup) -> None:
@@ -48,7 +49,6 @@ def audit(
     Exit code: 0 the log is what it says, 1 conversations are foreign to their tasks or verdicts do not replay.
     """
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import named_files
     from dialgauge.tasks import (
         audit_document,
@@ -92,7 +92,6 @@ def grade_again(
     import msgspec
 
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import named_files
     from dialgauge.tasks import regrade, regrading_sentences, regrading_table
 

@@ -6,6 +6,7 @@ command until the option that it names is given, or its kind is accepted.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -369,6 +370,4 @@ def _nearest(name: str, known: Collection[str], likeness: float = 0.6) -> str:
 
 
 def _quoted(name: str) -> str:
-    import json
-
     return name if name.replace("-", "").replace(" ", "").isalpha() else json.dumps(name)
