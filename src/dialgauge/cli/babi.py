@@ -30,8 +30,11 @@ if TYPE_CHECKING:
     from dialgauge.worlds.restaurant import Range
 
 app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
-for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
-    _commands.register(app)
+for _command in (
+    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train),
+    *(babi_attention.attention, babi_chat.chat, babi_interact.interact),
+):
+    app.command()(_command)
 
 CandidatesOut = Annotated[
     Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")

@@ -30,12 +30,8 @@ from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
-lab_blame.register(app)
-lab_call.register(app)
-lab_chat.register(app)
-lab_study.register(app)
-lab_track.register(app)
-lab_train.register(app)
+for _command in (lab_blame.blame, lab_call.call, lab_chat.chat, lab_study.study, lab_track.track, lab_train.train):
+    app.command()(_command)
 
 
 @dataclass(frozen=True)

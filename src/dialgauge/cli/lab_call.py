@@ -11,7 +11,7 @@ from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
-from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
 
@@ -30,11 +30,6 @@ ToolDomainOption = Annotated[str, _DOMAIN]
 #: Letters of a result that the screen shows; files have all of it.
 _SHOWN = 120
 _MODELS = ("llm-system", "llm-user")
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("call")(call)
 
 
 def call(

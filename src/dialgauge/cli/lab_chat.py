@@ -8,7 +8,7 @@ from dialgauge.cli.common import (
     WideOption,
 )
 from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import Option
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("chat")(chat)
 
 
 def chat(

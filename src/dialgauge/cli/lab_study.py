@@ -8,14 +8,9 @@ from typing import Annotated
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
-from dialgauge.cli.options import CommandGroup, Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
 from dialgauge.errors import DialgaugeError
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("study")(study)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
-from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from dialgauge.agents.speech import LinearNlu, NluSample
     from dialgauge.dialogue import Speaker
     from dialgauge.report import Table
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("train")(train)
 
 
 def train(

@@ -38,7 +38,7 @@ app = application(
     "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
 )
 
-tasks_audit.register(app)
+app.command()(tasks_audit.audit)
 
 DatabaseFolder = Annotated[
     Path | None,

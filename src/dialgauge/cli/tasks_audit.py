@@ -9,14 +9,9 @@ from typing import Annotated
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge tasks``."""
-    app.command("audit")(audit)
 
 
 def audit(
