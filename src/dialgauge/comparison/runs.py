@@ -263,7 +263,8 @@ def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Fl
     rows = frame.filter(polars.col("measure") == measure)
     places = {dialogue_key(name): place for place, name in enumerate(dialogues)}
     columns = np.array([places.get(dialogue_key(name), -1) for name in rows["dialogue"]], np.int64)
-    table = np.zeros((int(rows["place"].max() or 0) + 1, len(dialogues)))  # type: ignore[arg-type]
+    summands = rows["place"].to_numpy()
+    table = np.zeros((summands.max(initial=0) + 1, len(dialogues)))
     known = columns >= 0
-    np.add.at(table, (rows["place"].to_numpy()[known], columns[known]), rows["sum"].to_numpy()[known])
+    np.add.at(table, (summands[known], columns[known]), rows["sum"].to_numpy()[known])
     return table
