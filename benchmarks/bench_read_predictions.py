@@ -15,10 +15,7 @@ from typing import Any, TypeAlias
 
 from reading_parts import HEADER, Anatomy, Change, row
 
-from dialgauge.formats.predictions import (
-    common as predictions,
-)
-from dialgauge.formats.predictions import flags, hi_dst, mwzeval, nested, simpletod, som_dst, t5_dst, trade, trippy
+from dialgauge.formats.predictions import common, flags, mwzeval, state_files, trippy
 from dialgauge.formats.predictions.common import Beliefs
 
 DIALOGUES, TURNS = 1000, 7
@@ -29,22 +26,25 @@ Written: TypeAlias = dict[tuple[str, str], str]
 TEXTS: dict[str, list[Change]] = {"states": [(Beliefs, "_made", lambda self, texts: ({}, 0))]}
 ANATOMIES = {
     "nested": Anatomy(
-        lambda content, part: nested._FILE._whole.decode(content),
-        {"states": [(nested, "clean_state", lambda raw: {})]},
+        lambda content, part: state_files.Nested.layout._whole.decode(content),
+        {"states": [(state_files, "clean_state", lambda raw: {})]},
     ),
-    "som-dst": Anatomy(lambda content, part: each(som_dst._DECODER.decode, content), TEXTS),
-    "trade": Anatomy(lambda content, part: trade._FILE._whole.decode(content), TEXTS),
+    "som-dst": Anatomy(lambda content, part: each(state_files.SomDst.sides.decode, content), TEXTS),
+    "trade": Anatomy(lambda content, part: state_files.Trade.layout._whole.decode(content), TEXTS),
     "t5-dst": Anatomy(
-        lambda content, part: each(lambda raw: t5_dst._TURNS.decode(t5_dst._DIALOGUE.decode(raw).turns), content), TEXTS
+        lambda content, part: each(
+            lambda raw: state_files.T5Dst.turns.decode(state_files.T5Dst.dialogue.decode(raw).turns), content
+        ),
+        TEXTS,
     ),
     "hi-dst": Anatomy(
-        lambda content, part: hi_dst._FILE._whole.decode(content),
-        {"states": [(hi_dst, "slot_state", lambda values: {})]},
+        lambda content, part: state_files.HiDst.layout._whole.decode(content),
+        {"states": [(state_files, "slot_state", lambda values: {})]},
     ),
     "flags": Anatomy(
         lambda content, part: flags._FILE._whole.decode(content), {"verdicts": [(flags, "_judged", lambda raw: {})]}
     ),
-    "simpletod": Anatomy(lambda content, part: each(simpletod._DECODER.decode, content), TEXTS),
+    "simpletod": Anatomy(lambda content, part: each(state_files.SimpleTod.dialogue.decode, content), TEXTS),
     "mwzeval": Anatomy(
         lambda content, part: mwzeval._FILE._whole.decode(content),
         {"states": [(mwzeval, "clean_state", lambda raw, blank: {})]},
@@ -58,7 +58,7 @@ ANATOMIES = {
 
 def each(decode: Callable[[Any], object], content: bytes) -> object:
     """The members of the file's object, decoded one by one."""
-    return [decode(raw) for raw in predictions._MEMBERS.decode(content).values()]
+    return [decode(raw) for raw in common._MEMBERS.decode(content).values()]
 
 
 def corpus() -> dict[str, list[tuple[Written, Written]]]:

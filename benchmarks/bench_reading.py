@@ -60,7 +60,7 @@ ANATOMIES = {
     "convlab3": Anatomy(
         lambda content, part: convlab3._DIALOGUES.decode(content, part, Notes()),
         {
-            "states": [(convlab3.StateReader, "read", lambda self, raw: {})],
+            "states": [(convlab3.ConvlabStates, "read", lambda self, raw: {})],
             "acts": [(convlab3, "_acts", lambda raw: ()), (convlab3, "_spans", lambda raw: ())],
             "goals": [(convlab3, "_goal", lambda raw: None)],
         },

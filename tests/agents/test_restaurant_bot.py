@@ -18,7 +18,7 @@ from dialgauge.worlds.restaurant import (
     Half,
     Parameters,
     Setting,
-    World,
+    SimulatorWorld,
     WorldLexicon,
     check_world,
     lexicon_of,
@@ -87,7 +87,7 @@ syllables = st.text("bdfgklmnprst", min_size=1, max_size=3)
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def worlds(draw: st.DrawFn) -> SimulatorWorld:
     """The restaurant world with other values, none of which is a word of its sentences."""
     words = draw(st.lists(syllables, min_size=14, max_size=20, unique=True))
     halves = (
@@ -100,7 +100,7 @@ def worlds(draw: st.DrawFn) -> World:
 
 @settings(max_examples=examples(30), deadline=None)
 @given(worlds(), st.sampled_from(TASKS), st.sampled_from(["trn", "tst-OOV"]), st.integers(0, 99))
-def test_carries_conversations_in_any_world(world: World, task: int, split: str, seed: int) -> None:
+def test_carries_conversations_in_any_world(world: SimulatorWorld, task: int, split: str, seed: int) -> None:
     check_world(world)
     setting = prepare(world, task, split, Parameters(seed=seed, min_results=1))
     bot = RuleBot(world.phrases, lexicon_of_world(world))

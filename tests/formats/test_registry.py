@@ -121,7 +121,7 @@ def test_naming_a_format_imports_only_that_one() -> None:
             "mwzeval",
             {
                 *("located", "multiwoz_resources"),
-                *("predictions", "predictions.common", "predictions.loose", "predictions.som_dst"),
+                *("predictions", "predictions.common", "predictions.loose", "predictions.state_files"),
             },
         ),
     ],

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from dialgauge.lab import simulate, world_facts, write_release
 from dialgauge.rankers import SPLITS, AnsweredPoint, Line, RankingTask, episodes
-from dialgauge.worlds.restaurant import Half, Parameters, World, load_world, world_candidates
+from dialgauge.worlds.restaurant import Half, Parameters, SimulatorWorld, load_world, world_candidates
 
-TINY: World = replace(
+TINY: SimulatorWorld = replace(
     load_world(),
     halves=(
         Half(name="A", locations=("paris", "rome"), cuisines=("french", "thai")),

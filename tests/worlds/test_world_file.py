@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant import FIELDS, INFO, World, load_world
+from dialgauge.worlds.restaurant import FIELDS, INFO, SimulatorWorld, load_world
 
 
 def write_world(folder: Path, text: str) -> Path:
@@ -18,7 +18,7 @@ def write_world(folder: Path, text: str) -> Path:
     return path
 
 
-def changed(folder: Path, **changes: Any) -> World:
+def changed(folder: Path, **changes: Any) -> SimulatorWorld:
     """The restaurant world with some top-level keys changed."""
     return load_world(write_world(folder, yaml.safe_dump({"base": "restaurant", **changes}, allow_unicode=True)))
 

@@ -23,14 +23,18 @@ from dialgauge.cli.common import (
 from dialgauge.cli.options import Argument, Option, OutputFile, OutputFolder, WholeNumber, application
 from dialgauge.cli.screen import err, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.worlds.restaurant import Range
 
 app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
-for _commands in (babi_rank, babi_train, babi_attention, babi_chat, babi_interact):
-    _commands.register(app)
+for _command in (
+    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train),
+    *(babi_attention.attention, babi_chat.chat, babi_interact.interact),
+):
+    app.command()(_command)
 
 CandidatesOut = Annotated[
     Path | None, OutputFile("--candidates-out", metavar="FILE", help="Also write all replies as candidates.")
@@ -263,7 +267,6 @@ def _gazetteers(given: list[str]) -> dict[str, list[str]]:
 
 
 def _write_candidates(path: Path, texts: list[str]) -> None:
-    from dialgauge.files import atomic
     from dialgauge.formats import write_candidates
 
     with atomic(path) as scratch, scratch.open("wb") as opened:

@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli.babi_options import DeviceOption, Replies, tell
 from dialgauge.cli.common import DrawnOutput, LimitOption, RunOption, StoreOption
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import Option
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.rankers import Episode, RankingTask
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge babi``."""
-    app.command("attention")(attention)
 
 
 def attention(

@@ -14,17 +14,12 @@ from dialgauge.cli.babi_options import (
     task_of,
     tell,
 )
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import Option
 from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge babi``."""
-    app.command("chat")(chat)
 
 
 def chat(

@@ -19,7 +19,7 @@ from dialgauge.cli.babi_options import (
 )
 from dialgauge.cli.common import AcceptOption, AlwaysStored, DrawnOutput, MinResultsOption, WorldOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import CommandGroup, Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted
 
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
 #: The task that cannot be simulated.
 REAL_CALLS = 6
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge babi``."""
-    app.command("interact")(interact)
 
 
 def interact(

@@ -29,7 +29,7 @@ from dialgauge.cli.common import (
     tables_document,
 )
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import CommandGroup, Option, OutputFolder, WholeNumber
+from dialgauge.cli.options import Option, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 
@@ -42,13 +42,6 @@ if TYPE_CHECKING:
 
 #: What the page of ``babi table`` is about, whichever tables it holds.
 PAGE_TITLE = "Response selection on the dialog bAbI tasks"
-
-
-def register(app: CommandGroup) -> None:
-    """Add the commands to ``dialgauge babi``."""
-    app.command("models")(models)
-    app.command("evaluate")(evaluate)
-    app.command("table")(table)
 
 
 def models(output: TableOutput) -> None:

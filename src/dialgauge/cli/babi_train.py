@@ -8,12 +8,7 @@ from typing import Annotated
 from dialgauge.cli.babi_options import Replies, TrainingSettings, fresh_ranker, tell
 from dialgauge.cli.choices import MODELS
 from dialgauge.cli.common import AlwaysStored, TableOutput
-from dialgauge.cli.options import CommandGroup, Option, OutputFolder
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge babi``."""
-    app.command("train")(train)
+from dialgauge.cli.options import Option, OutputFolder
 
 
 def train(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
 from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
     import polars
@@ -301,7 +302,6 @@ class DrawnOutput(TableOutput):
 
     def _endings(self) -> list[str]:
         """The formats that ``--figure-format`` names and what draws them, checked before any work is done."""
-        from dialgauge.errors import DialgaugeError, nearest
         from dialgauge.report import ENDINGS, check_ending
 
         endings = list(dict.fromkeys(f".{kind.strip()}" for kind in self.figure_format.split(",")))

@@ -13,6 +13,7 @@ from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, Sto
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import split_at_commas
 
 if TYPE_CHECKING:
@@ -144,7 +145,6 @@ class ComparisonOutput(DrawnOutput):
     store: StoreOption = None
 
     def __post_init__(self) -> None:
-        from dialgauge.errors import DialgaugeError, nearest
         from dialgauge.report import FORMATS
 
         super().__post_init__()
@@ -242,8 +242,6 @@ def main(
     if systems is not None:
         _present_systems(systems, output)
         return 0
-    from dialgauge.errors import DialgaugeError
-
     if not files:
         raise DialgaugeError(
             "nothing to compare: give a gold file and two or more prediction files (dialgauge compare GOLD PRED PRED), "
@@ -313,7 +311,6 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
 
 def _is_stored(name: str) -> bool:
     """Whether the usual store has a run of this name: a system's, a tag, ``latest``."""
-    from dialgauge.errors import DialgaugeError
     from dialgauge.runs import Store
 
     try:
@@ -340,8 +337,6 @@ def _are_results(files: Sequence[str]) -> bool:
 
 
 def _refuse(why: str, options: Mapping[str, object]) -> None:
-    from dialgauge.errors import DialgaugeError
-
     unfit = [name for name, value in options.items() if value]
     if unfit:
         raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")

@@ -19,6 +19,7 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT
 from dialgauge.text import counted
 
@@ -60,7 +61,6 @@ def check(
         return
     from dialgauge.data import check as look
     from dialgauge.data import show
-    from dialgauge.errors import DialgaugeError
     from dialgauge.report import Table
 
     domains, source = domain_reports(source)
@@ -132,7 +132,6 @@ def convert(
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
     from dialgauge.data import convert as turn_into
-    from dialgauge.errors import DialgaugeError
 
     if str(target) == str(json) == "-":
         raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
@@ -236,7 +235,6 @@ def get(
 def path(name: Name) -> None:
     """Print the folder of a dataset."""
     from dialgauge.data import catalogue, data_folder, dataset_folder
-    from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
     place = dataset_folder(dataset, folder)
@@ -254,7 +252,6 @@ def verify(
     """Check every file of a dataset against its checksum. Exit code 1 if one is changed or missing."""
     from dialgauge.data import catalogue, data_folder, verification_table
     from dialgauge.data import verify as compare
-    from dialgauge.errors import DialgaugeError
 
     known, folder = catalogue(), data_folder()
     here = [item for item in known.datasets if folder.path(item.name).is_dir()] if name is None else [known.find(name)]
@@ -270,7 +267,6 @@ def verify(
 def rm(name: Name) -> None:
     """Remove a downloaded dataset."""
     from dialgauge.data import catalogue, data_folder, remove
-    from dialgauge.errors import DialgaugeError
 
     dataset, folder = catalogue().find(name), data_folder()
     if not remove(dataset, folder):

@@ -13,7 +13,7 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.options import Argument, Option, application
 from dialgauge.cli.screen import err, out
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.runs import Run, Store
 
 #: What brings the packages for web pages.
@@ -90,8 +90,6 @@ def missing_explorer(
 ) -> DialgaugeError | None:
     """What to say where the extra for web pages is not installed."""
     from importlib.util import find_spec
-
-    from dialgauge.errors import missing_extra
 
     for package in packages:
         if find_spec(package) is None:

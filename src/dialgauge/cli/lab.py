@@ -27,14 +27,11 @@ from dialgauge.cli.lab_options import (
 from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, application
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
 from dialgauge.cli.screen import err, out
+from dialgauge.errors import DialgaugeError
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
-lab_blame.register(app)
-lab_call.register(app)
-lab_chat.register(app)
-lab_study.register(app)
-lab_track.register(app)
-lab_train.register(app)
+for _command in (lab_blame.blame, lab_call.call, lab_chat.chat, lab_study.study, lab_track.track, lab_train.train):
+    app.command()(_command)
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,6 @@ def show_goals(
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     import msgspec
 
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import goal_tables, one_goal_table
 
     loaded = town.open(count, failures)

@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from dialgauge.cli.common import LimitOption, RunArgument, StoreOption, TableOutput
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import Option
 from dialgauge.cli.screen import out
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("blame")(blame)
 
 
 def blame(

@@ -11,8 +11,9 @@ from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import named_settings
-from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
     from dialgauge.cli.gates import Gates
@@ -31,11 +32,6 @@ _SHOWN = 120
 _MODELS = ("llm-system", "llm-user")
 
 
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("call")(call)
-
-
 def call(
     calls: Annotated[
         Path, Argument(metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.')
@@ -52,7 +48,6 @@ def call(
     The code of a domain's folder runs with your own rights.
     """
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError, nearest
     from dialgauge.report import Table
     from dialgauge.worlds.tools import field_changes, load_tool_domain, read_calls
 

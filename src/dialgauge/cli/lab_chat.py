@@ -8,19 +8,15 @@ from dialgauge.cli.common import (
     WideOption,
 )
 from dialgauge.cli.lab_options import Agents, ChannelOption, LabSeedOption, Town, agent_spec
-from dialgauge.cli.options import CommandGroup, Option
+from dialgauge.cli.options import Option
 from dialgauge.cli.screen import line_reader, out
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
 
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("chat")(chat)
 
 
 def chat(
@@ -42,7 +38,6 @@ def chat(
     """
     out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import LabConfig, check_setting, goal_named, lab_scenario, one_goal_table
 
     loaded = town.open()

@@ -8,13 +8,9 @@ from typing import Annotated
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.common import AlwaysStored, DrawnOutput, ProcessesOption
 from dialgauge.cli.lab_options import Agents, ExchangesOption, LabSeedOption, LevelOption, Town, lab_config_from
-from dialgauge.cli.options import CommandGroup, Option, WholeNumber
+from dialgauge.cli.options import Option, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("study")(study)
+from dialgauge.errors import DialgaugeError
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,6 @@ def study(
 
 
 def _kinds(text: str) -> list[str]:
-    from dialgauge.errors import DialgaugeError
     from dialgauge.lab import ERRORS
 
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
@@ -107,8 +102,6 @@ def _kinds(text: str) -> list[str]:
 
 
 def _shares(text: str) -> list[float]:
-    from dialgauge.errors import DialgaugeError
-
     try:
         shares = [float(part) for part in text.split(",") if part.strip()]
     except ValueError:

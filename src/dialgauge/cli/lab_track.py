@@ -8,14 +8,9 @@ from typing import Annotated
 from dialgauge.cli.common import ProcessesOption
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.lab_options import EndpointOption, KeyOption, ModelOption, named_settings
-from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err, progress_bar
 from dialgauge.text import counted
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("track")(track)
 
 
 def track(

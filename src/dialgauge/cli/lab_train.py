@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.common import TableOutput, tables_document
 from dialgauge.cli.lab_options import DatabaseOption
-from dialgauge.cli.options import Argument, CommandGroup, Option, OutputFile, WholeNumber
+from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber
 from dialgauge.cli.screen import err
+from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.agents.speech import LinearNlu, NluSample
     from dialgauge.dialogue import Speaker
     from dialgauge.report import Table
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge lab``."""
-    app.command("train")(train)
 
 
 def train(
@@ -47,7 +43,6 @@ def train(
     model.
     """
     from dialgauge.agents.speech import LinearNlu, human_samples, practice_samples, train_nlu
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import read
     from dialgauge.worlds.town import load_town, spoken_ontology, town_beside
 

@@ -20,6 +20,7 @@ from dialgauge.cli.common import (
 )
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
+from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
     from dialgauge.report import RunSet, Table
@@ -144,6 +145,4 @@ class ViewedOutput(Output):
 def refuse(why: str, options: Mapping[str, object]) -> None:
     """An error where options were given that have no use here."""
     if unfit := [name for name, value in options.items() if value]:
-        from dialgauge.errors import DialgaugeError
-
         raise DialgaugeError(f"{why}; leave out {', '.join(unfit)}")

@@ -12,7 +12,19 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, WholeNumber, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import IMPOSSIBLE, PAPERS, Fresh, get_commands, how_to_get, reproduce
+from dialgauge.reproduce import (
+    IMPOSSIBLE,
+    PAPERS,
+    Fresh,
+    as_json,
+    as_markdown,
+    get_commands,
+    how_to_get,
+    item_tables,
+    missing_table,
+    reproduce,
+    write_html,
+)
 from dialgauge.text import counted
 
 app = application("What the papers printed, what dialgauge computes from the data it finds, and a verdict.")
@@ -57,16 +69,12 @@ def main(
     Exit code: 0 all that can be computed was, 1 not all, because data is missing that 'dialgauge data get' fetches, 2
     nothing could be.
     """
-    from dialgauge.reproduce import as_json, as_markdown, item_tables, missing_table
-
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
         reproduction = reproduce(paper, data, fresh=training, ratings=ratings)
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
     if html is not None:
-        from dialgauge.reproduce import write_html
-
         write_html(reproduction, html)
     output.draw(reproduction.figures)
     if output.json is not None:

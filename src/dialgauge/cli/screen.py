@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain
 
 if TYPE_CHECKING:
@@ -122,7 +123,6 @@ class Screen:
         except BrokenPipeError:
             raise
         except OSError as error:
-            from dialgauge.errors import DialgaugeError
             from dialgauge.files import reason
 
             raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({reason(error)})") from error
@@ -168,8 +168,6 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
 
 def confirm(question: str) -> None:
     """Go on only if the answer is yes."""
-    from dialgauge.errors import DialgaugeError
-
     if sys.stdin is None:
         raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
     answer = None
@@ -185,8 +183,6 @@ def confirm(question: str) -> None:
 
 def line_reader(prompt: str) -> Callable[[], str]:
     """A function that asks for a line, with line editing where somebody sits at a terminal."""
-    from dialgauge.errors import DialgaugeError
-
     if sys.stdin is None or sys.stdin.closed:
         raise DialgaugeError("standard input is closed, so there is nobody to talk to")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -200,6 +196,4 @@ def _typed(ask: Callable[[], str]) -> str:
     try:
         return ask()
     except UnicodeDecodeError as error:
-        from dialgauge.errors import DialgaugeError
-
         raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error

@@ -8,6 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
+
 from dialgauge.cli.common import (
     GivenLimitOption,
     StoreOption,
@@ -120,8 +122,6 @@ def frame_json(frame: polars.DataFrame) -> bytes:
 
 
 def _json_encoder() -> Callable[[Any], bytes]:
-    import msgspec
-
     return msgspec.json.Encoder(decimal_format="number").encode
 
 

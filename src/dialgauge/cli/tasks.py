@@ -38,7 +38,7 @@ app = application(
     "Was the job done? Responses scored against the user's goal and the database; agent results over trials."
 )
 
-tasks_audit.register(app)
+app.command()(tasks_audit.audit)
 
 DatabaseFolder = Annotated[
     Path | None,
@@ -75,7 +75,7 @@ Strict = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
+class ResponseReading:
     """How responses are read."""
 
     database: DatabaseFolder = None
@@ -84,7 +84,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Responses(Reading):
+class Responses(ResponseReading):
     """How responses are scored."""
 
     unanswered: UnansweredOption = "skip"
@@ -239,7 +239,7 @@ def explain(
     from_run: FromOption = None,
     store: StoreOption = None,
     *,
-    reading: Reading,
+    reading: ResponseReading,
     output: TableOutput,
 ) -> None:
     """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.

@@ -9,13 +9,9 @@ from typing import Annotated
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
-from dialgauge.cli.options import Argument, CommandGroup, Option
+from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
-
-
-def register(app: CommandGroup) -> None:
-    """Add the command to ``dialgauge tasks``."""
-    app.command("audit")(audit)
+from dialgauge.errors import DialgaugeError
 
 
 def audit(
@@ -48,7 +44,6 @@ def audit(
     Exit code: 0 the log is what it says, 1 conversations are foreign to their tasks or verdicts do not replay.
     """
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import named_files
     from dialgauge.tasks import (
         audit_document,
@@ -92,7 +87,6 @@ def grade_again(
     import msgspec
 
     from dialgauge.data import data_folder
-    from dialgauge.errors import DialgaugeError
     from dialgauge.formats import named_files
     from dialgauge.tasks import regrade, regrading_sentences, regrading_table
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
-from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput
+from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput, frame_table
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
@@ -81,7 +81,6 @@ def find(
 
     dialgauge users find talks/ --behaviour unmatched --domain restaurant --min-repeats 5 --end loop
     """
-    from dialgauge.cli.common import frame_table
     from dialgauge.cli.sql import frame_json
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search_run

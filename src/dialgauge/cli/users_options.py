@@ -13,6 +13,8 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err
+from dialgauge.errors import DialgaugeError
+from dialgauge.report import plain
 
 if TYPE_CHECKING:
     from dialgauge.engine import WorkPlace
@@ -134,8 +136,6 @@ def fresh_or_stored(
     measures: Sequence[str] = ("default",),
 ) -> Run:
     """The run to present: conversations scored now, or a stored run."""
-    from dialgauge.errors import DialgaugeError
-
     if (conversations is None) == (from_run is None):
         raise DialgaugeError("give either conversations or a stored run (--from RUN)")
     if conversations is None:
@@ -153,7 +153,6 @@ def opened(run: str, store: Path | None) -> Run:
 
 def finish(runs: Sequence[Run]) -> int:
     """Say what failed or looked odd, in fresh runs and stored ones alike; incomplete results are exit code 1."""
-    from dialgauge.report import plain
     from dialgauge.users import failure_sentences, warnings
 
     incomplete = False

@@ -26,7 +26,7 @@ from dialgauge.measures import (
     parse_measure,
     ratio_row_intervals,
 )
-from dialgauge.report import Cell, Column, Display, Presented, Table, score_column
+from dialgauge.report import Cell, Column, Display, Presented, Table, notebook_html, score_column
 from dialgauge.stats import (
     Floats,
     PairedRandomisation,
@@ -463,7 +463,6 @@ class Comparison(Presented):
 
     def _repr_html_(self) -> str:
         from dialgauge.comparison.document import comparison_tables
-        from dialgauge.report import notebook_html
 
         scores, *others = comparison_tables(self)
         pairs = others.pop(0 if len(self.systems) == 2 else 1)

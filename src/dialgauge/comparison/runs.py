@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dialgauge.columns import GivenTable, as_frame
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
-from dialgauge.comparison.several import several_sums, without_scores
 from dialgauge.comparison.views import ComparisonView, view_of, view_of_runs
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Signature
+from dialgauge.measures import Signature, parse_measure
 from dialgauge.runs import Run, Store
+from dialgauge.stats import Floats, SeveralSums
 from dialgauge.text import Note, counted
+
+if TYPE_CHECKING:
+    import polars
 
 SCORE_TABLE, SUMS_TABLE = "dialogue_scores", "dialogue_sums"
 
@@ -224,3 +230,41 @@ def _refuse_contrary(scores: PairedScores, measure: str) -> None:
         raise DialgaugeError(
             f"higher values of {measure} are better in one run and worse in another; score the runs again"
         )
+
+
+def several_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame]) -> dict[str, SeveralSums]:
+    """The measures that all tables ``dialogue_sums`` have and that this dialgauge knows, over these dialogues."""
+    first, *others = frames
+    found = {}
+    for measure in first["measure"].unique(maintain_order=True):
+        try:
+            of = parse_measure(measure).card.of_sums
+        except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
+            continue
+        if of is not None and all(measure in other["measure"] for other in others):
+            sums = [_sums(frame, measure, dialogues) for frame in frames]
+            if len({part.shape for part in sums}) == 1:
+                found[measure] = SeveralSums(np.stack(sums), of)
+    return found
+
+
+def without_scores(frame: polars.DataFrame) -> polars.DataFrame:
+    """The dialogues of a table ``dialogue_sums`` as a table ``dialogue_scores`` in which none has a score."""
+    import polars
+
+    dialogues = frame.select("dialogue").unique(maintain_order=True)
+    return dialogues.with_columns(measure=polars.lit(""), num=polars.lit(0.0), den=polars.lit(0.0))
+
+
+def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Floats:
+    """The sums of each dialogue, (sums, dialogues)."""
+    import polars
+
+    rows = frame.filter(polars.col("measure") == measure)
+    places = {dialogue_key(name): place for place, name in enumerate(dialogues)}
+    columns = np.array([places.get(dialogue_key(name), -1) for name in rows["dialogue"]], np.int64)
+    summands = rows["place"].to_numpy()
+    table = np.zeros((summands.max(initial=0) + 1, len(dialogues)))
+    known = columns >= 0
+    np.add.at(table, (summands[known], columns[known]), rows["sum"].to_numpy()[known])
+    return table

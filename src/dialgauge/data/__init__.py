@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from dialgauge.data.conversion import convert
     from dialgauge.data.datasets import Catalogue, Dataset, Member, Remote, catalogue, parse_catalogue
     from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
-    from dialgauge.data.folder import Folder, data_folder
+    from dialgauge.data.folder import Folder, data_folder, dataset_file, dataset_folder
     from dialgauge.data.install import InstalledDataset, Watcher, clear_leftovers, get, offline, remove
-    from dialgauge.data.places import dataset_file, dataset_folder
     from dialgauge.data.unpack import unpack_archive
     from dialgauge.data.verification import listing, listing_table, verification_table, verify
 

@@ -3,6 +3,9 @@
 ROOT/NAME/             a dataset, whole or absent
 ROOT/NAME/.dialgauge    its receipt: what was downloaded, and the size and checksum of every file
 ROOT/.dialgauge/        work in progress, locks, and the checksums seen at first downloads
+
+A collection made by hand may call a dataset's folder by another of its names (``multiwoz21``), and may have its files
+gzipped one by one.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from dialgauge.data.datasets import Dataset, catalogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 
@@ -107,3 +111,17 @@ def sha256_of(path: Path) -> str:
         while block := stream.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
+
+
+def dataset_folder(dataset: Dataset, folder: Folder) -> Path:
+    """The folder in which a dataset is, or would be."""
+    places = [folder.path(name) for name in dataset.folders]
+    return next((place for place in places if place.is_dir()), places[0])
+
+
+def dataset_file(root: Path | None, dataset: str, path: str) -> Path | None:
+    """A file (or folder) of a dataset below the root of all datasets; ``None`` where it is not."""
+    if root is None:
+        return None
+    found = (root / name / f"{path}{ending}" for name in catalogue().find(dataset).folders for ending in ("", ".gz"))
+    return next((place for place in found if place.exists()), None)

@@ -12,8 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from dialgauge.data.datasets import Catalogue, Dataset
-from dialgauge.data.folder import RECEIPT, Folder, sha256_of
-from dialgauge.data.places import dataset_folder
+from dialgauge.data.folder import RECEIPT, Folder, dataset_folder, sha256_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table
 

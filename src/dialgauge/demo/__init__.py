@@ -6,8 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.demo.steps import PROFILE, STEPS, Answer, Demo
-    from dialgauge.demo.trackers import learn_words, track
+    from dialgauge.demo.steps import PROFILE, STEPS, Answer, Demo, learn_words, track
 
 __all__ = [
     "PROFILE",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.agents import make_agent
 from dialgauge.comparison import Comparison, compare_runs
 from dialgauge.comparison import divergences as diverging_dialogues
-from dialgauge.demo.trackers import learn_words, track
-from dialgauge.dialogue import Dialogue, Ontology, SlotSpec
+from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
 from dialgauge.lab import (
     AgentSpec,
@@ -222,3 +222,47 @@ def _ontology(dialogues: list[Dialogue]) -> Ontology:
             for domain, slots in (turn.state or {}).items():
                 domains.setdefault(domain, {}).update(dict.fromkeys(slots, SlotSpec()))
     return Ontology(domains=domains)
+
+
+Lexicon = dict[str, tuple[str, str]]
+
+
+# Two small state trackers of different quality: both learn from training dialogs which words are values of which slot
+# and watch for them. One takes the latest mention, the other keeps the first and so misses every change of mind. Words
+# that training never showed (unseen towns and cuisines) escape both.
+
+
+def learn_words(dialogues: Iterable[Dialogue]) -> Lexicon:
+    """From each value that training states hold to its domain and slot."""
+    return {
+        value: (domain, slot)
+        for dialogue in dialogues
+        for turn in dialogue.user_turns()
+        for domain, slots in (turn.state or {}).items()
+        for slot, values in slots.items()
+        for value in values
+    }
+
+
+def track(dialogue: Dialogue, words: Lexicon, *, overwrite: bool) -> Dialogue:
+    """The dialogue with predicted states on its user turns."""
+    state: State = {}
+    turns = []
+    for turn in dialogue.turns:
+        if turn.speaker == "user":
+            state = _updated(state, turn, words, overwrite=overwrite)
+            turn = replace(turn, predicted=state)  # noqa: PLW2901
+        turns.append(turn)
+    return replace(dialogue, turns=tuple(turns))
+
+
+def _updated(state: State, turn: Turn, words: Lexicon, *, overwrite: bool) -> State:
+    """A new state: earlier turns keep theirs."""
+    after = {domain: dict(slots) for domain, slots in state.items()}
+    for word in turn.text.split():
+        if word in words:
+            domain, slot = words[word]
+            slots = after.setdefault(domain, {})
+            if overwrite or slot not in slots:
+                slots[slot] = (word,)
+    return after

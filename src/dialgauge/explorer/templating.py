@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from dialgauge.errors import missing_extra
+from dialgauge.measures import screen_form
 from dialgauge.report import SHARE
 from dialgauge.text import encodable, plain
 
@@ -181,8 +182,6 @@ def headed(name: str) -> Any:
 def signature_html(signature: str) -> Any:
     """A signature in its short form, which opens to all of it."""
     from markupsafe import Markup
-
-    from dialgauge.measures import screen_form
 
     return Markup('<details class="signature"><summary>Signature: {}</summary><code>{}</code></details>').format(
         shown(screen_form(signature, _SIGNATURE)), shown(signature)

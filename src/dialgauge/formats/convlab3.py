@@ -96,7 +96,7 @@ class ConvLab3(DialogueFormat):
         return "frames" not in turns[0] and bool({"utt_idx", "dialogue_acts"} & turns[0].keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = StateReader(part)
+        states = ConvlabStates(part)
         for raw in _DIALOGUES.read(part, notes):
             _note_dropped(raw, notes)
             try:
@@ -110,7 +110,7 @@ class ConvLab3(DialogueFormat):
         write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
-class StateReader:
+class ConvlabStates:
     """Unified states of one file without their empty slots and domains, alternatives taken apart.
 
     Every state lists every slot, most of them empty: the slots of one domain repeat more than anything else.
@@ -137,7 +137,7 @@ def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
     notes.add("field booked dropped", sum([len(turn.booked) > len(b"{}") for turn in raw.turns]))
 
 
-def _turn(raw: _Turn, number: int, states: StateReader) -> Turn:
+def _turn(raw: _Turn, number: int, states: ConvlabStates) -> Turn:
     if raw.utt_idx is not None and raw.utt_idx != number:
         message = f"utt_idx is {raw.utt_idx} where {number} should follow; a turn is missing or out of order"
         raise DialgaugeError(message, turn=number)
@@ -336,7 +336,7 @@ class ConvLab3Predictions(DialogueFormat):
         return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = StateReader(part)
+        states = ConvlabStates(part)
         predicted = LooseStates(lambda raw: states.read(decode(_DOMAINS, raw, part)), part, notes, states.values)
         rows = _ROWS.decode(part.read(), part, notes)
         for identifier, group in groupby(rows, key=lambda row: row.dialogue_id):
@@ -348,7 +348,7 @@ class ConvLab3Predictions(DialogueFormat):
                 yield dialogue
 
 
-def _turns(rows: list[_Row], states: StateReader, predicted: LooseStates, notes: Notes) -> Iterator[Turn]:
+def _turns(rows: list[_Row], states: ConvlabStates, predicted: LooseStates, notes: Notes) -> Iterator[Turn]:
     predicted.dialogue = rows[0].dialogue_id
     last = -2 + rows[0].utt_idx % 2
     for row in rows:

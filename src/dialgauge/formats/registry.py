@@ -64,14 +64,16 @@ BUILT_IN = {
     "document": BuiltIn("dialgauge.formats.document:Document", "recognised by its name"),
     "flags": BuiltIn("dialgauge.formats.predictions.flags:Flags", "{{", numbered=True),
     "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
-    "hi-dst": BuiltIn("dialgauge.formats.predictions.hi_dst:HiDst", "{{", ('"pr_turn"',), numbered=True),
+    "hi-dst": BuiltIn("dialgauge.formats.predictions.state_files:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
     "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
     "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
     "langfuse": BuiltIn(
         "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
     ),
-    "llm-output": BuiltIn("dialgauge.formats.predictions.llm_output:LlmOutput", _LINES, ("dialogue", "turn", "output")),
+    "llm-output": BuiltIn(
+        "dialgauge.formats.predictions.state_files:LlmOutput", _LINES, ("dialogue", "turn", "output")
+    ),
     "messages": BuiltIn(
         "dialgauge.formats.logs.chat:ChatMessages",
         "{|[|lines",
@@ -85,15 +87,17 @@ BUILT_IN = {
     "multiwoz-ontology": BuiltIn("dialgauge.formats.multiwoz_resources:MultiWozOntology", "{["),
     "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
-    "nested": BuiltIn("dialgauge.formats.predictions.nested:Nested", "{{", ('"gt"|"pr"',), numbered=True),
+    "nested": BuiltIn("dialgauge.formats.predictions.state_files:Nested", "{{", ('"gt"|"pr"',), numbered=True),
     "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
     "predictions": BuiltIn("dialgauge.formats.predictions.free_form:FreeForm", "anything else"),
     "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
-    "simpletod": BuiltIn("dialgauge.formats.predictions.simpletod:SimpleTod", "{{", ('"generated_turn_belief"',)),
-    "som-dst": BuiltIn("dialgauge.formats.predictions.som_dst:SomDst", "{["),
-    "t5-dst": BuiltIn("dialgauge.formats.predictions.t5_dst:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True),
+    "simpletod": BuiltIn("dialgauge.formats.predictions.state_files:SimpleTod", "{{", ('"generated_turn_belief"',)),
+    "som-dst": BuiltIn("dialgauge.formats.predictions.state_files:SomDst", "{["),
+    "t5-dst": BuiltIn(
+        "dialgauge.formats.predictions.state_files:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True
+    ),
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
     "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"agent_info"|"termination_reason"', '"user_info"|"task_id"')),
     "tool-records": BuiltIn(
@@ -102,7 +106,7 @@ BUILT_IN = {
         ('"flight_number"|"reservation_id"|"payment_methods"|"variants"',),
     ),
     "tool-tasks": BuiltIn("dialgauge.formats.tool_files:ToolTasks", "[{", ('"actions"|"evaluation_criteria"',)),
-    "trade": BuiltIn("dialgauge.formats.predictions.trade:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
+    "trade": BuiltIn("dialgauge.formats.predictions.state_files:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }
 #: Asked when no other format recognises a file.

@@ -31,7 +31,7 @@ class _Function(Struct, frozen=True, gc=False):
     arguments: str | dict[str, Any] | None = None
 
 
-class ToolCall(Struct, frozen=True, gc=False):
+class WrittenToolCall(Struct, frozen=True, gc=False):
     """A call as tau2-bench writes it, or under ``function`` as tau-bench does."""
 
     id: str | None = None
@@ -53,7 +53,7 @@ class TauMessage(Struct, frozen=True, gc=False):
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: tuple[ToolCall, ...] | None = None
+    tool_calls: tuple[WrittenToolCall, ...] | None = None
     #: Of a tool: which call it answers, by tau2-bench and by tau-bench, and whether it is an error.
     id: str | None = None
     tool_call_id: str | None = None
@@ -135,7 +135,7 @@ def _tool_results(message: TauMessage) -> Iterable[ToolResult]:
     return (ToolResult(message.id or message.tool_call_id, message.content, message.error),)
 
 
-def _call(call: ToolCall, result: ToolResult | None, place: int) -> Call:
+def _call(call: WrittenToolCall, result: ToolResult | None, place: int) -> Call:
     name = call.function.name if call.function else call.name
     if name is None:
         raise DialgaugeError("a tool call has no name", turn=place)

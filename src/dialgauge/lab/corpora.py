@@ -26,7 +26,7 @@ from dialgauge.worlds.restaurant import (
     KnowledgeBase,
     Parameters,
     Setting,
-    World,
+    SimulatorWorld,
     draw_knowledge_base,
     lexicon_of_world,
     prepare,
@@ -35,7 +35,7 @@ from dialgauge.worlds.restaurant import (
 
 
 def simulate(
-    world: World,
+    world: SimulatorWorld,
     task: int = 1,
     split: str = "trn",
     count: int = 1,
@@ -49,7 +49,7 @@ def simulate(
     Splits are ``trn``, ``dev``, ``tst`` (half A) and ``tst-OOV`` (half B). Same seed, same dialogs. The knowledge
     base is drawn from the seed unless one is given.
     """
-    if not isinstance(world, World):
+    if not isinstance(world, SimulatorWorld):
         raise DialgaugeError(f"the world is what load_world() gives (got {world!r:.60})")
     if task not in TASKS:
         raise DialgaugeError(f"tasks 1 to 5 can be simulated, not task {task}")
@@ -100,20 +100,20 @@ def dialog_file(task: int, split: str, form: Form = "babi") -> str:
     return f"dialog-babi-task{task}-{TASK_NAMES[task]}-{split}.{ending}"
 
 
-def splits_of(world: World) -> tuple[str, ...]:
+def splits_of(world: SimulatorWorld) -> tuple[str, ...]:
     """The splits a world can give: without half B there is no out-of-vocabulary test."""
     halves = {half.name for half in world.halves}
     return tuple(split for split in SPLITS if HALF_OF[split] in halves)
 
 
-def world_facts(world: World, seed: int) -> list[Fact]:
+def world_facts(world: SimulatorWorld, seed: int) -> list[Fact]:
     """The knowledge base of all halves in the order of the released file, where the last half comes first."""
     bases = [draw_knowledge_base(world, half, seed) for half in reversed(world.halves)]
     return [fact for base in bases for restaurant in base.restaurants for fact in restaurant.listing]
 
 
 def write_release(
-    world: World,
+    world: SimulatorWorld,
     folder: Path,
     *,
     tasks: Iterable[int],
@@ -165,7 +165,7 @@ class WorldReceipt(Struct, frozen=True, kw_only=True):
     files: list[str]
 
     @classmethod
-    def of(cls, world: World, parameters: Parameters, files: list[str]) -> WorldReceipt:
+    def of(cls, world: SimulatorWorld, parameters: Parameters, files: list[str]) -> WorldReceipt:
         """The receipt of a simulation."""
         content = hashlib.sha256(msgspec.json.encode([world, parameters])).hexdigest()
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
@@ -227,7 +227,7 @@ class Tally:
         return Written(file=file, task=task, split=split, dialogs=self.dialogs, turns=self.turns, facts=self.facts)
 
 
-def _write_resources(world: World, folder: Path, seed: int) -> None:
+def _write_resources(world: SimulatorWorld, folder: Path, seed: int) -> None:
     """Candidates come in random order, so that their order tells nothing."""
     with atomic(folder / CANDIDATES_FILE) as scratch, scratch.open("wb") as out:
         write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)

@@ -24,7 +24,7 @@ from dialgauge.report import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted
-from dialgauge.worlds.restaurant import FactDatabase, Parameters, World, prepare, world_candidates
+from dialgauge.worlds.restaurant import FactDatabase, Parameters, SimulatorWorld, prepare, world_candidates
 
 if TYPE_CHECKING:
     import polars
@@ -35,13 +35,19 @@ _SPLITS = {"A": "tst", "B": "tst-OOV"}
 _FORCED = (PER_RESPONSE, PER_DIALOG)
 
 
-def candidates_of(world: World, seed: int) -> tuple[str, ...]:
+def candidates_of(world: SimulatorWorld, seed: int) -> tuple[str, ...]:
     """Everything that can be said in a world, in the order of a release with this seed."""
     return tuple(Draws(seed, "candidates").shuffled(world_candidates(world)))
 
 
 def world_task(
-    world: World, task: int, splits: Iterable[str], dialogs: int, parameters: Parameters, *, source: str = "restaurant"
+    world: SimulatorWorld,
+    task: int,
+    splits: Iterable[str],
+    dialogs: int,
+    parameters: Parameters,
+    *,
+    source: str = "restaurant",
 ) -> RankingTask:
     """A task of a world as the rule bot holds its dialogs, in memory: something to evaluate bots on.
 
@@ -56,14 +62,14 @@ def world_task(
     )
 
 
-def move_to(model: ReplyModel, world: World, seed: int) -> None:
+def move_to(model: ReplyModel, world: SimulatorWorld, seed: int) -> None:
     """Give a model the candidates and the knowledge base of a world drawn with a seed."""
     model.move(candidates_of(world, seed), world_facts(world, seed))
 
 
 def interact(
     system: Agent | ReplyModel,
-    world: World,
+    world: SimulatorWorld,
     task: int,
     half: str,
     dialogs: int,

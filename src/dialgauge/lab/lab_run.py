@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from dialgauge.agents import (
     AGENT_ERROR,
     BUILT_IN,
-    END_WORDS,
     EXPLANATION,
-    LOOP_GUARD,
-    MAX_EXCHANGES,
     TIME_BUDGET,
     TOKEN_BUDGET,
     deciding_options,
@@ -137,14 +134,6 @@ _PARTS: dict[str, str | tuple[str, ...]] = {
     "Blame[infrastructure]": (_CAUSE, _SIDE), "Blame[unclear]": (_CAUSE, _SIDE), "Erred": "side that erred",
 }  # fmt: skip
 _NAMES = {"Blame": "share of the failed conversations (Blame)", "Erred": "share of all conversations (Erred)"}
-#: Ends that are nobody's policy, and how rates take them.
-_TECHNICAL = {
-    AGENT_ERROR: "not done; left out where the user failed",
-    TIME_BUDGET: "not done; left out where the user failed",
-    TOKEN_BUDGET: "not done",
-    MAX_EXCHANGES: "judged by what was said",
-    LOOP_GUARD: "judged by what was said",
-}
 #: What the families of measures are about.
 _SECTIONS = {
     "outcomes": "task", "tasks": "task", "trials": "task", "tracking": "tracker", "users": "user",
@@ -532,22 +521,7 @@ def lab_tables(run: Run, *, detail: bool = False) -> list[Table]:
     went and what was misheard."""
     verdicts = [*outcome_tables(run.scores, run.table, detail=detail), _parts(run), *blame_tables(run)]
     verdicts[0].signature = run.signature
-    return [*_broken_off(run), *coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
-
-
-def _broken_off(run: Run) -> list[Table]:
-    """What failures, budgets and limits ended, told before any rate; nothing where there is no such thing."""
-    reasons = Counter(run.table("conversations")["reason"].to_list())
-    ended = {reason: count for reason in _TECHNICAL if (count := reasons[reason])}
-    if not ended:
-        return []
-    table = Table(
-        "What came in between", ["how it ended", Column("conversations", align="right"), "in the rates below"]
-    )
-    for reason, count in ended.items():
-        table.add(END_WORDS[reason], count, _TECHNICAL[reason])
-    table.notes.append(f"Of {counted(reasons.total(), 'conversation')}.")
-    return [table]
+    return [*coverage_tables(run), *verdicts, *report_tables(run), *cost_tables(run)]
 
 
 def _parts(run: Run) -> Table:

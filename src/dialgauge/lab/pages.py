@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents import END_WORDS, EXPLANATION
 from dialgauge.intents import OFFERING
+from dialgauge.lab import blame_rows
 from dialgauge.lab.blame.blame_views import blame_tables
 from dialgauge.lab.comparison_view import LAB_VIEW
 from dialgauge.lab.facets import (
@@ -253,8 +254,6 @@ def _blame_tables(run: Run) -> list[Table]:
 
 
 def _blamed(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    from dialgauge.lab import blame_rows
-
     return blame_rows(blame, reasons)
 
 

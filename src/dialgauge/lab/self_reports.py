@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from dialgauge.agents import AGENT_ERROR, END_WORDS, LOOP_GUARD, MAX_EXCHANGES, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.lab.blame.blame_scores import BLAME
 from dialgauge.report import Column, Table
@@ -14,6 +15,14 @@ from dialgauge.values import canonical
 
 #: The source of the acts of a system that has only words.
 FROM_WORDS = "words and calls"
+#: Ends that are nobody's policy, and how rates take them.
+_TECHNICAL = {
+    AGENT_ERROR: "not done; left out where the user failed",
+    TIME_BUDGET: "not done; left out where the user failed",
+    TOKEN_BUDGET: "not done",
+    MAX_EXCHANGES: "judged by what was said",
+    LOOP_GUARD: "judged by what was said",
+}
 #: Details of an outcome that count replies in which something was lost.
 _LOST = {
     "system empty": "replies of the system without a word",
@@ -40,27 +49,37 @@ def judged_by_acts(run: Run) -> bool:
 
 
 def coverage_tables(run: Run) -> list[Table]:
-    """What there was to judge, before any rate: only of systems whose words are their own."""
-    if FROM_WORDS not in _sources(run).values():
+    """What there was to judge, before any rate: ends that are nobody's policy, and what a free speaker lost."""
+    reasons = Counter(run.table("conversations")["reason"].to_list())
+    rows = [(f"{END_WORDS[reason]}: {rated}", reasons[reason]) for reason, rated in _TECHNICAL.items()]
+    rows = [(words, count) for words, count in rows if count]
+    free = FROM_WORDS in _sources(run).values()
+    if not rows and not free:
         return []
+    table = Table("What the lab could judge", ["what", Column("number", align="right")])
+    table.add("conversations", reasons.total())
+    if free:
+        rows = [("failed because the lab did not understand the system", _not_understood(run)), *rows, *_lost(run)]
+        table.notes.append(
+            "The system speaks freely: the agenda user understands free English, reads from the system's calls what "
+            "was found, booked and refused, and goes on when it does not understand."
+        )
+    for words, count in rows:
+        table.add(words, count)
+    return [table]
+
+
+def _not_understood(run: Run) -> int:
+    blamed = run.table(BLAME)
+    return blamed.filter((blamed["side"] == "lab") & blamed["first"])["dialogue"].n_unique() if blamed.height else 0
+
+
+def _lost(run: Run) -> list[tuple[str, int]]:
     counts = Counter[str]()
     for dialogue in run.dialogues():
-        counts["conversations"] += 1
         for name in _LOST:
             counts[name] += int(float((dialogue.outcome.details if dialogue.outcome else {}).get(name, "0")))
-    blamed = run.table(BLAME)
-    unread = blamed.filter((blamed["side"] == "lab") & blamed["first"])["dialogue"].n_unique() if blamed.height else 0
-    table = Table("What the lab could judge", ["what", Column("number", align="right")])
-    table.add("conversations", counts["conversations"])
-    table.add("failed because the lab did not understand the system", unread)
-    for name, words in _LOST.items():
-        if counts[name]:
-            table.add(words, counts[name])
-    table.notes.append(
-        "The system speaks freely: the agenda user understands free English, reads from the system's calls what was "
-        "found, booked and refused, and goes on when it does not understand."
-    )
-    return [table]
+    return [(words, counts[name]) for name, words in _LOST.items() if counts[name]]
 
 
 def cost_tables(run: Run) -> list[Table]:

@@ -18,6 +18,7 @@ from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, missing_extra, nearest
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
+from dialgauge.report.notebook import notebook_html
 from dialgauge.report.runs import SHARE, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table
 from dialgauge.runs import Run, Store
@@ -35,8 +36,6 @@ class Display(list["Table | str"]):
         return "\n".join(part if isinstance(part, str) else part.render("markdown") for part in self)
 
     def _repr_html_(self) -> str:
-        from dialgauge.report.notebook import notebook_html
-
         return notebook_html(self)
 
 

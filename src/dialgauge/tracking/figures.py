@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import figure_label
 from dialgauge.measures import NO_INTERVAL, Bounds, Resampling, Signature, intervals, parse_measure
+from dialgauge.report import domain_bars, error_onset, lambda_sweep, slot_histogram
 from dialgauge.text import counted
 from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts
 from dialgauge.tracking.counts import Counts
@@ -103,8 +104,6 @@ def _figures(drawn: DrawnTurns) -> dict[str, Callable[[], Any]]:
 
 
 def _error_onset(system: str, frame: polars.DataFrame) -> Any:
-    from dialgauge.report import error_onset
-
     exact = frame.group_by("dialogue", maintain_order=True).agg("exact")["exact"].to_list()
     wrong = [marks for marks in exact if not marks[-1]]
     counts = onset_histogram([marks.index(False) for marks in wrong], map(len, wrong))
@@ -112,15 +111,11 @@ def _error_onset(system: str, frame: polars.DataFrame) -> Any:
 
 
 def _slot_histogram(drawn: DrawnTurns, system: str) -> Any:
-    from dialgauge.report import slot_histogram
-
     sizes = slots_per_dialogue(drawn.counts[system]).tolist()
     return slot_histogram(sizes, note=counted(len(sizes), "dialogue"))
 
 
 def _lambda_sweep(drawn: DrawnTurns) -> Any:
-    from dialgauge.report import lambda_sweep
-
     systems = drawn.counts
     sweep = sweep_counts(systems)
     turns = max(map(len, systems.values()), default=0)
@@ -161,8 +156,6 @@ def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> Bands:
 
 
 def _domain_bars(drawn: DrawnTurns, measure: str) -> Any:
-    from dialgauge.report import domain_bars
-
     chosen = parse_measure(measure, KIND)
     counts = _by_domain(drawn)
     how = drawn.how

@@ -1,11 +1,12 @@
 """Mistakes that make a score nonsense, found before anybody believes it: turns counted otherwise, names that differ.
 
-Each is a :class:`Finding` of a kind. It becomes a note of the run and, where the score would mean nothing, stops the
-command until the option that it names is given, or its kind is accepted.
+Each is a :class:`GuardFinding` of a kind. It becomes a note of the run and, where the score would mean nothing, stops
+the command until the option that it names is given, or its kind is accepted.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -41,7 +42,7 @@ _LISTED = 8
 _TURN_OFFSET = re.compile(r"[0-9]{1,2}")
 
 
-class Finding(NamedTuple):
+class GuardFinding(NamedTuple):
     """A likely mistake; ``stops``: the score would mean nothing. ``example`` is what would mend it."""
 
     kind: str
@@ -56,7 +57,7 @@ def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
     return frozenset(choice(name.strip(), GUARDS, "what is accepted (--accept)") for name in named if name.strip())
 
 
-def notes_of(findings: Iterable[Finding], system: str, accept: Collection[str]) -> list[Note]:
+def notes_of(findings: Iterable[GuardFinding], system: str, accept: Collection[str]) -> list[Note]:
     """The findings as notes; the first that stops and is not accepted is an error."""
     notes = []
     for kind, sentence, stops, example in findings:
@@ -126,7 +127,7 @@ def counted_turns(
     if turns == "auto":
         return _recounted(system, better), [Note("renumbered", f"{fits}, and were so counted")]
     told = f"{fits}; score them so with --turns {better} (in Python turns='{better}')"
-    return system, notes_of([Finding(TURNS, told, stops=True)], system.name, accept)
+    return system, notes_of([GuardFinding(TURNS, told, stops=True)], system.name, accept)
 
 
 def _recounted(system: SystemInput, counting: Counting) -> SystemInput:
@@ -202,7 +203,7 @@ def _filled(state: object) -> int:
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
-def dialogue_findings(system: System) -> list[Finding]:
+def dialogue_findings(system: System) -> list[GuardFinding]:
     """Ids that both sides have without the other: where most are, the ids are written otherwise."""
     coverage = system.aligned.coverage
     missing, extra = coverage.missing_dialogues, coverage.extra_dialogues
@@ -214,7 +215,7 @@ def dialogue_findings(system: System) -> list[Finding]:
         f"{counted(len(extra), 'predicted dialogue')} no gold: gold has ids like '{missing[0]}', the predictions like "
         f"'{extra[0]}'; rename them with --rename FILE"
     )
-    return [Finding(DIALOGUES, told, stops=True, example=id_example(extra, missing))]
+    return [GuardFinding(DIALOGUES, told, stops=True, example=id_example(extra, missing))]
 
 
 def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
@@ -223,16 +224,16 @@ def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
     return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
 
 
-def output_findings(system: System, invalid: int) -> list[Finding]:
+def output_findings(system: System, invalid: int) -> list[GuardFinding]:
     """Texts of a language model that hold no state."""
     turns = system.aligned.coverage.predicted_turns
     if turns < _FEW or 2 * invalid <= turns:
         return []
     told = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"
-    return [Finding(OUTPUTS, told, stops=True)]
+    return [GuardFinding(OUTPUTS, told, stops=True)]
 
 
-def absent_findings(system: System, profile: Profile) -> list[Finding]:
+def absent_findings(system: System, profile: Profile) -> list[GuardFinding]:
     """A word that most predicted slots have and gold never has: it says that the slot is absent."""
     if system.gold is None or system.predicted.kind == "judged":
         return []
@@ -256,10 +257,10 @@ def absent_findings(system: System, profile: Profile) -> list[Finding]:
         f"'{word[:40]}' fills {often:,} of {total:,} predicted slots, and gold never has it: it seems to mean that the "
         "slot is absent; leave such slots out of the file, or use a profile that knows the word (-p llm knows many)"
     )
-    return [Finding(ABSENT, told, stops=True)]
+    return [GuardFinding(ABSENT, told, stops=True)]
 
 
-def joined_findings(system: System) -> list[Finding]:
+def joined_findings(system: System) -> list[GuardFinding]:
     """Values that hold further slots, as where a text has nothing between them: ``north hotel stars 4``."""
     if system.gold is None or system.predicted.kind == "judged":
         return []
@@ -283,12 +284,12 @@ def joined_findings(system: System) -> list[Finding]:
         f"{often:,} of {counted(total, 'predicted value')} name further slots, such as {domain}-{slot} = "
         f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
     )
-    return [Finding(JOINED, told, stops=total >= _FEW and often >= _MANY * total)]
+    return [GuardFinding(JOINED, told, stops=total >= _FEW and often >= _MANY * total)]
 
 
 def slot_findings(
     system: System, profile: Profile, inventory: Collection[Pair], *, inferred: bool = False
-) -> list[Finding]:
+) -> list[GuardFinding]:
     """Slots that only one side ever fills, by name, but for predicted ones that the inventory has.
 
     ``inferred``: a frame of polars gave the states their slots.
@@ -318,12 +319,12 @@ def slot_findings(
             "rename slots with --rename FILE"
         )
         stops = 2 * unmatched > total or any(meant.values())
-        findings.append(Finding(SLOTS, sentence, stops, rename_example(told, meant, known)))
+        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(told, meant, known)))
     if never_predicted and predicted and (findings or inferred):
         lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
         names = [_name(pair) for pair in sorted(never_predicted)]
         sentence = f"the predictions never fill {some_of(names, _LISTED)}, which gold does{lost if inferred else ''}"
-        findings.append(Finding(SLOTS, sentence))
+        findings.append(GuardFinding(SLOTS, sentence))
     return findings
 
 
@@ -386,6 +387,4 @@ def _nearest(name: str, known: Collection[str], likeness: float = 0.6) -> str:
 
 
 def _quoted(name: str) -> str:
-    import json
-
     return name if name.replace("-", "").replace(" ", "").isalpha() else json.dumps(name)

@@ -12,6 +12,7 @@ import msgspec
 
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
+from dialgauge.measures import Signature
 from dialgauge.presentation import (
     Badge,
     DialogueRows,
@@ -159,7 +160,6 @@ def _by_turn(rows: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Mapping[s
 
 def _profile_of(run: Run) -> Profile | None:
     """The profile under which the run was scored; None where this program does not have the very same one."""
-    from dialgauge.measures import Signature
     from dialgauge.values import profile_named
 
     try:

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -45,8 +46,6 @@ def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path
     elif isinstance(given, str | Path):
         renaming, file = read_yaml(given).as_record(Renaming, "a file of names"), str(given)
     else:
-        import msgspec
-
         file = None
         try:
             renaming = msgspec.convert(given, Renaming)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import carries
+from dialgauge.formats import carries, format_named
 from dialgauge.tracking.encode import Kind
 from dialgauge.tracking.inputs import SELF, SystemInput
 
@@ -81,8 +81,6 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
 
 def _may_predict(system: SystemInput) -> bool:
     """Are plain states of this format predictions? Of SGD's shape, and of a plugin's that has no other place."""
-    from dialgauge.formats import format_named
-
     if system.format in _SAME_SHAPE:
         return True
     fields: frozenset[str] = getattr(format_named(system.format), "fields", frozenset())

@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.measures import Measure
+from dialgauge.report import Column, Table
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.encode import Flags
 from dialgauge.tracking.results import SENSITIVITY
@@ -166,8 +167,6 @@ def _number(value: float | None) -> float:
 
 def sensitivity_tables(result: Sensitivity) -> list[Table]:
     """One measure under all profiles, and what each rule does."""
-    from dialgauge.report import Column, Table
-
     percent, best = result.share, _MAX if result.higher_is_better else _MIN
     values = Table(
         f"{result.measure} under each profile{' (percent)' if percent else ''}",

@@ -12,7 +12,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.point_causes import Blame
-from dialgauge.users.profile import DatasetProfile, Domain
+from dialgauge.users.profile import DatasetDomain, DatasetProfile
 from dialgauge.users.records import Behaviour, GoalSource, MeasureName
 from dialgauge.users.turns import (
     BETWEEN,
@@ -232,7 +232,7 @@ class Signals:
         self._own = (domain,)
         self._both = context.with_booking(domain)
         #: What the profile knows of the domain; an unknown one has no entities and takes no bookings.
-        self.domain = context.profile.domain(domain) or Domain()
+        self.domain = context.profile.domain(domain) or DatasetDomain()
         self._first_recommendation: int | None = None
 
     def requests(self, turn: PreparedTurn) -> bool:

@@ -58,7 +58,7 @@ _DOMAIN_ACTS = {
 _SHIPPED = Path(__file__).with_name("profiles")
 
 
-class Domain(Struct, frozen=True, forbid_unknown_fields=True):
+class DatasetDomain(Struct, frozen=True, forbid_unknown_fields=True):
     """One domain: the slots that name its entities, whether it takes bookings, and whether under its own name.
 
     ``books_itself``: the acts that offer and confirm a booking carry the domain's own service (MultiWOZ trains), not
@@ -77,7 +77,7 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     #: Family to the regular expressions that find it in an act's name.
     acts: dict[str, tuple[str, ...]]
     #: Domain name, or pattern with ``*``, to its description; the first that fits counts.
-    domains: dict[str, Domain]
+    domains: dict[str, DatasetDomain]
     #: Expressions the reference lacks by mistake; used in recommended mode only.
     acts_repaired: dict[str, tuple[str, ...]] = {}
     booking_service: str = ""
@@ -107,7 +107,7 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         """Is this what the authors' evaluator knows, and so can anything be said about what that does?"""
         return self == _shipped_profile(REFERENCE)
 
-    def domain(self, name: str) -> Domain | None:
+    def domain(self, name: str) -> DatasetDomain | None:
         """The description of a domain; None when the profile does not know it."""
         exact = self.domains.get(name)
         if exact is not None:
@@ -146,7 +146,7 @@ def domain_profile(domain: domains.Domain) -> DatasetProfile:
         name=domain.name,
         acts={family: tuple(names) for family, names in _DOMAIN_ACTS.items()},
         domains={
-            name: Domain(
+            name: DatasetDomain(
                 entity_slots=(service.name_slot.lower(),) if service.name_slot else (),
                 transactional=service.book is not None,
                 books_itself=True,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Goal
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import decode, resolve
-from dialgauge.users.profile import DatasetProfile, Domain
+from dialgauge.users.profile import DatasetDomain, DatasetProfile
 
 
 class _Slot(Struct, gc=False):
@@ -44,7 +44,7 @@ class ServiceSchema(Struct, frozen=True):
     """One service: the slots that goals and acts may use, in lower case, and what the service is like as a domain."""
 
     slots: frozenset[str]
-    domain: Domain
+    domain: DatasetDomain
 
 
 class DatasetSchema(Struct, frozen=True):
@@ -59,7 +59,7 @@ class DatasetSchema(Struct, frozen=True):
         described = {name: self._described(name, profile) for name in self.services if name not in own}
         return msgspec.structs.replace(profile, domains={**own, **described, **patterns})
 
-    def _described(self, name: str, profile: DatasetProfile) -> Domain:
+    def _described(self, name: str, profile: DatasetProfile) -> DatasetDomain:
         domain = self.services[name].domain
         return msgspec.structs.replace(domain, books_itself=domain.transactional and not profile.booking_service)
 
@@ -101,10 +101,10 @@ def _slot_names(service: _Service) -> frozenset[str]:
     return frozenset([*bare, *(name.removeprefix("book") for name in bare)])
 
 
-def _domain(service: _Service) -> Domain:
+def _domain(service: _Service) -> DatasetDomain:
     searches = [intent for intent in service.intents if not intent.is_transactional]
     bookings = [intent for intent in service.intents if intent.is_transactional]
     inputs = {slot for intent in searches for slot in (*intent.required_slots, *intent.optional_slots)}
     found = {slot for intent in searches for slot in intent.result_slots} - inputs
     entities = dict.fromkeys(slot for intent in bookings for slot in intent.required_slots if slot in found)
-    return Domain(entity_slots=tuple(entities), transactional=bool(bookings))
+    return DatasetDomain(entity_slots=tuple(entities), transactional=bool(bookings))

@@ -7,11 +7,13 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
-    from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
+        EQUAL,
         SENSITIVITY_PROFILES,
+        Matcher,
         Profile,
+        matcher_named,
         profile_listing,
         profile_named,
         profile_names,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -12,14 +13,57 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from dialgauge import plugins
-from dialgauge.errors import DialgaugeError
-from dialgauge.values.match import EQUAL, matcher_named
-from dialgauge.values.rules import NameRule, Pair, Side, ValueRule
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.values.rules import NameRule, Pair, Side, ValueRule, minutes
+from dialgauge.values.standard_evaluator import similarity
 
 Choice: TypeAlias = Literal["any", "first"]
 
 #: Names go into signatures, whose separators they must not contain.
 _NAME = re.compile(r"[\w.-]+")
+
+#: When a predicted value counts as the gold value, once both are normalised. Almost every profile asks for identical
+#: strings; the others exist because published numbers were made with them.
+Matcher: TypeAlias = Callable[[str, str], bool]
+
+EQUAL = "equal"
+
+
+def equal(gold: str, predicted: str) -> bool:
+    """Identical strings."""
+    return gold == predicted
+
+
+def fuzzywuzzy_95(gold: str, predicted: str) -> bool:
+    """More than 95 by fuzzywuzzy's partial ratio: of the longer string only the best-fitting part counts."""
+    return similarity(predicted, gold) > 95
+
+
+def substring_or_15_minutes(gold: str, predicted: str) -> bool:
+    """One contains the other, bare of ``the``, blanks, hyphens, quotes and colons; times may differ by 15 minutes."""
+    times = minutes(gold), minutes(predicted)
+    if times[0] is not None and times[1] is not None and abs(times[0] - times[1]) <= 15:
+        return True
+    bare_gold, bare_predicted = _bare(gold), _bare(predicted)
+    return bool(bare_gold and bare_predicted) and (bare_gold in bare_predicted or bare_predicted in bare_gold)
+
+
+MATCHERS: dict[str, Matcher] = {
+    EQUAL: equal,
+    "fuzzywuzzy-95": fuzzywuzzy_95,
+    "substring-or-15-minutes": substring_or_15_minutes,
+}
+
+
+def matcher_named(name: str) -> Matcher:
+    """The matcher of that name, or an error with the nearest names."""
+    if name not in MATCHERS:
+        raise DialgaugeError(f"there is no matcher named '{name}'.{nearest(name, MATCHERS)}")
+    return MATCHERS[name]
+
+
+def _bare(value: str) -> str:
+    return re.sub(r"[\s\-'\":]", "", value.removeprefix("the ").replace("b and b", "bed and breakfast"))
 
 
 class Profile(Struct, frozen=True, kw_only=True, dict=True):

@@ -12,8 +12,8 @@ import pytest
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.tools import (
     AgentText,
+    CallLimits,
     Conduct,
-    Limits,
     ToolDomain,
     World,
     check_tool_domain,
@@ -130,7 +130,7 @@ def domain(folder: Path) -> ToolDomain:
 
 
 def fast(domain: ToolDomain) -> World:
-    return domain.world(limits=Limits(seconds=0.5, megabytes=200))
+    return domain.world(limits=CallLimits(seconds=0.5, megabytes=200))
 
 
 def test_schemas_come_from_signatures_and_docstrings(domain: ToolDomain) -> None:

@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes, decode
 from dialgauge.formats.logs.messages import MOST_MESSAGES, LogMessages, is_message, read_messages
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import TauMessage, ToolCall
+from dialgauge.formats.tau_messages import TauMessage, WrittenToolCall
 
 T = TypeVar("T")
 
@@ -143,6 +143,6 @@ def _with_tools(said: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> Iter
     if any(message.tool_calls for message in said):
         return
     for tool in tools:
-        yield TauMessage("assistant", None, (ToolCall(tool.id, tool.name, tool.arguments),))
+        yield TauMessage("assistant", None, (WrittenToolCall(tool.id, tool.name, tool.arguments),))
         if tool.result is not None:
             yield TauMessage("tool", tool.result, None, tool.id, None, tool.failed)

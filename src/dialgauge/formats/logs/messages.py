@@ -16,7 +16,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import Notes
-from dialgauge.formats.tau_messages import TauMessage, ToolCall, ToolResult, as_text, turns_of
+from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -66,7 +66,7 @@ class _Parts(Struct):
     """What a message consists of."""
 
     texts: list[str]
-    calls: list[ToolCall]
+    calls: list[WrittenToolCall]
     results: list[ToolResult]
 
 
@@ -166,7 +166,7 @@ def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessag
     else:
         name = raw["name"] if kind == "call" else str(raw["type"]).removesuffix("_call")
         given = raw.get("arguments", raw.get("input")) if kind == "call" else raw.get("action")
-        yield TauMessage("assistant", None, (ToolCall(call_id, str(name), _arguments(given)),))
+        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), _arguments(given)),))
         if raw.get("output") is not None:
             yield TauMessage("tool", _text(raw["output"], notes), None, call_id, None, _failed(raw))
 
@@ -242,7 +242,7 @@ def _told(error: Any) -> str:
     return error if isinstance(error, str) else ""
 
 
-def _calls(raw: Mapping[str, Any]) -> Iterable[ToolCall]:
+def _calls(raw: Mapping[str, Any]) -> Iterable[WrittenToolCall]:
     for key in CALL_KEYS:
         given = raw.get(key)
         if isinstance(given, dict):
@@ -251,14 +251,14 @@ def _calls(raw: Mapping[str, Any]) -> Iterable[ToolCall]:
             yield from (_call(call) for call in given if isinstance(call, dict))
 
 
-def _call(raw: Mapping[str, Any]) -> ToolCall:
+def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
     function = raw.get("function")
     inside = function if isinstance(function, dict) else raw
     name = function if isinstance(function, str) else _first_text(inside, "name", "tool_name", "toolName", "tool")
     given = next(
         (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
     )
-    return ToolCall(_first_text(raw, "id", "tool_call_id", "call_id", "toolCallId"), name, _arguments(given))
+    return WrittenToolCall(_first_text(raw, "id", "tool_call_id", "call_id", "toolCallId"), name, _arguments(given))
 
 
 def _arguments(given: Any) -> str | dict[str, Any] | None:

@@ -138,23 +138,23 @@ def _turn_number(key: str) -> int:
     return number
 
 
-class Place(Protocol):
-    """Something that wants to know where the reader is."""
+class Position(Protocol):
+    """Where the reader is, for notes."""
 
     dialogue: str
     turn: int
 
 
 def assembled(
-    dialogue: str, turns: Iterable[T | None], make: Callable[[T], Turn], place: Place | None = None
+    dialogue: str, turns: Iterable[T | None], make: Callable[[T], Turn], position: Position | None = None
 ) -> Dialogue:
     """The dialogue of one made turn per item, holes where there is none; errors of ``make`` get their turn."""
     made: list[Turn] = []
-    if place is not None:
-        place.dialogue = dialogue
+    if position is not None:
+        position.dialogue = dialogue
     for number, item in enumerate(turns):
-        if place is not None:
-            place.turn = number
+        if position is not None:
+            position.turn = number
         try:
             made.append(HOLE if item is None else make(item))
         except DialgaugeError as error:

@@ -18,9 +18,16 @@ from typing import Any, NamedTuple
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.predictions.columns import TURN_LISTS, WRAPPERS, Columns, is_record, is_system, plain_name
+from dialgauge.formats.predictions.columns import (
+    TURN_LISTS,
+    WRAPPERS,
+    Columns,
+    is_record,
+    is_system,
+    plain_name,
+    refuse_two_states,
+)
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.predictions.two_states import refuse_two_states
 from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted, encodable
 

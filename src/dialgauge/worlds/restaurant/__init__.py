@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         world_candidates,
     )
     from dialgauge.worlds.restaurant.phrases import FIELDS, INFO, BotKind, Heard, Phrases
-    from dialgauge.worlds.restaurant.world import TASKS, Half, Parameters, Range, Request, World
+    from dialgauge.worlds.restaurant.world import TASKS, Half, Parameters, Range, Request, SimulatorWorld
     from dialgauge.worlds.restaurant.world_file import check_world, load_world
 
 __all__ = [
@@ -53,9 +53,9 @@ __all__ = [
     "Request",
     "Session",
     "Setting",
+    "SimulatorWorld",
     "UserPlan",
     "Venues",
-    "World",
     "WorldLexicon",
     "check_world",
     "convert",

@@ -14,7 +14,7 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant.knowledge import KnowledgeBase, Restaurant, draw_knowledge_base
 from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
-from dialgauge.worlds.restaurant.world import Half, Parameters, Request, World
+from dialgauge.worlds.restaurant.world import Half, Parameters, Request, SimulatorWorld
 
 #: The splits of a release, and the half each is drawn from.
 HALF_OF = {"trn": "A", "dev": "A", "tst": "A", "tst-OOV": "B"}
@@ -24,7 +24,7 @@ SPLITS = tuple(HALF_OF)
 class Setting(Struct, frozen=True, kw_only=True):
     """Everything the dialogs of one task and split are drawn from."""
 
-    world: World
+    world: SimulatorWorld
     half: Half
     knowledge: KnowledgeBase
     task: int
@@ -37,7 +37,7 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 def prepare(
-    world: World, task: int, split: str, parameters: Parameters, *, knowledge: KnowledgeBase | None = None
+    world: SimulatorWorld, task: int, split: str, parameters: Parameters, *, knowledge: KnowledgeBase | None = None
 ) -> Setting:
     """The setting of one task and split, or an error when the world cannot give what the parameters ask for.
 
@@ -56,7 +56,7 @@ def prepare(
     return ready
 
 
-def _shown(world: World, half: Half, knowledge: KnowledgeBase, parameters: Parameters) -> tuple[Request, ...]:
+def _shown(world: SimulatorWorld, half: Half, knowledge: KnowledgeBase, parameters: Parameters) -> tuple[Request, ...]:
     least, most = parameters.min_results, knowledge.most_results
     if least > most:
         raise DialgaugeError(
@@ -66,7 +66,7 @@ def _shown(world: World, half: Half, knowledge: KnowledgeBase, parameters: Param
     return tuple(request for request in world.requests(half) if len(knowledge.query(request)) >= least)
 
 
-def _enough_values(world: World, half: Half, task: int, parameters: Parameters) -> None:
+def _enough_values(world: SimulatorWorld, half: Half, task: int, parameters: Parameters) -> None:
     """A field can be changed only if it has two values."""
     if task not in parameters.updates:
         return

@@ -14,7 +14,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
-from dialgauge.worlds.restaurant.world import Half, Request, World
+from dialgauge.worlds.restaurant.world import Half, Request, SimulatorWorld
 
 #: The order of a restaurant's facts in the knowledge-base file and in the answer to an API call.
 FILE_ORDER = ("R_cuisine", "R_location", "R_price", "R_rating", "R_phone", "R_address", "R_number")
@@ -89,7 +89,7 @@ class KnowledgeBase:
         return max(map(len, self._results.values()))
 
 
-def draw_knowledge_base(world: World, half: Half, seed: int) -> KnowledgeBase:
+def draw_knowledge_base(world: SimulatorWorld, half: Half, seed: int) -> KnowledgeBase:
     """The knowledge base of a half: every combination of properties once, party sizes drawn."""
     draws = Draws(seed, "sizes", half.name)
     return KnowledgeBase(
@@ -141,13 +141,13 @@ def lexicon_of(facts: Iterable[Fact]) -> WorldLexicon:
     return WorldLexicon(fields, frozenset(names))
 
 
-def lexicon_of_world(world: World) -> WorldLexicon:
+def lexicon_of_world(world: SimulatorWorld) -> WorldLexicon:
     """The lexicon of a world: all values and names of all its halves."""
     fields = {value: field for half in world.halves for field in FIELDS for value in world.values(half)[field]}
     return WorldLexicon(fields, frozenset(name for half in world.halves for name in world.restaurant_names(half)))
 
 
-def world_candidates(world: World) -> list[str]:
+def world_candidates(world: SimulatorWorld) -> list[str]:
     """Everything the bot of a world can ever say: the replies to choose from in tasks 1 to 5. No two are equal.
 
     In the released world these are 12 fixed sentences, 600 API calls, and an option, a phone number and an address for

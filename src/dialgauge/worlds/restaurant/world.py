@@ -30,7 +30,7 @@ class Half(Struct, frozen=True, kw_only=True):
     cuisines: tuple[str, ...]
 
 
-class World(Struct, frozen=True, kw_only=True):
+class SimulatorWorld(Struct, frozen=True, kw_only=True):
     """Everything a simulation draws from."""
 
     title: str

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import SILENCE
 from dialgauge.worlds.restaurant.phrases import API_CALL, FIELDS, FIXED, INFO, Phrases, UserPhrases
-from dialgauge.worlds.restaurant.world import PLACEHOLDERS, Half, World
+from dialgauge.worlds.restaurant.world import PLACEHOLDERS, Half, SimulatorWorld
 from dialgauge.yaml_file import as_record, merged, read_yaml, shipped_yaml
 
 #: The worlds that come with dialgauge.
@@ -54,7 +54,7 @@ class _File(Struct, frozen=True, kw_only=True):
     phrases: Phrases
 
 
-def load_world(source: str | Path = "restaurant") -> World:
+def load_world(source: str | Path = "restaurant") -> SimulatorWorld:
     """A built-in world by its name, or the world in a YAML file.
 
     A file with ``base: restaurant`` says only what differs from that world; without it, everything must be said.
@@ -80,7 +80,7 @@ def _built_in(name: str) -> dict[str, Any]:
     return shipped_yaml("dialgauge.worlds.restaurant", "worlds", f"{name}.yaml").as_mapping("a world")
 
 
-def _world(content: dict[str, Any]) -> World:
+def _world(content: dict[str, Any]) -> SimulatorWorld:
     file = as_record(content, _File, "a world")
     bot, user = file.phrases.bot, file.phrases.user
     _refuse_other_keys(bot.ask, FIELDS, "phrases.bot.ask")
@@ -88,7 +88,7 @@ def _world(content: dict[str, Any]) -> World:
     _refuse_other_keys(user.answer, FIELDS, "phrases.user.answer")
     _refuse_other_keys(user.ask, INFO, "phrases.user.ask")
     halves = {"A": file.halves.A} | ({"B": file.halves.B} if file.halves.B is not UNSET else {})
-    world = World(
+    world = SimulatorWorld(
         title=file.title,
         domain=_word(file.domain, "domain"),
         name=file.name,
@@ -128,7 +128,7 @@ def _words(given: Sequence[str | int], where: str) -> tuple[str, ...]:
     return tuple(_word(word, where) for word in given)
 
 
-def check_world(world: World) -> None:
+def check_world(world: SimulatorWorld) -> None:
     """Refuse a world that is ambiguous or too large, before anything is simulated in it.
 
     Most of it protects one property: a bot that knows the words and the phrases can understand every utterance.
@@ -141,7 +141,7 @@ def check_world(world: World) -> None:
     _user_sentences(world.phrases.user)
 
 
-def _unique_values(world: World) -> None:
+def _unique_values(world: SimulatorWorld) -> None:
     """A value names one thing: it may stand in one list only, once (upper and lower case do not differ)."""
     lists = [("prices", world.prices), ("sizes", world.sizes)]
     for half in world.halves:
@@ -163,7 +163,7 @@ def _twice(where: str, values: Iterable[str]) -> None:
             raise DialgaugeError(f"the value '{value}' appears {count} times in {where}; values must be unique")
 
 
-def _size(world: World) -> None:
+def _size(world: SimulatorWorld) -> None:
     for half in world.halves:
         count = prod(map(len, (half.locations, half.cuisines, world.prices, world.ratings)))
         if count > MOST_RESTAURANTS:
@@ -173,7 +173,7 @@ def _size(world: World) -> None:
             )
 
 
-def _name_pattern(world: World) -> None:
+def _name_pattern(world: SimulatorWorld) -> None:
     if sorted(_PLACEHOLDER.findall(world.name)) != sorted(PLACEHOLDERS):
         wanted = " ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         raise DialgaugeError(f"name '{world.name}' must hold each of {wanted} once and nothing else in braces")
@@ -185,7 +185,7 @@ def _name_pattern(world: World) -> None:
         raise DialgaugeError(f"two restaurants would be called '{twice}'; put a separator between the parts of name")
 
 
-def _patterns(world: World) -> None:
+def _patterns(world: SimulatorWorld) -> None:
     """Every pattern has exactly its placeholders, as whole words, and no value of the world besides."""
     values = {v.casefold() for half in world.halves for field in FIELDS for v in world.values(half)[field]}
     for where, pattern, wanted in _all_patterns(world.phrases):

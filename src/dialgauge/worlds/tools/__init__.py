@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         tasks_of_log,
     )
     from dialgauge.worlds.tools.integrity_words import integrity_document, integrity_sentences
-    from dialgauge.worlds.tools.isolation import Limits
+    from dialgauge.worlds.tools.isolation import CallLimits
     from dialgauge.worlds.tools.loading import (
         OUR_DOMAINS,
         domain_folder,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.worlds.tools.tool import Tool
     from dialgauge.worlds.tools.tool_domain import ToolDomain
-    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, Verdict, is_told, judge
+    from dialgauge.worlds.tools.verdicts import AgentText, Conduct, TaskVerdict, is_told, judge
     from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "OUR_DOMAINS",
     "AgentText",
     "AsGiven",
+    "CallLimits",
     "CallOutcome",
     "Changes",
     "Conduct",
@@ -63,16 +64,15 @@ __all__ = [
     "Filing",
     "GoldCall",
     "Integrity",
-    "Limits",
     "RecordedCall",
     "Replay",
     "ReplayedCall",
+    "TaskVerdict",
     "Tool",
     "ToolCall",
     "ToolDomain",
     "ToolError",
     "ToolTask",
-    "Verdict",
     "World",
     "calculated",
     "canonical",

@@ -26,7 +26,7 @@ _MEGABYTE = 1 << 20
 _EXIT = os._exit
 
 
-class Limits(Struct, frozen=True):
+class CallLimits(Struct, frozen=True):
     """What one call may use: wall time, memory beyond what is there already, and the size of what it gives back."""
 
     seconds: float = 10.0
@@ -38,7 +38,7 @@ class NoAnswer(DialgaugeError):
     """The call was stopped, or ended without an answer."""
 
 
-def answer_of(work: Callable[[], bytes], limits: Limits) -> bytes:
+def answer_of(work: Callable[[], bytes], limits: CallLimits) -> bytes:
     """What ``work`` returns when it runs in a child process."""
     if not hasattr(os, "fork"):
         return work()  # Windows: without limits, as the documentation says
@@ -59,7 +59,7 @@ def answer_of(work: Callable[[], bytes], limits: Limits) -> bytes:
         os.waitpid(child, 0)
 
 
-def _work_and_leave(work: Callable[[], bytes], send: int, limits: Limits) -> None:
+def _work_and_leave(work: Callable[[], bytes], send: int, limits: CallLimits) -> None:
     """In the child: never returns."""
     code = 1
     try:
@@ -89,7 +89,7 @@ def _limit_memory(more: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (now + more, hard))
 
 
-def _received(receive: int, child: int, limits: Limits) -> bytes:
+def _received(receive: int, child: int, limits: CallLimits) -> bytes:
     """The answer: its length, then its bytes. A process that the tool left behind may hold the pipe open."""
     deadline = time.monotonic() + limits.seconds
     content = bytearray()

@@ -28,8 +28,8 @@ from dialgauge.worlds.tools.task_files import ToolTask, file_bytes, read_tool_ta
 from dialgauge.worlds.tools.tool import (
     CHECK,
     DATA,
-    Parameter,
     Tool,
+    ToolParameter,
     docstring_parts,
     unfit_first,
     unfit_parameter,
@@ -227,13 +227,13 @@ class _Source:
         about, described = docstring_parts(ast.get_docstring(node) or "")
         without_default = len(given.args) - len(given.defaults)
         defaults = dict(zip((each.arg for each in given.kwonlyargs), given.kw_defaults, strict=True))
-        parameters: dict[str, Parameter] = {}
+        parameters: dict[str, ToolParameter] = {}
         for place, each in enumerate((*given.args, *given.kwonlyargs)):
             if each.arg == DATA and place == 0:
                 continue
             hint = self._parameter_type(node, each)
             required = place < without_default if place < len(given.args) else defaults.get(each.arg) is None
-            parameters[each.arg] = Parameter(hint, required, described.get(each.arg, ""))
+            parameters[each.arg] = ToolParameter(hint, required, described.get(each.arg, ""))
         for each in filter(None, (given.vararg, given.kwarg, *given.posonlyargs)):
             self._note(unfit_parameter(node.name, each.arg), node.lineno)
         marks = frozenset(name for name in map(_decorator, node.decorator_list) if name in MARKS)

@@ -23,7 +23,7 @@ def copied(value: Any) -> Any:
     return [copied(each) for each in value] if isinstance(value, list) else value
 
 
-class Table(MutableMapping[str, Any]):
+class RecordTable(MutableMapping[str, Any]):
     """A table laid over one that is never changed. A record taken by its key is a copy that may be changed.
 
     ``values`` and ``items`` are for reading only: they hand out the records that nobody took yet as they are.
@@ -80,7 +80,7 @@ def changes_in(data: Mapping[str, Any], base: Mapping[str, Any], compare: Compar
     changed: Changes = {}
     for name in dict.fromkeys((*base, *data)):
         table, before = data.get(name), base.get(name)
-        if isinstance(table, Table):
+        if isinstance(table, RecordTable):
             changed |= {f"{name}/{key}": record for key, record in table.changes(compare).items()}
             continue
         if table is None or before is None or type(table) is not type(before) or not isinstance(table, dict | list):

@@ -26,7 +26,7 @@ _TYPES = "str, int, float, bool, list[…], dict, Literal[…], a TypedDict or a
 _ARGUMENT_LINE = re.compile(r"^\s+(\w+)(?: \([^)]*\))?:\s*(.*)$")
 
 
-class Parameter(Struct, frozen=True):
+class ToolParameter(Struct, frozen=True):
     """One parameter: its type, and whether it may be left out."""
 
     type: Any
@@ -39,7 +39,7 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     name: str
     about: str = ""
-    parameters: Mapping[str, Parameter] = {}
+    parameters: Mapping[str, ToolParameter] = {}
     marks: frozenset[str] = frozenset()
     function: Callable[..., Any] | None = None
 
@@ -121,7 +121,9 @@ def tool_from(name: str, function: Callable[..., Any], file: str) -> Tool:
             raise DialgaugeError(unfit_parameter(name, each.name), file=file, line=line)
         if odd := unknown_type(hints[each.name]):
             raise DialgaugeError(unfit_type(name, each.name, odd), file=file, line=line)
-        parameters[each.name] = Parameter(hints[each.name], each.default is each.empty, described.get(each.name, ""))
+        parameters[each.name] = ToolParameter(
+            hints[each.name], each.default is each.empty, described.get(each.name, "")
+        )
     return Tool(name=name, about=about, parameters=parameters, marks=marks_of(function), function=function)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from dialgauge.worlds.tools.isolation import Limits
-from dialgauge.worlds.tools.tables import Comparison, Table
+from dialgauge.worlds.tools.isolation import CallLimits
+from dialgauge.worlds.tools.tables import Comparison, RecordTable
 from dialgauge.worlds.tools.task_files import GoldCall, ToolTask
 from dialgauge.worlds.tools.tool import Side, Tool
 from dialgauge.worlds.tools.world import World
@@ -35,10 +35,10 @@ class ToolDomain(Struct, frozen=True, kw_only=True):
     #: Came with dialgauge: its tools are bounded by themselves, and run in this process.
     ours: bool = False
 
-    def world(self, task: ToolTask | None = None, limits: Limits | None = None) -> World:
+    def world(self, task: ToolTask | None = None, limits: CallLimits | None = None) -> World:
         """A fresh world; with a task, after the calls and records that it starts with."""
         if self.ours:
-            data: dict[str, Any] = {name: Table(records) for name, records in self.records.items()}
+            data: dict[str, Any] = {name: RecordTable(records) for name, records in self.records.items()}
         else:
             data = msgspec.json.decode(msgspec.json.encode(self.records))
         world = World(self, data, limits)

@@ -50,7 +50,7 @@ class Conduct(Struct, frozen=True, kw_only=True):
     finished: bool = True
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class TaskVerdict(Struct, frozen=True, kw_only=True):
     """Each part (None: cannot be told offline), the reward, and which outputs were said."""
 
     parts: dict[str, bool | None]
@@ -65,12 +65,12 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return None if self.reward is None else self.reward == 1.0
 
 
-def judge(task: ToolTask, conduct: Conduct) -> Verdict:
+def judge(task: ToolTask, conduct: Conduct) -> TaskVerdict:
     """The verdict by the rule that the task is made for."""
     return {"own": _own, "tau": _tau, "tau2": _tau2}[task.rules](task, conduct)
 
 
-def _own(task: ToolTask, conduct: Conduct) -> Verdict:
+def _own(task: ToolTask, conduct: Conduct) -> TaskVerdict:
     texts = [each.text for each in conduct.said]
     outputs = {output: is_told(output, texts) for output in task.outputs}
     parts: dict[str, bool | None] = {}
@@ -83,18 +83,18 @@ def _own(task: ToolTask, conduct: Conduct) -> Verdict:
         world = conduct.world
         parts[ASSERT] = None if world is None else all(world.holds(name) for name in task.assertions)
     reward = _product(parts.values())
-    return Verdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
+    return TaskVerdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
-def _tau(task: ToolTask, conduct: Conduct) -> Verdict:
+def _tau(task: ToolTask, conduct: Conduct) -> TaskVerdict:
     same, order_only = _data_match(task, conduct.world)
     outputs = {output: _occurs(output, conduct.said, beside_calls=False) for output in task.outputs}
     parts: dict[str, bool | None] = {DB: same, COMMUNICATE: all(outputs.values())}
     reward = _product(parts.values()) if conduct.finished else 0.0
-    return Verdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
+    return TaskVerdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
-def _tau2(task: ToolTask, conduct: Conduct) -> Verdict:
+def _tau2(task: ToolTask, conduct: Conduct) -> TaskVerdict:
     outputs = {output: _occurs(output, conduct.said, beside_calls=True) for output in task.outputs}
     parts: dict[str, bool | None] = {}
     order_only = False
@@ -110,7 +110,7 @@ def _tau2(task: ToolTask, conduct: Conduct) -> Verdict:
         else:
             parts[part] = None if part != NL_ASSERTION or task.nl_assertions else True
     reward = _product(parts.values()) if conduct.finished else 0.0
-    return Verdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
+    return TaskVerdict(parts=parts, reward=reward, outputs=outputs or None, order_only=order_only)
 
 
 def _product(parts: Iterable[bool | None]) -> float | None:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import nearest
-from dialgauge.worlds.tools.isolation import Limits, NoAnswer, answer_of
+from dialgauge.worlds.tools.isolation import CallLimits, NoAnswer, answer_of
 from dialgauge.worlds.tools.marking import ToolError
 from dialgauge.worlds.tools.tables import Changes, changes_in, copied, same_changes
 from dialgauge.worlds.tools.tool import Side, Tool
@@ -62,12 +62,12 @@ class World:
     are refused before it is called.
     """
 
-    def __init__(self, domain: ToolDomain, data: dict[str, Any], limits: Limits | None = None) -> None:
+    def __init__(self, domain: ToolDomain, data: dict[str, Any], limits: CallLimits | None = None) -> None:
         self.domain = domain
         self.data = data
         #: A call that was made, whatever came of it, of a tool that ends the conversation.
         self.ended = False
-        self._limits = limits or Limits()
+        self._limits = limits or CallLimits()
 
     def call(self, name: str, arguments: Any, side: Side | None = None) -> CallOutcome:
         """Make a call, as the system, the user, or whoever holds the tool."""

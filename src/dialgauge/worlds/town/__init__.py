@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.domain import ASKED, CHOICE, UNKNOWN, act
-    from dialgauge.worlds.town.backend import Backend
     from dialgauge.worlds.town.database import (
         DATABASE_DOMAINS,
         VENUE_DOMAINS,
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.worlds.town.goals import Failures, TownGoal, TownTask, town_goal
     from dialgauge.worlds.town.likeness import DONT_CARE, LikeTexts, alike, minutes
     from dialgauge.worlds.town.search import (
+        Backend,
         TownSearch,
         ontology_of,
         spoken_ontology,
