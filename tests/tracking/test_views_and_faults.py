@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import pytest
 
@@ -305,3 +306,29 @@ def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
     found = Faults(score([gold], [theirs], intervals=False).systems[0]).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})
+
+
+def test_dialogues_that_end_wrong_are_listed_in_two_groups() -> None:
+    """The RSA paper's Figure 1 and appendix A: an error that stays, and one that was mended before another."""
+    right, wrong = {"train-day": "monday"}, {"train-day": "sunday"}
+    talks = {"stays": [right, wrong, wrong], "again": [wrong, right, wrong], "ends well": [wrong, wrong, right]}
+    pairs = [pair_of_dialogues([(right, state) for state in states], name) for name, states in talks.items()]
+    system = score([gold for gold, _ in pairs], {"it": [theirs for _, theirs in pairs]}, intervals=False).systems[0]
+    table = fault_tables(system)[2]
+    assert [[cell.value for cell in row] for row in table.cells] == [
+        ["wrong to the end", 1, "stays (turn 1)"],
+        ["exact again", 1, "again (turn 0)"],
+    ]
+
+
+def test_a_file_with_nothing_in_it_predicts_nothing_where_missing_turns_count_as_empty(tmp_path: Path) -> None:
+    """FGA paper, section 2.2: slot accuracy is then (T - |B|) / T."""
+    gold = {"a": [{"train-day": "monday"}, {"train-day": "monday", "train-people": "2"}], "b": [{}]}
+    for content in ("{}", " [ ]\n"):
+        (tmp_path / "empty.json").write_text(content)
+        [system] = score(gold, [tmp_path / "empty.json"], coverage="empty", intervals=False).systems
+        assert system["SA"].value == pytest.approx((29 + 28 + 30) / 90)
+        assert (system["JGA"].value, system["F1"].value) == (pytest.approx(1 / 3), 0.0)
+        assert system.coverage.missing_turns == 3
+        with pytest.raises(DialgaugeError, match="no known format fits it"):
+            score(gold, [tmp_path / "empty.json"], intervals=False)
