@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge.data import catalogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.reproduce import ReportedValue, Reproduction, published, reproduce
@@ -188,6 +189,51 @@ def test_a_whole_row_is_computed_when_its_predictions_are_there(tmp_path: Path) 
     assert row["exact matches (M1)"].ours == 1
     assert row["JGA"].ours == 0.5
     assert row["JGA"].verdict == "differs"
+
+
+@pytest.mark.parametrize("file", ["trade/trade_result.json", "fga_trade.json"])
+def test_the_files_of_the_authors_archive_are_taken_by_their_names(file: str, tmp_path: Path) -> None:
+    path = tmp_path / "dst_predictions" / file
+    path.parent.mkdir(parents=True)
+    one = {"hotel": {"area": "north"}}
+    path.write_text(json.dumps({"MUL0001.json": {"0": {"gt": one, "pr": one}, "1": {"gt": one, "pr": one}}}))
+    record = reproduce("fga", tmp_path)
+    counts = lines(record, "Table 1, TRADE")["exact matches (M1)"]
+    assert (counts.ours, counts.verdict) == (2, "computed")
+    assert counts.note.startswith("this file has 1 of the 999 dialogues, 2 of the 7,368 turns")
+    missing = [line for line in record.missing if "999 test dialogues" in line]
+    assert len(missing) == 3 and all("github.com/SuvodipDey/FGA" in line for line in missing)
+    [archive] = [remote for remote in catalogue().find("dst_predictions").files if remote.unpack]
+    assert {"trade/trade_result.json", "trippy/trippy_result.json"} < set(archive.only)
+
+
+def test_ones_own_predictions_fill_the_tables(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system of the paper beside what is printed of it, on as many dialogues as there are; another one alone."""
+    monkeypatch.delenv("DIALGAUGE_DATA", raising=False)
+    states = shared_data / "dst_predictions/somdst_human100.tar.gz"
+    systems = {"somdst": states, "Trade": states, "mine": states}
+    with_sample = reproduce("rsa", shared_data)
+    record = reproduce("rsa", tmp_path, systems=systems)
+    for part in ("Figure 1", "Table 2"):
+        assert [item.ours for item in lines(record, part).values()] == [
+            item.ours for item in lines(with_sample, part).values()
+        ]
+    table = lines(record, "Table 1")
+    assert table["TRADE, JGA"].ours == table["SOM-DST, JGA"].ours == lines(with_sample, "Table 1")["SOM-DST, JGA"].ours
+    assert "this file has 100 of the 999 dialogues" in table["TRADE, JGA"].note
+    assert (table["mine, JGA"].theirs, table["mine, JGA"].ours) == ("not in the paper", "49.93%")
+    assert {"mine", "TRADE"} <= {what.partition(":")[0] for what in lines(record, "Figure A1")}
+    row = lines(reproduce("fga", tmp_path, systems={"SOM-DST": states}), "Table 1, SOM-DST")
+    assert row["exact matches (M1)"].ours == 375 and row["exact matches (M1)"].verdict == "computed"
+    assert row["JGA"].verdict == "within spread"
+    for words, message in (
+        (["rsa", "--system", "mine"], "--system expects NAME=FILE"),
+        (["gcdf1", "--system", f"mine={states}"], "fill tables of fga and rsa only"),
+    ):
+        outcome = dialgauge(capsys, "reproduce", *words, "--data", tmp_path)
+        assert outcome.code == 2 and message in outcome.err
 
 
 @pytest.mark.soak

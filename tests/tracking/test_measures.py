@@ -45,6 +45,8 @@ def test_names_print_and_parse(name: str) -> None:
         ("FGA@1e0( rule = paper , over=turns )", "FGA@1(rule=paper)"),
         ("FGA(lambda=0.25)", "FGA@0.25"),
         ("FGA@inf", "FGA@inf"),
+        ("FGA(tf=6, p=0.95)", "FGA(tf=6,p=0.95)"),
+        ("FGA(rule=paper,tf=6,p=0.95)", "FGA(tf=6,p=0.95,rule=paper)"),
         ("FGA@1e308", "FGA@1e+308"),
         ("RSA(empty=zero)", "RSA"),
         ("F1(average=turn,over=dialogues)", "F1(average=turn,over=dialogues)"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import random
+from pathlib import Path
+
 import pytest
 
 from dialgauge import compare, score
@@ -50,7 +54,8 @@ def test_by_domain() -> None:
     assert view["hotel"]["scores"]["JGA"] == pytest.approx(2 / 4)
     assert view["hotel"]["scores"]["SA"] == pytest.approx(1 - 3 / 30 / 4)
     assert view["hotel"]["scores"]["SA(T=domain)"] == pytest.approx(1 - 3 / 10 / 4)
-    assert "FGA@0.5" not in view["hotel"]["scores"]
+    # Right, wrong, wrong with nothing new, right again.
+    assert view["hotel"]["scores"]["FGA@0.5"] == pytest.approx((2 + 1 - math.exp(-0.5)) / 4)
     assert view["taxi"] == {"dialogues": 0, "turns": 0, "spurious_domain_turns": 1, "scores": {}}
     assert (view["train"]["turns"], view["train"]["spurious_domain_turns"]) == (3, 1)
 
@@ -60,7 +65,7 @@ def test_views_say_what_they_leave_out_and_add_nothing() -> None:
     system = scored(",".join(names))
     views = {view: system.by(view) for view in ("domain", "service", "slot", "turn", "n-domains")}
     shown = {view: {name for group in groups.values() for name in group["scores"]} for view, groups in views.items()}
-    assert shown["domain"] == shown["service"] == {"JGA", "RSA"}
+    assert shown["domain"] == shown["service"] == {"JGA", "RSA", "FGA@0.5", "FinalJGA"}
     assert shown["turn"] == shown["n-domains"] == {"JGA", "RSA", "FGA@0.5", "FinalJGA"}
     for view in views:
         assert set(system.left_out_of(view)) == set(names) - shown[view]
@@ -68,10 +73,59 @@ def test_views_say_what_they_leave_out_and_add_nothing() -> None:
         view: system.left_out_of(view) for view in ("domain", "turn")
     }
     *_, by_domain, by_slot = TrackingRuns([system.run]).tables(by=["domain", "slot"])
-    assert "Not by domain: FGA@0.5, FinalJGA (it follows errors from turn to turn" in " ".join(by_domain.notes)
     assert "Not by domain: F1(average=slot) (it is a mean over slots or domains" in " ".join(by_domain.notes)
     assert "SA" not in " ".join(by_domain.notes)
     assert "Not by slot: JGA, RSA, FGA@0.5, FinalJGA, F1(average=slot) (a slot has" in " ".join(by_slot.notes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_domain_scores_what_dialogues_cut_down_to_it_score(seed: int) -> None:
+    """An oracle: the states without the other domains, scored whole, and the turns whose gold has the domain."""
+    draw = random.Random(seed)
+    names = [f"{service}-{slot}" for service in ("Inn_1", "Inn_2", "cab") for slot in "ab"]
+    talks = []
+    for _ in range(25):
+        states: list[tuple[dict[str, str], dict[str, str]]] = [({}, {})]
+        for _ in range(draw.randint(1, 7)):
+            pair = (dict(states[-1][0]), dict(states[-1][1]))
+            for side in pair:
+                for name in draw.sample(names, draw.randint(0, 2)):
+                    side.pop(name, None) if draw.random() < 0.3 else side.update({name: draw.choice("xy")})
+            states.append(pair)
+        talks.append(states[1:])
+    measures = ["JGA", "TurnLabel"]
+    measures += [f"{name}(rule={rule})" for name in ("FGA@0.5", "TurnMatch") for rule in ("code", "paper", "error-set")]
+    view = _scored_talks(talks, measures).by("domain")
+    assert set(view) == {"Inn", "cab"}
+    for domain, entry in view.items():
+        cut = [[(_only(gold, domain), _only(theirs, domain)) for gold, theirs in talk] for talk in talks]
+        turns = _scored_talks(cut, measures).run.table("turn_scores")
+        having = [bool(state) for talk in cut for state, _ in talk]
+        for measure in measures:
+            kept = [value for value, there in zip(turns[measure].to_list(), having, strict=True) if there]
+            assert entry["scores"][measure] == pytest.approx(sum(kept) / len(kept)), (domain, measure)
+
+
+def _only(state: dict[str, str], domain: str) -> dict[str, str]:
+    return {name: value for name, value in state.items() if name.startswith(domain)}
+
+
+def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], measures: list[str]) -> TrackedSystem:
+    pairs = [pair_of_dialogues(states, f"d{number}") for number, states in enumerate(talks)]
+    gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False).systems[0]
+
+
+def test_each_domain_may_have_a_lambda_of_its_own() -> None:
+    results = TrackingRuns([scored("JGA,FGA@0.25,FGA@1").run])
+    [view] = results.flexible({"hotel": 0.25, "train": 1.0}).values()
+    by_domain = results.systems[0].by("domain")
+    assert view["hotel"]["FGA"] == by_domain["hotel"]["scores"]["FGA@0.25"]
+    assert view["train"]["FGA"] == by_domain["train"]["scores"]["FGA@1"]
+    together = (4 * view["hotel"]["FGA"] + 3 * view["train"]["FGA"]) / 7
+    assert view["all of these"] == {"turns": 7, "lambda": None, "FGA": pytest.approx(together)}
+    with pytest.raises(DialgaugeError, match=r"no gold state has the domain 'trian'\. Did you mean 'train'"):
+        results.flexible({"trian": 1.0})
 
 
 def test_by_turn_and_number_of_domains() -> None:
@@ -252,3 +306,29 @@ def test_the_first_error_counted_from_either_end_of_its_turn() -> None:
     gold, theirs = pair_of_dialogues([right, right, wrong, wrong], "D")
     found = Faults(score([gold], [theirs], intervals=False).systems[0]).first_errors()
     assert (found.turn, found.position, found.position_after) == ({"D": 2}, {"D": 0.5}, {"D": 0.75})
+
+
+def test_dialogues_that_end_wrong_are_listed_in_two_groups() -> None:
+    """The RSA paper's Figure 1 and appendix A: an error that stays, and one that was mended before another."""
+    right, wrong = {"train-day": "monday"}, {"train-day": "sunday"}
+    talks = {"stays": [right, wrong, wrong], "again": [wrong, right, wrong], "ends well": [wrong, wrong, right]}
+    pairs = [pair_of_dialogues([(right, state) for state in states], name) for name, states in talks.items()]
+    system = score([gold for gold, _ in pairs], {"it": [theirs for _, theirs in pairs]}, intervals=False).systems[0]
+    table = fault_tables(system)[2]
+    assert [[cell.value for cell in row] for row in table.cells] == [
+        ["wrong to the end", 1, "stays (turn 1)"],
+        ["exact again", 1, "again (turn 0)"],
+    ]
+
+
+def test_a_file_with_nothing_in_it_predicts_nothing_where_missing_turns_count_as_empty(tmp_path: Path) -> None:
+    """FGA paper, section 2.2: slot accuracy is then (T - |B|) / T."""
+    gold = {"a": [{"train-day": "monday"}, {"train-day": "monday", "train-people": "2"}], "b": [{}]}
+    for content in ("{}", " [ ]\n"):
+        (tmp_path / "empty.json").write_text(content)
+        [system] = score(gold, [tmp_path / "empty.json"], coverage="empty", intervals=False).systems
+        assert system["SA"].value == pytest.approx((29 + 28 + 30) / 90)
+        assert (system["JGA"].value, system["F1"].value) == (pytest.approx(1 / 3), 0.0)
+        assert system.coverage.missing_turns == 3
+        with pytest.raises(DialgaugeError, match="no known format fits it"):
+            score(gold, [tmp_path / "empty.json"], intervals=False)

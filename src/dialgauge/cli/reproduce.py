@@ -56,6 +56,14 @@ def main(
             metavar="FILE", help="Ratings of the FGA paper's 100 dialogues (CSV: dialogue, rater, rating; fga only)."
         ),
     ] = None,
+    system: Annotated[
+        list[str] | None,
+        Option(
+            "--system",
+            metavar="NAME=FILE",
+            help="Predictions for the MultiWOZ 2.1 test set, for example SOM-DST=mine.json (fga and rsa); repeatable.",
+        ),
+    ] = None,
     store: StoreOption = None,
     markdown: Annotated[
         Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
@@ -71,7 +79,7 @@ def main(
     """
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
-        reproduction = reproduce(paper, data, fresh=training, ratings=ratings)
+        reproduction = reproduce(paper, data, fresh=training, ratings=ratings, systems=_named(system or ()))
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
     if html is not None:
@@ -94,3 +102,14 @@ def main(
         f"{paper} is incomplete: {lines} could not be computed; for more, run {get_commands(reproduction.absent)}"
     )
     return EXIT_INCOMPLETE
+
+
+def _named(systems: list[str] | tuple[()]) -> dict[str, Path]:
+    """The files of --system by the names of their systems."""
+    files = {}
+    for text in systems:
+        name, given, file = text.partition("=")
+        if not (name.strip() and given and file):
+            raise DialgaugeError(f"--system expects NAME=FILE, for example SOM-DST=mine.json (got '{text}')")
+        files[name.strip()] = Path(file)
+    return files

@@ -44,6 +44,14 @@ class Views:
         list[Literal["domain", "service", "slot", "turn", "n-domains"]] | None,
         Option(metavar="WHAT", help="Break scores down by domain, service, slot, turn or n-domains; repeatable."),
     ] = None
+    rates: Annotated[
+        list[str] | None,
+        Option(
+            "--lambda",
+            metavar="DOMAIN=RATE",
+            help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
+        ),
+    ] = None
     faults: Annotated[
         bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
     ] = False
@@ -96,9 +104,23 @@ class Views:
     def named(self) -> dict[str, object]:
         """Those that look at single turns or dialogues, by their options."""
         return {
-            "--by": self.by, "--faults": self.faults, "--worst": self.worst, "--dialogue": self.dialogue,
-            "--correlation": self.correlation, "--ratings": self.ratings, "--rating-sheets": self.sheets,
+            "--by": self.by, "--lambda": self.rates, "--faults": self.faults, "--worst": self.worst,
+            "--dialogue": self.dialogue, "--correlation": self.correlation, "--ratings": self.ratings,
+            "--rating-sheets": self.sheets,
         }  # fmt: skip
+
+    def domain_rates(self) -> dict[str, float]:
+        """The λ of each domain."""
+        rates: dict[str, float] = {}
+        for text in self.rates or ():
+            domain, _, rate = text.rpartition("=")
+            try:
+                rates[domain] = float(rate)
+            except ValueError:
+                rates[domain] = -1.0
+            if not domain or not rates[domain] >= 0:
+                raise DialgaugeError(f"--lambda expects DOMAIN=RATE, a rate of 0 or more: train=0.25 (got '{text}')")
+        return rates
 
     def correlations(self, results: TrackingRuns) -> list[Table]:
         """The tables of --correlation."""
@@ -231,7 +253,7 @@ def score(
     from dialgauge.tracking import TrackingRuns, chosen_measures, ranking_measure, score
 
     gate = gates.gate(output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None)
-    where = placement.place
+    where, rates = placement.place, views.domain_rates()
     if views.worst:
         ranking_measure(views.worst_by)
     if from_runs:
@@ -277,18 +299,18 @@ def score(
             progress=OnScreen(),
         )
     by = views.by or ()
-    rated = results.rated(views.ratings, views.rated) if views.ratings else None
+    rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None
     runs = output.present(
         results,
         "score",
         tables=[
-            *results.tables(by=by, faults=views.faults),
+            *results.tables(by=by, faults=views.faults, rates=rates),
             *views.correlations(results),
             *(rated.tables() if rated else ()),
         ],
         texts=views.texts(results),
         document=lambda: (
-            results.document(by=by, faults=views.faults) | ({"ratings": rated.document()} if rated else {})
+            results.document(by=by, faults=views.faults, rates=rates) | ({"ratings": rated.document()} if rated else {})
         ),
     )
     if views.sheets:

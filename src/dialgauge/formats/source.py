@@ -185,6 +185,12 @@ _ENDINGS = (
 )  # fmt: skip
 
 
+def is_empty_json(source: str | Path) -> bool:
+    """Is it one file that holds an empty JSON object or list, and nothing else?"""
+    path = Path(source)
+    return path.is_file() and path.stat().st_size < 64 and b"".join(path.read_bytes().split()) in (b"{}", b"[]")
+
+
 def system_name(source: str | Path) -> str:
     """What the system is called whose predictions or dialogues a source holds: its name without folders and endings.
 

@@ -144,12 +144,15 @@ class Measure(Generic[E]):
     given: tuple[tuple[str, Setting], ...] = ()
     #: What part of the evidence is measured, as in ``I-GCDF1[hotel]``; empty: all of it.
     part: str = ""
+    #: Other words that the cutoff was given in, as in ``FGA(tf=6,p=0.95)``: a table shows what was asked for.
+    shorthand: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         """The shortest name: defaults left out; parses back to the same measure."""
         given = dict(self.given)
         named = ((parameter, given[parameter.name]) for parameter in self.card.parameters if parameter.name in given)
-        return self._written({parameter.name: value for parameter, value in named if value != parameter.default})
+        shown = {parameter.name: value for parameter, value in named if value != parameter.default}
+        return self._written({**dict(self.shorthand), **shown}, cutoff=not self.shorthand)
 
     def full(self, evidence: E | None = None) -> str:
         """The name with every setting, as signatures print it; with evidence, automatic settings resolved."""
@@ -220,9 +223,9 @@ class Measure(Generic[E]):
         """Why the measure cannot be computed from this evidence, as the end of a sentence; None when it can."""
         return self.card.obstacle(evidence, self.settings()) if self.card.obstacle else None
 
-    def _written(self, named: Mapping[str, Setting]) -> str:
+    def _written(self, named: Mapping[str, Setting], *, cutoff: bool = True) -> str:
         text = self.card.name
-        if self.card.cutoff:
+        if self.card.cutoff and cutoff:
             text += f"{self.card.mark}{setting_text(self.settings()[self.card.cutoff.name])}"
         if named:
             text += "(" + ",".join(f"{name}={setting_text(value)}" for name, value in named.items()) + ")"

@@ -73,14 +73,14 @@ def parse_measure(text: str, family: str | None = None) -> Measure[Any]:
     if not match:
         raise DialgaugeError(f"'{text}' is not a measure; measures are written like JGA, FGA@0.5 or RSA(empty=one)")
     card = card_named(match["name"], family)
-    settings = _settings(card, match["settings"], text)
+    settings, shorthand = _settings(card, match["settings"], text)
     if match["cutoff"] is not None:
         if card.cutoff is None or card.mark != match["mark"]:
             raise DialgaugeError(f"{card.name} takes no '{match['mark']}' value")
         if card.cutoff.name in settings:
             raise DialgaugeError(f"'{text}' gives {card.cutoff.name} twice")
         settings[card.cutoff.name] = card.cutoff.parse(match["cutoff"], card.name)
-    measure = Measure(card, tuple(sorted(settings.items())), read_part(match["part"] or ""))
+    measure = Measure(card, tuple(sorted(settings.items())), read_part(match["part"] or ""), shorthand)
     if measure.grouped and settings.get(OVER.name) == "dialogues":
         raise DialgaugeError(f"'{text}': a mean over {_groups(card)} is taken over all turns, not over dialogues")
     return measure
@@ -164,7 +164,8 @@ def _unfit(card: Card[Any], name: str) -> str | None:
     return None
 
 
-def _settings(card: Card[Any], text: str | None, whole: str) -> dict[str, Setting]:
+def _settings(card: Card[Any], text: str | None, whole: str) -> tuple[dict[str, Setting], tuple[tuple[str, str], ...]]:
+    """The settings, and those of the written pairs that stand for others."""
     pairs: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in (text or "").split(","))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
@@ -173,10 +174,11 @@ def _settings(card: Card[Any], text: str | None, whole: str) -> dict[str, Settin
         if name in pairs:
             raise DialgaugeError(f"'{whole}' gives {name} twice")
         pairs[name] = value
+    written = dict(pairs)
     settings = _shorthand(card, pairs, whole)
     for name, value in pairs.items():
         settings[name] = card.parameter(name).parse(value, card.name)
-    return settings
+    return settings, tuple((name, value) for name, value in written.items() if name not in pairs)
 
 
 def _shorthand(card: Card[Any], pairs: dict[str, str], whole: str) -> dict[str, Setting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +19,9 @@ from dialgauge.reproduce.papers import (
     PROFILE,
     Sources,
     example,
+    interval_of,
     marks,
+    part_of_test,
     published,
     silent,
     user_turns,
@@ -28,12 +30,12 @@ from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import LAMBDAS, TrackedSystem, forgetting_rate, score
 
-#: A row of Table 1, and the names its prediction file may have.
+#: A row of Table 1, and the names its prediction file may have: first that in the authors' archive.
 _FILES = {
-    "TRADE": ("fga_trade",),
-    "Hi-DST": ("fga_hi-dst", "fga_hidst"),
-    "SOM-DST": ("fga_som-dst", "fga_somdst"),
-    "Trippy": ("fga_trippy", "trippy_result"),
+    "TRADE": ("trade/trade_result", "fga_trade"),
+    "Hi-DST": ("hi-dst/log_test_1", "fga_hi-dst", "fga_hidst"),
+    "SOM-DST": ("som-dst/som-dst_result", "fga_som-dst", "fga_somdst"),
+    "Trippy": ("trippy/trippy_result", "fga_trippy", "trippy_result"),
 }
 #: The authors' script for Hi-DST calls more values equal than identical ones.
 _PROFILES = {"Hi-DST": "hidst"}
@@ -43,7 +45,11 @@ _COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
 RATED = "dialgauge reproduce fga --ratings FILE"
 #: A lambda at which exp(-lambda) is nothing.
 _HUGE = 100
+_ARCHIVE = "from the authors' archive, github.com/SuvodipDey/FGA"
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
+_OTHER_TRAINING = (
+    "another training than the paper's, or another version of the test set, unless the file is the authors'"
+)
 _FEWER = "the public validation file has one dialogue less"
 _LONG = "all dialogues; papers leave out those with a very long utterance"
 _NOTES = {
@@ -53,11 +59,13 @@ _NOTES = {
 }
 
 
-def reproduce(data: Path | None, ratings: Path | None = None) -> Reproduction:
+def reproduce(
+    data: Path | None, ratings: Path | None = None, systems: Mapping[str, Path] | None = None
+) -> Reproduction:
     """Every table and example of the paper."""
     paper = published("fga")
     record = Reproduction("fga", paper["title"], paper["citation"])
-    sources = Sources(data)
+    sources = Sources(data, systems)
     _table_1(record, paper["table1"], sources)
     _discrimination(record, paper["table1"])
     _table_2(record, paper["table2"], sources)
@@ -90,19 +98,20 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
     names = table["columns"][2:]
     for model, printed in table["rows"].items():
         part = f"Table 1, {model}"
-        full = sources.predictions(*_FILES[model])
+        full = sources.given(model) or sources.predictions(*_FILES[model])
         if full is not None:
             # The usual measures, as far as the file gives them: naming one that it does not give is an error.
-            scores = _scored(full, None, _PROFILES.get(model, "verbatim"))
+            scores = _scored(full, None, _PROFILES.get(model, "verbatim"), _labels(full, sources))
             beside = _with_gold(full, sources) if scores.details.get("left_out") else None
             _full_row(record, part, table["columns"], printed, scores, beside)
             continue
-        record.missing.append(
-            f"predictions of {model} on the 999 test dialogues: dst_predictions/{_FILES[model][0]}.json"
+        record.lacks(
+            "dst_predictions",
+            f"predictions of {model} on the 999 test dialogues, {_ARCHIVE}: dst_predictions/{_FILES[model][0]}.json",
         )
         _consistency(record, part, int(table["turns"]), printed)
         sample = sources.human_100() if model == "SOM-DST" else None
-        absent = f"{model}'s predictions on the test set are not present"
+        absent = f"dst_predictions/{_FILES[model][0]}.json is not present ({_ARCHIVE}), nor --system {model}=FILE"
         for name, text in zip(_COUNTS, printed, strict=False):
             record.impossible(part, name, text, absent)
         if sample is None:
@@ -112,11 +121,26 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             matched = f"{int(printed[1]) / int(table['turns']):.2%}"
             _sampled_row(record, [*names, "TurnMatch"], [*printed[2:], matched], _scored(sample, [*names, "TurnMatch"]))
             record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
+    for name in sources.given_beside(table["rows"]):
+        predictions = sources.given(name) or ()
+        scores = _scored(predictions, None, PROFILE, _labels(predictions, sources))
+        totals, note = TrackedSystem(scores).counts.totals(), part_of_test(scores)
+        for title, count in zip(_COUNTS, ("exact", "turn_match"), strict=True):
+            record.own(f"Table 1, {name}", title, totals[count], note=note)
+        for measure in [measure for measure in names if measure in scores]:
+            record.own(f"Table 1, {name}", measure, f"{float(scores[measure]):.2%}", note=note)
     if sources.human_100() is None:
         record.lacks(
             "dst_predictions",
             f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100}",
         )
+
+
+def _labels(predictions: Sequence[Dialogue], sources: Sources) -> Sequence[Dialogue] | None:
+    """The test set, for a file that has only predictions; the authors' files bring their own gold states or flags."""
+    turns = [turn for dialogue in predictions for turn in dialogue.user_turns()]
+    alone = all(turn.state is None and turn.judged is None for turn in turns)
+    return sources.multiwoz("test") if alone else None
 
 
 def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] | None:
@@ -141,16 +165,24 @@ def _full_row(
     scores: Run,
     with_gold: tuple[Run, str] | None,
 ) -> None:
-    totals = TrackedSystem(scores).counts.totals()
+    totals, partial_file = TrackedSystem(scores).counts.totals(), part_of_test(scores)
     for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
-        record.printed(part, name, text, totals[count])
-    for name, text in zip(columns[2:], printed[2:], strict=True):
-        if name in scores:
-            record.printed(part, name, text, float(scores[name]))
-        elif with_gold is not None and name in with_gold[0].scores:
-            record.printed(part, name, text, float(with_gold[0][name]), note=with_gold[1])
+        if partial_file:
+            record.own(part, name, totals[count], theirs=text, note=f"{partial_file}: the counts cannot be compared")
         else:
+            record.printed(part, name, text, totals[count], why=_OTHER_TRAINING)
+    for name, text in zip(columns[2:], printed[2:], strict=True):
+        note = ""
+        run = scores if name in scores else None
+        if run is None and with_gold is not None and name in with_gold[0].scores:
+            run, note = with_gold
+        if run is None:
             record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
+        elif partial_file:
+            said = "; ".join(filter(None, [note, partial_file]))
+            record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=said)
+        else:
+            record.printed(part, name, text, float(run[name]), note=note, why=_OTHER_TRAINING)
 
 
 def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]) -> None:
@@ -168,9 +200,10 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
 def _sampled_row(record: Reproduction, names: list[str], printed: list[str], scores: Run) -> None:
     note = "95% bootstrap interval over 100 dialogues"
     for name, text in zip(names, printed, strict=True):
-        interval = scores[name].low or 0.0, scores[name].high or 0.0
         what, more = ("M2 / turns", "; theirs from the printed counts") if name == "TurnMatch" else (name, "")
-        record.sampled(f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval, note=note + more)
+        record.sampled(
+            f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval_of(scores, name), note=note + more
+        )
 
 
 def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:

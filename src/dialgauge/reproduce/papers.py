@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ PAPERS = {
 TRAINED = ("babi",)
 #: The paper in which people rate dialogues: its module also takes ``ratings``.
 RATED = "fga"
+#: Papers whose tables can be filled with predictions of one's own: their modules also take ``systems``.
+PREDICTED = ("fga", "rsa")
 
 #: The datasets that a paper's numbers are computed from, as ``dialgauge data get`` names them.
 DATASETS = {
@@ -75,12 +77,19 @@ def get_commands(datasets: Sequence[str]) -> str:
 
 
 def reproduce(
-    paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None, ratings: Path | None = None
+    paper: str,
+    data: str | Path | None = None,
+    *,
+    fresh: Fresh | None = None,
+    ratings: Path | None = None,
+    systems: Mapping[str, Path] | None = None,
 ) -> Reproduction:
     """Compute what a paper printed, as far as the data in the folder allows.
 
     ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package. ``ratings`` is
-    a file of what people said of the 100 dialogues of the FGA paper, which was not released.
+    a file of what people said of the 100 dialogues of the FGA paper, which was not released. ``systems`` are files
+    of predictions for the MultiWOZ 2.1 test set by the names of models: those of the paper stand beside what it printed
+    of them, others alone.
     """
     if paper not in PAPERS:
         raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
@@ -88,9 +97,11 @@ def reproduce(
         raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
     if ratings is not None and paper != RATED:
         raise DialgaugeError(f"people rated dialogues in the paper '{RATED}' only; leave --ratings out")
+    if systems and paper not in PREDICTED:
+        raise DialgaugeError(f"predictions fill tables of {' and '.join(PREDICTED)} only; leave --system out")
     module = importlib.import_module(PAPERS[paper])
-    given = {"fresh": fresh, "ratings": ratings}
-    chosen = {name: value for name, value in given.items() if value is not None}
+    given = {"fresh": fresh, "ratings": ratings, "systems": systems}
+    chosen = {name: value for name, value in given.items() if value}
     result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):
         raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
@@ -116,8 +127,20 @@ _PREDICTIONS = "dst_predictions"
 class Sources:
     """Files below a data folder; a file that is not there is None."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, systems: Mapping[str, Path] | None = None) -> None:
         self.folder = folder
+        self._given = dict(systems or {})
+
+    def given(self, model: str) -> Sequence[Dialogue] | None:
+        """A system's predictions that the caller named."""
+        named = (path for name, path in self._given.items() if _letters(name) == _letters(model))
+        path = next(named, None)
+        return None if path is None else read(path).dialogues
+
+    def given_beside(self, models: Iterable[str]) -> list[str]:
+        """The caller's systems that are none of these."""
+        known = {_letters(model) for model in models}
+        return [name for name in self._given if _letters(name) not in known]
 
     def human_100(self) -> Sequence[Dialogue] | None:
         """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
@@ -138,6 +161,57 @@ class Sources:
             for path in sorted(self.folder.glob(f"{_PREDICTIONS}/{name}.*") if self.folder else ()):
                 return read(path).dialogues
         return None
+
+
+def _letters(name: str) -> str:
+    """``SOM-DST``, ``somdst`` and ``som_dst`` are the same model."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+#: The MultiWOZ 2.1 test set as papers score it.
+TEST_DIALOGUES, TEST_TURNS = 999, 7368
+
+
+def part_of_test(scores: Run) -> str:
+    """Where a file is not the whole test set: what it has of it; else empty."""
+    dialogues, turns = (scores.coverage[unit].scored or 0 for unit in ("dialogues", "turns"))
+    if (dialogues, turns) == (TEST_DIALOGUES, TEST_TURNS):
+        return ""
+    return f"this file has {dialogues:,} of the {TEST_DIALOGUES} dialogues, {turns:,} of the {TEST_TURNS:,} turns"
+
+
+def interval_of(scores: Run, measure: str) -> tuple[float, float]:
+    """The interval of a score."""
+    return scores[measure].low or 0.0, scores[measure].high or 0.0
+
+
+def with_gold(predictions: Sequence[Dialogue], gold: Sequence[Dialogue] | None) -> tuple[list[Dialogue], str] | None:
+    """Predictions with gold states inside, and the profile to score them with: their own, or those of the test set.
+
+    None where neither is there.
+    """
+    if any(turn.state is not None for dialogue in predictions for turn in dialogue.user_turns()):
+        return list(predictions), PROFILE
+    if gold is None:
+        return None
+    by_id = {dialogue_key(dialogue.id): dialogue for dialogue in predictions}
+    joined = []
+    for dialogue in gold:
+        theirs = by_id.get(dialogue_key(dialogue.id))
+        if theirs is None:
+            continue
+        states = [turn.predicted for turn in theirs.user_turns()]
+        labels = [turn.state for turn in dialogue.user_turns()]
+        if len(states) != len(labels):
+            raise DialgaugeError(
+                f"it has {len(states)} user turns, where the test set has {len(labels)}", file=dialogue.id
+            )
+        pairs = zip(labels, states, strict=True)
+        turns = (Turn(speaker="user", state=label, predicted=state) for label, state in pairs)
+        joined.append(Dialogue(id=dialogue.id, turns=tuple(turns)))
+    if not joined:
+        raise DialgaugeError("none of the predicted dialogues is in the MultiWOZ 2.1 test set")
+    return joined, "trade"
 
 
 def user_turns(dialogues: Sequence[Dialogue]) -> int:

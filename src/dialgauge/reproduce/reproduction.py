@@ -188,6 +188,10 @@ class Reproduction:
         """What the paper shows as a picture without numbers: ours stands alone."""
         self.items.append(ReportedValue(part, what, "a picture", ours, COMPUTED, note=note))
 
+    def own(self, part: str, what: str, ours: float | str, *, theirs: str = "not in the paper", note: str = "") -> None:
+        """What only we have: a system that the paper does not know, or a number that cannot stand beside theirs."""
+        self.items.append(ReportedValue(part, what, theirs, ours, COMPUTED, note=note))
+
     def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
         """What cannot be computed, and why."""
         self.items.append(ReportedValue(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))

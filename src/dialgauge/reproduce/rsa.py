@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError
 from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
 from dialgauge.reproduce.papers import (
     HUMAN_100,
@@ -17,10 +18,13 @@ from dialgauge.reproduce.papers import (
     PROFILE,
     Sources,
     example,
+    interval_of,
     marks,
+    part_of_test,
     published,
     silent,
     user_turns,
+    with_gold,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.runs import Run
@@ -35,32 +39,75 @@ _F1_NOTE = (
 )
 _SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bootstrap interval"
 _OTHERS = ("augpt", "dots", "mintl", "ubar")
-_ABSENT = f"dst_predictions/{HUMAN_100} is not present"
+_MODEL = "SOM-DST"
+_OTHER_TRAINING = "another training than the paper's, or another version of the test set, unless the file is theirs"
+_ABSENT = f"dst_predictions/{HUMAN_100} is not present, nor --system {_MODEL}=FILE"
 
 
-def reproduce(data: Path | None) -> Reproduction:
+class _System(NamedTuple):
+    """What is known of one system: its states with gold inside, their scores, and how its numbers are to be read."""
+
+    name: str
+    dialogues: Sequence[Dialogue]
+    profile: str
+    scores: Run
+    #: Why its numbers need not be the paper's.
+    note: str
+    #: Whether it is scored on the dialogues of the paper, so that a number that differs differs.
+    whole: bool
+
+    def beside(self, record: Reproduction, part: str, what: str, theirs: str, measure: str, scores: Run) -> None:
+        """A number of the paper and ours."""
+        ours = float(scores[measure])
+        if self.whole:
+            record.printed(part, what, theirs, ours, why=self.note)
+        else:
+            record.sampled(part, what, theirs, ours, interval_of(scores, measure), note=self.note)
+
+
+def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> Reproduction:
     """Every table, example and figure of the paper."""
     paper = published("rsa")
     record = Reproduction("rsa", paper["title"], paper["citation"])
-    sources = Sources(data)
-    sample = sources.human_100()
-    record.missing.append("predictions of the ten models of Table 1 on the 999 test dialogues (not released)")
-    if sample is None:
+    sources = Sources(data, systems)
+    known = _systems(sources, paper["table1"]["rows"])
+    absent = [model for model in paper["table1"]["rows"] if model not in known or not known[model].whole]
+    if absent:
+        record.missing.append(
+            f"predictions of {', '.join(absent)} on the 999 test dialogues (not released; yours: --system NAME=FILE)"
+        )
+    if _MODEL not in known:
         record.lacks("dst_predictions", f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100}")
-    scores = _scored(sample) if sample else None
-    _figure_1(record, paper["figure1"], scores)
+    _figure_1(record, paper["figure1"], known.get(_MODEL))
     _figure_2(record, paper["figure2"], sources)
-    _table_1(record, paper["table1"], scores)
+    _table_1(record, paper["table1"], known)
     _figure_4(record, paper["table1"], paper["ranges"])
-    _figure_3(record, paper["figure3"], scores, sources)
-    _table_2(record, paper["table2"], sample)
+    _figure_3(record, paper["figure3"], known.get(_MODEL), sources)
+    _table_2(record, paper["table2"], known.get(_MODEL))
     _table_3(record, paper["table3"])
     _appendix(record, paper)
-    _figure_a1(record, sources)
+    _figure_a1(record, sources, known)
     return record
 
 
-def _scored(dialogues: Sequence[Dialogue], gold: Sequence[Dialogue] | None = None, profile: str = PROFILE) -> Run:
+def _systems(sources: Sources, models: Iterable[str]) -> dict[str, _System]:
+    """Those of the paper and the caller's whose predictions are there; of SOM-DST at least 100 dialogues."""
+    known = {}
+    for name in [*models, *sources.given_beside(models)]:
+        predictions = sources.given(name)
+        if predictions is not None:
+            labelled = with_gold(predictions, sources.multiwoz("test"))
+            if labelled is None:
+                raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
+            scores = _scored(labelled[0], labelled[1])
+            part = part_of_test(scores)
+            known[name] = _System(name, *labelled, scores, part or _OTHER_TRAINING, whole=not part)
+        elif name == _MODEL and (sample := sources.human_100()):
+            known[name] = _System(name, sample, PROFILE, _scored(sample, PROFILE), _SAMPLE_NOTE, whole=False)
+    return known
+
+
+def _scored(dialogues: Sequence[Dialogue], profile: str, gold: Sequence[Dialogue] | None = None) -> Run:
     return score(gold, {"system": dialogues}, measures=[*_MEASURES.values(), "RSA(empty=one)"], profile=profile)[0]
 
 
@@ -68,42 +115,35 @@ def _turns(scores: Run) -> int:
     return scores.coverage["turns"].scored or 0
 
 
-def _interval(scores: Run, measure: str) -> tuple[float, float]:
-    bounds = scores[measure]
-    return bounds.low or 0.0, bounds.high or 0.0
-
-
-def _figure_1(record: Reproduction, figure: dict[str, int], scores: Run | None) -> None:
+def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | None) -> None:
     part = "Figure 1"
     wrong, whole, again = figure["last_turn_wrong"], figure["dialogues"], figure["right_again"]
     ends, repairs = f"{wrong / whole:.3f}", f"{again / wrong:.3f}"
     titles = ("share of dialogues that end wrong", "of those, share that is exact again after the first error")
     claim = "the first error falls mainly into the beginning of the dialogue"
-    if scores is None:
+    if system is None:
         for title, text in zip(titles, (ends, repairs), strict=True):
             record.impossible(part, title, text, _ABSENT)
         record.impossible(part, claim, "claimed", _ABSENT)
         return
-    onset = TrackedSystem(scores).faults.first_errors()
-    ids = scores.table("turn_scores")["dialogue"].unique(maintain_order=True).to_list()
+    onset = TrackedSystem(system.scores).faults.first_errors()
+    ids = system.scores.table("turn_scores")["dialogue"].unique(maintain_order=True).to_list()
     ended = [float(name in onset.position) for name in ids]
     repaired = [float(name in onset.recovering) for name in ids]
     shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended], bounds=(0.0, 1.0))
-    record.sampled(
-        part, titles[0], ends, sum(ended) / len(ids), _pair(shares[0]), note=f"{wrong} of {whole}; {_SAMPLE_NOTE}"
-    )
-    record.sampled(
-        part,
-        titles[1],
-        repairs,
-        sum(repaired) / sum(ended),
-        _pair(shares[1]),
-        note=f"{again} of {wrong}; {_SAMPLE_NOTE}",
-    )
+    for title, text, counts, ours, bounds in (
+        (titles[0], ends, f"{wrong} of {whole}", sum(ended) / len(ids), shares[0]),
+        (titles[1], repairs, f"{again} of {wrong}", sum(repaired) / (sum(ended) or 1.0), shares[1]),
+    ):
+        if system.whole:
+            record.printed(part, title, text, ours, note=counts, why=f"{counts}; {system.note}")
+        else:
+            low, high = bounds
+            record.sampled(part, title, text, ours, (float(low), float(high)), note=f"{counts}; {system.note}")
     positions = list(onset.position.values())
-    early = sum(position < 0.5 for position in positions) / len(positions)
-    record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=_SAMPLE_NOTE)
-    note = f"SOM-DST, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
+    early = sum(position < 0.5 for position in positions) / (len(positions) or 1)
+    record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=system.note)
+    note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
     record.figures["rsa_figure1_first_error"] = lambda: error_onset(onset.histogram(), note=note)
 
 
@@ -124,19 +164,23 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
     record.figures["rsa_figure2_slots"] = lambda: slot_histogram(counts, threshold=figure["slots"], note=note)
 
 
-def _table_1(record: Reproduction, table: dict[str, Any], scores: Run | None) -> None:
-    record.notes.setdefault("Table 1", []).append(_F1_NOTE)
+def _table_1(record: Reproduction, table: dict[str, Any], known: Mapping[str, _System]) -> None:
+    part = "Table 1"
+    record.notes.setdefault(part, []).append(_F1_NOTE)
+    if any(system.profile != PROFILE for system in known.values()):
+        record.notes[part].append("Predictions without gold states: against MultiWOZ 2.1, corrected as TRADE does.")
     for model, printed in table["rows"].items():
         for name, text in zip(table["columns"], printed, strict=True):
-            if model == "SOM-DST" and scores is not None:
-                score = scores[_MEASURES[name]]
-                interval = (score.low or 0.0, score.high or 0.0)
-                record.sampled(
-                    "Table 1", f"{model}, {name}", text, float(scores[_MEASURES[name]]), interval, note=_SAMPLE_NOTE
-                )
+            if system := known.get(model):
+                system.beside(record, part, f"{model}, {name}", text, _MEASURES[name], system.scores)
             else:
-                why = f"the predictions of the paper's {model} are not released"
-                record.impossible("Table 1", f"{model}, {name}", text, why)
+                why = f"the predictions of the paper's {model} are not released; --system {model}=FILE takes yours"
+                record.impossible(part, f"{model}, {name}", text, why)
+    for model in [model for model in known if model not in table["rows"]]:
+        scores = known[model].scores
+        for name in table["columns"]:
+            note = part_of_test(scores)
+            record.own(part, f"{model}, {name}", f"{float(scores[_MEASURES[name]]):.2%}", note=note)
 
 
 def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str]) -> None:
@@ -179,16 +223,17 @@ def _columns(scores: Run, rsa: str = "RSA") -> list[Any]:
     return [scores.table("turn_scores")[name].to_numpy() for name in names]
 
 
-def _figure_3(record: Reproduction, figure: dict[str, str], scores: Run | None, sources: Sources) -> None:
+def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | None, sources: Sources) -> None:
     part, what = "Figure 3", "over turns, JGA correlates less with RSA than with SA"
     test = sources.multiwoz("test")
     if test is None:
         record.impossible(part, "turns of the test set", figure["turns"], NO_TEST)
     else:
         record.printed(part, "turns of the test set", figure["turns"], user_turns(test), note="without PMUL1455")
-    if scores is None:
+    if system is None:
         record.impossible(part, what, "claimed", _ABSENT)
         return
+    scores = system.scores
     jga, slot, _, zero = _columns(scores)
     one = _columns(scores, "RSA(empty=one)")[3]
     numbers = {"SA": pearson(jga, slot), "RSA": pearson(jga, zero), "RSA(empty=one)": pearson(jga, one)}
@@ -200,7 +245,7 @@ def _figure_3(record: Reproduction, figure: dict[str, str], scores: Run | None, 
         ours=f"JGA with {shown}",
         note=f"Pearson over {_turns(scores)} turns; most of the gap comes from scoring two empty states 0",
     )
-    record.figures["rsa_figure3_correlation"] = lambda: _heatmap(scores, "SOM-DST, 100 dialogues")
+    record.figures["rsa_figure3_correlation"] = lambda: _heatmap(scores, _who(system))
 
 
 def _heatmap(scores: Run, who: str) -> Any:
@@ -208,29 +253,33 @@ def _heatmap(scores: Run, who: str) -> Any:
     return correlation_heatmap(list(_MEASURES), correlation_matrix(_columns(scores)), note=note)
 
 
-def _table_2(record: Reproduction, table: dict[str, list[str]], sample: Sequence[Dialogue] | None) -> None:
+def _who(system: _System) -> str:
+    return f"{system.name}, {system.scores.coverage['dialogues'].scored} dialogues"
+
+
+def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System | None) -> None:
     by_domain: dict[str, dict[str, float | None]] = {}
     ends: dict[str, dict[str, tuple[float, float]]] = {}
     turns: dict[str, int] = {}
     for domain, printed in table.items():
-        scores = _scored(restricted(sample, domain)) if sample else None
+        scores = _scored(restricted(system.dialogues, domain), system.profile) if system else None
         for name, text in zip(("JGA", "SA", "RSA"), printed, strict=True):
-            if scores is None:
+            if system is None or scores is None:
                 record.impossible("Table 2", f"{domain}, {name}", text, _ABSENT)
                 continue
             by_domain.setdefault(domain, {})[name] = scores[name].value
-            interval = _interval(scores, name)
-            ends.setdefault(domain, {})[name] = interval
+            ends.setdefault(domain, {})[name] = interval_of(scores, name)
             turns[domain] = _turns(scores)
             note = f"{_turns(scores)} turns whose gold state has the domain"
-            record.sampled("Table 2", f"{domain}, {name}", text, float(scores[name]), interval, note=note)
+            note += f"; {system.note}" if system.whole else ""
+            system._replace(note=note).beside(record, "Table 2", f"{domain}, {name}", text, name, scores)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
-    if by_domain:
+    if system is not None:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
-        _hotel_and_taxi(record, sa, rsa, "SOM-DST, 100 dialogues")
+        _hotel_and_taxi(record, sa, rsa, _who(system))
         notes = [
-            "SOM-DST, 95% intervals over 100 dialogues; SA over all 30 slots",
+            f"{_who(system).replace(', ', ', 95% intervals over ')}; SA over all 30 slots",
             "n: turns whose gold state has the domain",
         ]
         record.figures["rsa_table2_domains"] = lambda: domain_bars(
@@ -271,30 +320,35 @@ def _appendix(record: Reproduction, paper: dict[str, Any]) -> None:
             record.printed(f"Table A6, {table['dialogue']}", f"{name} of turn {turn}", text, turns[name][turn])
 
 
-def _figure_a1(record: Reproduction, sources: Sources) -> None:
+def _figure_a1(record: Reproduction, sources: Sources, known: Mapping[str, _System]) -> None:
     """The same matrices for other models: the paper's are not released, other systems' states are."""
-    record.impossible(
-        "Figure A1", "correlation matrices of the other models", "pictures", "their predictions are not released"
-    )
+    own = {name: system.scores for name, system in known.items() if name != _MODEL}
+    if not own:
+        record.impossible(
+            "Figure A1", "correlation matrices of the other models", "pictures", "their predictions are not released"
+        )
     test = sources.multiwoz("test")
-    for name in _OTHERS:
-        predictions = sources.predictions(name)
-        if test is not None and predictions is not None:
-            scores = _scored(predictions, test, "canon")
+    others = {name: states for name in _OTHERS if test and (states := sources.predictions(name)) is not None}
+    for part, systems, whose in (
+        ("Figure A1", own, "predictions given with --system"),
+        (
+            "Figure A1, other systems",
+            {name: _scored(states, "canon", test) for name, states in others.items()},
+            "not one of the paper's models",
+        ),
+    ):
+        for name, scores in systems.items():
             jga, slot, _, relative = _columns(scores)
-            with_sa, with_rsa = pearson(jga, slot), pearson(jga, relative)
+            with_sa, with_rsa = pearson(jga, slot) or 0.0, pearson(jga, relative) or 0.0
             record.claim(
-                "Figure A1, other systems",
+                part,
                 f"{name}: JGA correlates less with RSA than with SA",
-                holds=(with_rsa or 0) < (with_sa or 0),
+                holds=with_rsa < with_sa,
                 ours=f"SA {with_sa:.3f}, RSA {with_rsa:.3f}",
-                note=f"not one of the paper's models; {_turns(scores):,} turns",
+                note=f"{whose}; {_turns(scores):,} turns",
             )
-            record.figures[f"rsa_figureA1_{name}"] = lambda scores=scores, name=name: _heatmap(scores, name)  # type: ignore[misc]
-
-
-def _pair(interval: Sequence[float]) -> tuple[float, float]:
-    return float(interval[0]), float(interval[1])
+            file = "".join(letter if letter.isalnum() else "-" for letter in name)
+            record.figures[f"rsa_figureA1_{file}"] = lambda scores=scores, name=name: _heatmap(scores, name)  # type: ignore[misc]
 
 
 # Dialogues cut down to one domain (RSA paper, Table 2).

@@ -44,6 +44,15 @@ class TurnCounts(Struct, frozen=True, eq=False):
     #: The set of wrong slots is the previous turn's (FGA rule ``error-set``).
     same_errors: Flags
 
+    @property
+    def filled(self) -> Counters:
+        """The slots that either state has."""
+        return self.correct + self.wrong + self.missed + self.spurious
+
+    def where(self, chosen: NDArray[Any]) -> TurnCounts:
+        """Some of the turns: flags, or their places."""
+        return TurnCounts(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
+
     @classmethod
     def joined(cls, parts: Sequence[TurnCounts]) -> TurnCounts:
         """The counts of several stretches, one after the other."""
@@ -246,6 +255,8 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     flags_only: bool = False
     #: Filled only where a measure or a view asks for it.
     slots: SlotCounts | None = None
+    #: For some turns of dialogues: the whole dialogues, and which of their turns these are.
+    within: tuple[Counts, Codes] | None = None
 
     def __len__(self) -> int:
         return len(self.dialogue)
@@ -301,6 +312,26 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     def memo(self) -> dict[str, Any]:
         """Where functions of these counts keep what several measures ask for."""
         return {}
+
+    def part(self, chosen: Codes) -> Counts:
+        """Some of the turns, by their places, dialogues numbered anew; what went before them is not forgotten."""
+        dialogue = self.dialogue[chosen]
+        first = np.ones(len(chosen), bool)
+        first[1:] = dialogue[1:] != dialogue[:-1]
+        return Counts(
+            turns=self.turns.where(chosen),
+            dialogue=(np.cumsum(first) - 1).astype(np.int32),
+            turn=self.turn[chosen],
+            first=first,
+            inventory=self.inventory,
+            within=(self, chosen),
+        )
+
+    def dialogues_within(self) -> list[int]:
+        """For a part: the number that each of its dialogues has in the whole."""
+        whole, chosen = self.within or (self, np.arange(len(self)))
+        numbers: list[int] = whole.dialogue[chosen][self.first].tolist()
+        return numbers
 
     def totals(self) -> dict[str, int]:
         """Sums over all turns, named as in reports."""

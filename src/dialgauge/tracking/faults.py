@@ -239,7 +239,30 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
     confused = Table(f"{system.name}: confused values ({system.profile})", ["slot", "gold", "predicted", "turns"])
     for pair, gold, predicted, turns in faults.confusions(most):
         confused.add("-".join(pair), gold or "(absent)", predicted or "(absent)", turns)
-    return [slots, confused, _first_error_table(system, faults)]
+    return [slots, confused, _mismatch_table(system, faults.first_errors()), _first_error_table(system, faults)]
+
+
+def _mismatch_table(system: TrackedSystem, first: FirstErrors, most: int = 20) -> Table:
+    """The dialogues behind the RSA paper's Figure 1, in its two groups: those whose error stays, and the others."""
+    from dialgauge.report import Table
+
+    back = set(first.recovering)
+    groups = {"wrong to the end": [name for name in first.turn if name not in back], "exact again": first.recovering}
+    table = Table(
+        f"{system.name}: dialogues that end with a wrong state ({system.profile})",
+        ["group", "dialogues", "ids, with the first wrong turn"],
+        notes=[
+            "After its first wrong turn a dialogue stays wrong to the end, or is exact again before it ends wrong (RSA "
+            f"paper, appendix A). Up to {most} ids of each, earliest error first; --json has all, --dialogue ID shows "
+            "one turn by turn."
+        ],
+    )
+    for group, names in groups.items():
+        listed = sorted(names, key=lambda name: (first.position[name], name))
+        more = f" and {len(listed) - most} more" if len(listed) > most else ""
+        ids = ", ".join(f"{name} (turn {first.turn[name]})" for name in listed[:most])
+        table.add(group, len(listed), ids + more)
+    return table
 
 
 def _first_error_table(system: TrackedSystem, faults: Faults) -> Table:

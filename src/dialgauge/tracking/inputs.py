@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, carries, read, system_name, system_names, user_turns
+from dialgauge.formats import Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -98,9 +98,16 @@ class SystemInput(Struct, frozen=True, eq=False):
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
-def load(source: Source, name: str | None = None, format: str | None = None) -> SystemInput:
-    """Read one input; with the name ``gold`` plain states are gold states."""
+def load(
+    source: Source, name: str | None = None, format: str | None = None, *, may_be_empty: bool = False
+) -> SystemInput:
+    """Read one input; with the name ``gold`` plain states are gold states.
+
+    ``may_be_empty``: a JSON file with nothing in it is a system that predicts nothing.
+    """
     if isinstance(source, str | Path):
+        if may_be_empty and is_empty_json(source):
+            return SystemInput(name or system_name(source), (), "nothing predicted", str(source))
         corpus = read(source, format=format)
         return _of_corpus(corpus, name or system_name(source), str(source))
     if isinstance(source, Corpus):
@@ -153,22 +160,25 @@ def _as_gold(dialogue: Dialogue) -> Dialogue:
 
 
 def load_systems(
-    sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None
+    sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None, *, may_be_empty: bool = False
 ) -> list[SystemInput]:
     """Read one or several systems; names are unique."""
     if _is_frame(sources):
         return [load(cast("AnyFrame", sources), None, format)]
     if isinstance(sources, Mapping) and not _is_one_system(sources):
-        return [load(cast("Source", source), name, format) for name, source in sources.items()]
+        return [
+            load(cast("Source", source), name, format, may_be_empty=may_be_empty) for name, source in sources.items()
+        ]
     if isinstance(sources, str | Path | Corpus | Mapping):
-        return [load(cast("Source", sources), None, format)]
+        return [load(cast("Source", sources), None, format, may_be_empty=may_be_empty)]
     if not isinstance(sources, Sequence):
         raise DialgaugeError(f"something of type {type(sources).__name__} cannot be scored: {_WHAT}")
     if not len(sources):
         raise DialgaugeError("there is nothing to score: name at least one prediction file")
     if all(isinstance(source, str | Path) for source in sources):
         paths = [str(source) for source in sources]
-        return [load(path, name, format) for path, name in zip(paths, system_names(paths), strict=True)]
+        named = zip(paths, system_names(paths), strict=True)
+        return [load(path, name, format, may_be_empty=may_be_empty) for path, name in named]
     if any(isinstance(source, Dialogue | str | Path) for source in sources):
         dialogues = [source for source in sources if isinstance(source, Dialogue)]
         if len(dialogues) < len(sources):

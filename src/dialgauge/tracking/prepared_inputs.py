@@ -144,7 +144,8 @@ class PreparedInputs:
         shared: EncodedDialogues | None,
         exclude: Collection[str],
     ) -> System:
-        kind = predicted_kind(dialogues, name)
+        silent = not len(dialogues) and self.policy == "empty"
+        kind = "predicted" if silent else predicted_kind(dialogues, name)
         predicted = encode(dialogues, kind, self.items)
         own = shared
         scope = declared_scope(dialogues) if not self._partial and gold is not None and kind == "predicted" else {}
@@ -159,7 +160,9 @@ class PreparedInputs:
                 "it has predictions but no gold states of its own; name the gold file first: dialgauge score GOLD PRED",
                 file=name,
             )
-        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values(), partial=self._partial)
+        aligned = align(
+            own or predicted, predicted, self.policy, exclude, scope.values(), partial=self._partial or silent
+        )
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
         roles = roles_text(kind, gold=own is not None, own=brings_gold)

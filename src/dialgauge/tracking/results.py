@@ -204,6 +204,13 @@ class TrackingRuns(RunSet):
         self.require_turns(f"by {name}")
         return {label: system.by(name) for label, system in zip(self, self.systems, strict=True)}
 
+    def flexible(self, rates: Mapping[str, float]) -> dict[str, View]:
+        """FGA of each system with a lambda of its own for each domain: ``{"train": 0.25, "attraction": 1}``."""
+        from dialgauge.tracking.views import own_rates
+
+        self.require_turns("λ by domain")
+        return own_rates(self.systems, rates)
+
     def faults(self) -> dict[str, Faults]:
         """Where each system goes wrong: episodes, confused values, first errors."""
         self.require_turns("faults")
@@ -236,12 +243,17 @@ class TrackingRuns(RunSet):
         return Display(table for system in self.systems for table in correlation_tables(system, kinds or ("pearson",)))
 
     def rated(
-        self, ratings: str | Path, system: str | None = None, *, rates: tuple[float, float] = (0, 3)
+        self,
+        ratings: str | Path,
+        system: str | None = None,
+        *,
+        rates: tuple[float, float] = (0, 3),
+        by_domain: bool = False,
     ) -> RatedSystems:
         """What people's ratings of dialogues say of the measures (CSV with columns dialogue, rater, rating)."""
         from dialgauge.tracking.rated import RatedSystems
 
-        return RatedSystems(self.systems, ratings, system, rates)
+        return RatedSystems(self.systems, ratings, system, rates, by_domain=by_domain)
 
     def rating_sheets(self, folder: str | Path, dialogues: int = 50, **how: Any) -> list[Path]:
         """Sheets of sampled dialogues for people to rate, and a table to fill in, which :meth:`rated` reads back."""
@@ -293,7 +305,9 @@ class TrackingRuns(RunSet):
 
         return read_sensitivity(self.runs)
 
-    def document(self, *, by: Sequence[str] = (), faults: bool = False) -> dict[str, Any]:
+    def document(
+        self, *, by: Sequence[str] = (), faults: bool = False, rates: Mapping[str, float] | None = None
+    ) -> dict[str, Any]:
         """The JSON that ``dialgauge score --json`` writes."""
         content = {
             "signature": self.signature,
@@ -303,6 +317,8 @@ class TrackingRuns(RunSet):
             },
             "systems": [system.as_dict(by, faults=faults) for system in self.systems],
         }
+        if rates:
+            content["lambda_by_domain"] = self.flexible(rates)
         return content | {"sensitivity": self.sensitivity.as_dict()} if self.sensitivity else content
 
     def table(self, *, compact: bool = False) -> Table:
@@ -435,13 +451,19 @@ class TrackingRuns(RunSet):
         said = (ceiling_sentence(system.profile, system.gold_against_itself, self._shares) for system in limited)
         return list(dict.fromkeys(said))
 
-    def tables(self, *, by: Sequence[str] = (), faults: bool = False) -> list[Table]:
+    def tables(
+        self, *, by: Sequence[str] = (), faults: bool = False, rates: Mapping[str, float] | None = None
+    ) -> list[Table]:
         """Everything as tables: scores, parts (:meth:`by`), where it goes wrong, and what else the runs keep."""
         tables = [self.table(compact=True)]
         if by:
             from dialgauge.tracking.views import view_table
 
             tables += [view_table(name, self.systems) for name in by]
+        if rates:
+            from dialgauge.tracking.views import own_rates_table
+
+            tables.append(own_rates_table(self.systems, rates))
         if faults:
             from dialgauge.tracking.faults import fault_tables
 

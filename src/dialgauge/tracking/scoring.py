@@ -153,7 +153,8 @@ def score(
         with progress.reading(1 + how_many(predictions)) as advance:
             reference = None if gold is None else load(gold, "gold", gold_format)
             advance(1)
-            systems = load_systems(predictions, pred_format)
+            empty = reference is not None and coverage == "empty"
+            systems = load_systems(predictions, pred_format, may_be_empty=empty)
         for one in (reference, *systems):
             if one is not None:
                 progress.say(one.described())

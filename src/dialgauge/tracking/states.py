@@ -267,6 +267,27 @@ class StateComparison:
         occurring = np.flatnonzero(tables.any(axis=(0, 2)))
         return SlotCounts([pairs[number] for number in occurring.tolist()], *tables[:, occurring].astype(np.int32))
 
+    def domain_turns(self) -> tuple[Codes, Codes, TurnCounts]:
+        """Both states cut down to one domain: turn, the number of a slot of the domain, and the counts of its slots.
+
+        For every domain that either state of the turn has, in order of turns and domains.
+        """
+        first_slot: dict[str, int] = {}
+        owner = np.array([first_slot.setdefault(pair[0], number) for number, pair in enumerate(self.slots)], np.int32)
+        rows, owners, parts = [_NONE], [_NONE], [_no_turns()]
+        for stretch in self.stretches():
+            domains = owner[stretch.slots]
+            for domain in _distinct(domains).tolist():
+                slots = domains == domain
+                turns = turn_counts(stretch.gold[slots], stretch.predicted[slots], stretch.first, self.coder)
+                there = np.flatnonzero(turns.filled).astype(np.int32)
+                rows.append(there + np.int32(stretch.start))
+                owners.append(np.full(len(there), domain, np.int32))
+                parts.append(turns.where(there))
+        row, domain_of = np.concatenate(rows), np.concatenate(owners)
+        order = np.lexsort((domain_of, row))
+        return row[order], domain_of[order], TurnCounts.joined(parts).where(order)
+
     def counts_with_slots(self) -> Counts:
         """The counts of all turns, and of every slot."""
         return structs.replace(self.counts, slots=self.slot_counts)
@@ -289,6 +310,10 @@ class StateComparison:
 
 _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
+
+
+def _no_turns() -> TurnCounts:
+    return turn_counts(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32), np.zeros(0, bool))
 
 
 def _distinct(numbers: Codes) -> Codes:

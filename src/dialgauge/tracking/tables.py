@@ -9,7 +9,8 @@ of the user's turn:
 ``slot_errors``      dialogue, turn, user_turn, domain, slot, kind (wrong, missed, spurious), gold, predicted: every
                      slot that is not right, values as the profile normalises them, null for an absent slot
 ``slot_rewordings``  the same without kind: slots that are right in other words than gold's
-``turn_domains``     dialogue, turn, user_turn, domain and the counts of its slots, for every domain in either state
+``turn_domains``     dialogue, turn, user_turn, domain, the counts and flags of its slots alone, for every domain in
+                     either state
 ``predictions``      dialogue, turn, user_turn, state (the prediction as its source writes it, JSON; null: none), text
                      (the user's words, where the corpus lacks them)
 
@@ -49,6 +50,8 @@ TURN_SCORES, SLOT_SCORES, SLOT_ERRORS, SLOT_REWORDINGS, TURN_DOMAINS, PREDICTION
 
 #: The counts C, V, D, W, as all tables call them.
 COUNTS = ("correct", "wrong_value", "missed", "spurious")
+#: What a turn did since the one before it: FGA, turn matches and turn labels need it.
+FLAGS = ("new_error", "label_match", "same_errors")
 KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
 ERROR_TYPES = ("exact", "type1", "type2")
 
@@ -81,9 +84,7 @@ def _turn_scores(comparison: StateComparison, system: System, measures: Sequence
         **_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
         "exact": column("Boolean", counts.exact),
         "error_type": chosen_texts(ERROR_TYPES, types),
-        **{
-            name: column("Boolean", getattr(counts.turns, name)) for name in ("new_error", "label_match", "same_errors")
-        },
+        **_flagged(counts.turns),
     }
     for measure in measures:
         if not measure.grouped:
@@ -137,19 +138,11 @@ def _slots(
 
 
 def _turn_domains(comparison: StateComparison, system: System) -> ColumnTable:
-    names: dict[str, int] = {}
-    for domain, _ in comparison.slots:
-        names.setdefault(domain, len(names))
-    owner = np.array([names[domain] for domain, _ in comparison.slots], np.int64)
-    filled = comparison.filled
-    cell = filled.row * np.int64(len(names)) + owner[filled.slot]
-    order = np.argsort(cell, kind="stable")
-    cell, verdict = cell[order], filled.verdict[order]
-    begins = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.empty(0, np.intp)
-    counts = [np.add.reduceat(verdict == kind, begins, dtype=np.int32) for kind in (CORRECT, WRONG, MISSED, SPURIOUS)]
-    row, domains = np.divmod(cell[begins], len(names) or 1)
+    rows, domains, turns = comparison.domain_turns()
+    names = [domain for domain, _ in comparison.slots]
+    counts = _counted(*(getattr(turns, name) for name in ("correct", "wrong", "missed", "spurious")))
     return ColumnTable(
-        {**_places(comparison, system, row), "domain": chosen_texts(list(names), domains), **_counted(*counts)}
+        {**_places(comparison, system, rows), "domain": chosen_texts(names, domains), **counts, **_flagged(turns)}
     )
 
 
@@ -238,6 +231,10 @@ def _counted(*counts: Codes) -> dict[str, TableColumn]:
     return {name: column("Int32", each) for name, each in zip(COUNTS, counts, strict=True)}
 
 
+def _flagged(turns: TurnCounts) -> dict[str, TableColumn]:
+    return {name: column("Boolean", getattr(turns, name)) for name in FLAGS}
+
+
 # Reading back.
 
 
@@ -251,9 +248,8 @@ def frame_counts(frame: polars.DataFrame, evidence: CountBasis) -> Counts:
     dialogue = frame["dialogue"].rle_id().to_numpy().astype(np.int32)
     first = np.ones(len(dialogue), bool)
     first[1:] = dialogue[1:] != dialogue[:-1]
-    columns = (*COUNTS, "new_error", "label_match", "same_errors")
     return Counts(
-        turns=TurnCounts(*(frame[name].to_numpy() for name in columns)),
+        turns=TurnCounts(*(frame[name].to_numpy() for name in (*COUNTS, *FLAGS))),
         dialogue=dialogue,
         turn=frame["user_turn"].to_numpy(),
         first=first,

@@ -17,7 +17,9 @@ from dialgauge.measures import Measure
 from dialgauge.tracking.counts import Counts, TurnCounts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.encode import Codes
-from dialgauge.tracking.tables import COUNTS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
+from dialgauge.tracking.fga import default_rule, weights
+from dialgauge.tracking.measures import CARDS
+from dialgauge.tracking.tables import COUNTS, FLAGS, SLOT_SCORES, TURN_DOMAINS, TURN_SCORES
 
 if TYPE_CHECKING:
     import polars
@@ -31,6 +33,7 @@ View: TypeAlias = dict[str, dict[str, Any]]
 VIEWS = ("domain", "service", "slot", "turn", "n-domains")
 #: Slot accuracy that divides by the slots of the domain alone.
 _OWN_SLOTS = "SA(T=domain)"
+_TOGETHER = "all of these"
 #: What the view by slot shows, whatever was asked for.
 _OF_SLOTS = ("Accuracy", "Precision", "Recall", "F1")
 
@@ -44,8 +47,8 @@ def view(name: str, system: TrackedSystem) -> View:
             f"the view by {name} needs gold and predicted states, but there are only correctness flags"
         )
     makers: dict[str, Callable[[], View]] = {
-        "domain": lambda: _by_domain(run, system.counts, measures, _domain_of),
-        "service": lambda: _by_domain(run, system.counts, measures, lambda service: service),
+        "domain": lambda: _by_domain(system, _domain_of),
+        "service": lambda: _by_domain(system, lambda service: service),
         "slot": lambda: _by_slot(run, len(system.counts)),
         "turn": lambda: _by_group(system.counts, measures, system.counts.turn),
         "n-domains": lambda: _by_group(system.counts, measures, _domains_per_turn(run)),
@@ -61,23 +64,27 @@ def require_view(name: str) -> None:
 
 def left_out_of(name: str, system: TrackedSystem) -> dict[str, str]:
     """The measures of a system that a view cannot show, each with the reason."""
-    obstacles = {str(measure): _obstacle(name, measure) for measure in system.measures}
+    obstacles = {str(measure): _obstacle(name, measure, system.run) for measure in system.measures}
     return {measure: why for measure, why in obstacles.items() if why}
 
 
-def _obstacle(name: str, measure: Measure[Any]) -> str | None:
+def _obstacle(name: str, measure: Measure[Any], run: Run) -> str | None:
     if name == "slot":
         return None if str(measure) in _OF_SLOTS else "a slot has accuracy, precision, recall and F1 only"
     if measure.grouped:
         return "it is a mean over slots or domains, of which a part of the turns or slots is no part"
-    if name in ("domain", "service") and "history" in measure.card.needs:
+    if name not in ("domain", "service") or "history" not in measure.card.needs:
+        return None
+    if measure.card not in CARDS:
         return "it follows errors from turn to turn, and the turns with a domain are not whole dialogues"
+    if not _keeps_history(run):
+        return "it follows errors from turn to turn, which older runs did not keep by domain: score again"
     return None
 
 
 def _by_group(counts: Counts, measures: Sequence[Measure[Any]], group: Codes) -> View:
     """Groups of turns: sums of the rows the turns have in the whole corpus."""
-    rows = {str(measure): measure.rows(counts) for measure in measures if _obstacle("turn", measure) is None}
+    rows = {str(measure): measure.rows(counts) for measure in measures if not measure.grouped}
     groups: View = {}
     for number in np.flatnonzero(np.bincount(group)).tolist():
         chosen = group == number
@@ -102,89 +109,134 @@ def domain_counts(run: Run, frame: polars.DataFrame, whole: Counts) -> dict[str,
 
     ``frame`` is the table ``turn_scores`` or some whole dialogues of it, and ``whole`` its counts.
     """
-    parts: dict[str, Counts] = {}
-    for domain, (rows, turns) in _cut_down(run, frame, _domain_of).items():
-        in_gold = (turns.correct + turns.wrong + turns.missed) > 0
-        if in_gold.any():
-            parts[domain] = _restricted(whole, turns, rows, in_gold)
-    return parts
+    cut = _cut_down(run, frame, whole, _domain_of)
+    return {domain: part for domain, counts in cut.items() if len(part := _in_gold(counts))}
 
 
-def _by_domain(run: Run, whole: Counts, measures: Sequence[Measure[Any]], group: Callable[[str], str]) -> View:
+def own_rates(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> dict[str, View]:
+    """For each system and domain FGA at the domain's own lambda, and over the turns of all these domains together.
+
+    The FGA paper expects tolerance to differ: little for booking a train, more for looking up a restaurant.
+    """
+    views = {}
+    for title, system in zip(_titles(systems), systems, strict=True):
+        if TURN_DOMAINS not in system.run.tables or not _keeps_history(system.run):
+            raise DialgaugeError(f"λ by domain needs gold and predicted states, which the run of {title} does not keep")
+        cut = domain_counts(system.run, system.run.table(TURN_SCORES), system.counts)
+        if unknown := [domain for domain in rates if domain not in cut]:
+            raise DialgaugeError(f"no gold state has the domain '{unknown[0]}'.{nearest(unknown[0], cut)}")
+        weighed = {domain: weights(cut[domain], rate, default_rule(cut[domain])) for domain, rate in rates.items()}
+        view: View = {
+            domain: {"turns": len(each), "lambda": rates[domain], "FGA": float(each.mean())}
+            for domain, each in weighed.items()
+        }
+        together = np.concatenate(list(weighed.values()))
+        views[title] = {**view, _TOGETHER: {"turns": len(together), "lambda": None, "FGA": float(together.mean())}}
+    return views
+
+
+def own_rates_table(systems: Sequence[TrackedSystem], rates: Mapping[str, float]) -> Table:
+    """:func:`own_rates` as a table."""
+    from dialgauge.report import Column, Table
+
+    numbers = [Column("turns"), Column("λ", digits=3), Column("FGA", digits=2, percent=True)]
+    table = Table("FGA with a λ of its own for each domain (percent)", ["system", "domain", *numbers])
+    for title, view in own_rates(systems, rates).items():
+        for domain, entry in view.items():
+            table.add(title, domain, *entry.values())
+    table.notes.append(
+        "Turns whose gold state has the domain, both states restricted to it; a turn with several counts in each."
+    )
+    return table
+
+
+def _keeps_history(run: Run) -> bool:
+    return set(FLAGS) <= set(run.tables[TURN_DOMAINS].columns)
+
+
+def _in_gold(counts: Counts) -> Counts:
+    """The turns whose gold state has a slot of the domain that the states are cut down to."""
+    return counts.part(np.flatnonzero(counts.gold_size).astype(np.int32))
+
+
+def _by_domain(system: TrackedSystem, group: Callable[[str], str]) -> View:
     """For each domain: the turns whose gold state has a slot of it, both states restricted to it.
 
     Slot accuracy keeps the whole inventory T in its denominator, as TRADE and SOM-DST do; ``SA(T=domain)`` is beside
     it where SA was asked for. Turns where the domain is predicted but not in gold are outside this rule and counted
-    apart.
+    apart; an error that such a turn makes is still an earlier error to the turns after it.
     """
+    run, measures = system.run, system.measures
     sizes: dict[str, int] = {}
     for domain, slots in tracking_details(run).evidence.slots_by_domain.items():
         sizes[group(domain)] = sizes.get(group(domain), 0) + slots
-    per_turn = [measure for measure in measures if _obstacle("domain", measure) is None]
+    shown = [measure for measure in measures if _obstacle("domain", measure, run) is None]
     own_slots = any(str(measure) == "SA" for measure in measures)
     groups: View = {}
-    for domain, (rows, turns) in _cut_down(run, run.table(TURN_SCORES), group).items():
-        in_gold = (turns.correct + turns.wrong + turns.missed) > 0
-        spurious = int((~in_gold).sum())
-        if not in_gold.any():
+    for domain, whole in _cut_down(run, run.table(TURN_SCORES), system.counts, group).items():
+        counts = _in_gold(whole)
+        spurious = int(np.count_nonzero(whole.union)) - len(counts)
+        if not len(counts):
             groups[domain] = {"dialogues": 0, "turns": 0, "spurious_domain_turns": spurious, "scores": {}}
             continue
-        counts = _restricted(whole, turns, rows, in_gold)
         errors = counts.errors.sum() / len(counts)
         size = sizes.get(domain, 0)
         groups[domain] = {
             "dialogues": counts.dialogues,
             "turns": len(counts),
             "spurious_domain_turns": spurious,
-            "scores": {str(measure): measure.value(counts) for measure in per_turn}
+            "scores": {str(measure): measure.value(counts) for measure in shown}
             | ({_OWN_SLOTS: float((size - errors) / size) if size else math.nan} if own_slots else {}),
         }
     return groups
 
 
-def _cut_down(run: Run, scored: polars.DataFrame, group: Callable[[str], str]) -> dict[str, tuple[Codes, TurnCounts]]:
-    """By domain, in alphabetical order: the rows of the turns with a slot of it in either state, and their counts."""
-    import polars
+def _cut_down(run: Run, scored: polars.DataFrame, whole: Counts, group: Callable[[str], str]) -> dict[str, Counts]:
+    """By domain, in alphabetical order: the counts of all turns with both states cut down to it."""
 
     places = scored.select("dialogue", "turn").with_row_index("row")
-    frame = run.table(TURN_DOMAINS)
-    owners = polars.Series("group", [group(domain) for domain in frame["domain"]], polars.String)
-    summed = (
-        frame.with_columns(owners)
-        .join(places, on=["dialogue", "turn"], how="inner")
-        .group_by("group", "row")
-        .agg(polars.col(COUNTS).sum())
-        .sort("group", "row")
-    )
-    parts = summed.partition_by("group", as_dict=True, maintain_order=True)
+    frame = run.table(TURN_DOMAINS).join(places, on=["dialogue", "turn"], how="inner", maintain_order="left")
+    services: dict[str, list[TurnCounts]] = {}
+    for (service,), part in sorted(frame.partition_by("domain", as_dict=True).items()):
+        services.setdefault(group(str(service)), []).append(_spread(part.sort("row"), whole))
     return {
-        str(name): (
-            part["row"].to_numpy().astype(np.int32),
-            _turn_counts(part),
-        )
-        for (name,), part in parts.items()
+        domain: Counts(_together(parts), whole.dialogue, whole.turn, whole.first, whole.inventory)
+        for domain, parts in sorted(services.items())
     }
 
 
-def _turn_counts(frame: polars.DataFrame) -> TurnCounts:
-    """The counts alone: what changed since the previous turn is not known of a part of the states."""
-    correct, wrong, missed, spurious = (frame[name].to_numpy().astype(np.int32) for name in COUNTS)
-    unknown = np.zeros(len(frame), bool)
-    return TurnCounts(correct, wrong, missed, spurious, unknown, unknown, unknown)
+def _spread(part: polars.DataFrame, whole: Counts) -> TurnCounts:
+    """The rows of one service at the places of their turns; elsewhere both states lack it."""
+    rows = part["row"].to_numpy()
+
+    def placed(name: str, otherwise: Any) -> Any:
+        filled = otherwise.copy()
+        if name in part.columns:  # runs of earlier versions lack the flags, and measures that need them are not shown
+            filled[rows] = part[name].to_numpy()
+        return filled
+
+    counts = [placed(name, np.zeros(len(whole), np.int32)) for name in COUNTS]
+    wrong_before = np.zeros(len(whole), bool)
+    wrong_before[1:] = sum(counts[1:])[:-1] > 0
+    absent = (np.zeros(len(whole), bool), np.ones(len(whole), bool), ~(wrong_before | whole.first))
+    return TurnCounts(*counts, *(placed(name, otherwise) for name, otherwise in zip(FLAGS, absent, strict=True)))
 
 
-def _restricted(whole: Counts, turns: TurnCounts, rows: Codes, chosen: Any) -> Counts:
-    """Counts over chosen turns of the whole, dialogues numbered anew."""
-    kept = rows[chosen]
-    dialogue = whole.dialogue[kept]
-    first = np.ones(len(kept), bool)
-    first[1:] = dialogue[1:] != dialogue[:-1]
-    return Counts(
-        turns=TurnCounts(*(getattr(turns, name)[chosen] for name in TurnCounts.__struct_fields__)),
-        dialogue=(np.cumsum(first) - 1).astype(np.int32),
-        turn=whole.turn[kept],
-        first=first,
-        inventory=whole.inventory,
+def _together(services: Sequence[TurnCounts]) -> TurnCounts:
+    """The services of one domain as one."""
+
+    def over(combine: np.ufunc, name: str) -> Any:
+        return combine.reduce([getattr(service, name) for service in services])
+
+    correct, wrong, missed, spurious = (over(np.add, name) for name in ("correct", "wrong", "missed", "spurious"))
+    return TurnCounts(
+        correct,
+        wrong,
+        missed,
+        spurious,
+        over(np.logical_or, "new_error"),
+        over(np.logical_and, "label_match"),
+        over(np.logical_and, "same_errors"),
     )
 
 
