@@ -52,7 +52,8 @@ class Embeddings(LearnedRanker):
         if self.config.history:
             memories, _, _ = padded(batch.encoded, batch.rows)
             inputs = np.concatenate([memories, inputs], axis=1)
-        scores: Tensor = self.module(batch.lines, self.tensor(inputs), self.candidate_bags, self.shared_with(batch))
+        lines, places = batch.lines_of(inputs)
+        scores: Tensor = self.module(lines, self.tensor(places), self.candidate_bags, self.shared_with(batch))
         return scores
 
 

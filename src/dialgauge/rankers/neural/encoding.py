@@ -6,6 +6,7 @@ user's (Bordes et al. 2017, appendix A). Time is relative: the newest memory has
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,6 +155,7 @@ class WordBags:
     """
 
     def __init__(self, texts: Sequence[Sequence[int]], words: int, device: torch.device) -> None:
+        self._texts, self._vocabulary, self._device = texts, words, device
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         flat = np.array([word for text in texts for word in text], dtype=np.int64)
         by_word = np.argsort(flat, kind="stable")
@@ -164,6 +166,20 @@ class WordBags:
         self.words, self.starts = tensor(flat), tensor(_starts(lengths))
         self.texts = tensor(np.repeat(np.arange(len(texts)), lengths)[by_word])
         self.word_starts = tensor(_starts(np.bincount(flat, minlength=words)))
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """How often each text holds each word, as a sparse matrix (texts × words)."""
+        return _sparse(self.starts, self.words, self._vocabulary)
+
+    @cached_property
+    def counts_by_word(self) -> Tensor:
+        """The same the other way round (words × texts)."""
+        return _sparse(self.word_starts, self.texts, len(self._texts))
+
+    def only(self, numbers: Ints) -> WordBags:
+        """The bags of some texts, in that order."""
+        return WordBags([self._texts[number] for number in numbers], self._vocabulary, self._device)
 
     def sums(self, weights: Tensor) -> Tensor:
         """Σ of the words' vectors for every text (texts × dim); ``weights`` is words × dim."""
@@ -182,6 +198,15 @@ class WordBags:
 
 def _starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else np.zeros(0, dtype=np.int64)
+
+
+def _sparse(starts: Tensor, columns: Tensor, width: int) -> Tensor:
+    """The matrix that counts: row i holds a one for each of ``columns[starts[i]:starts[i + 1]]``."""
+    ends = torch.cat([starts, torch.full_like(starts[:1], len(columns))])
+    ones = torch.ones(len(columns), device=columns.device)
+    with warnings.catch_warnings():  # PyTorch calls such tensors new, and says that it does not check this one
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.sparse_csr_tensor(ends, columns, ones, (len(starts), width))
 
 
 class _Sum(torch.autograd.Function):

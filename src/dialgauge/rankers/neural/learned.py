@@ -56,6 +56,16 @@ class Batch:
         self.kept: Tensor | None = None
         self.contexts = [points.contexts[row] for row in rows] if points.contexts is not None else []
 
+    def lines_of(self, numbers: Ints) -> tuple[WordBags, Ints]:
+        """The words of the lines with those numbers, and the numbers' places among them.
+
+        A batch of one point embeds its own lines; a larger one, all lines of its dialogs, which is then as fast.
+        """
+        if len(self.rows) > 1:
+            return self.lines, numbers
+        held, places = np.unique(numbers, return_inverse=True)
+        return self.lines.only(held), places.reshape(numbers.shape)
+
 
 def all_settings_but(*unread: str) -> tuple[str, ...]:
     """The names of the settings, without those that a model does not read."""

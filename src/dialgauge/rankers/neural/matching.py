@@ -94,6 +94,10 @@ class Matches:
     def __init__(self, present: Tensor, candidate: Tensor, kind: Tensor, entities: Tensor) -> None:
         self._candidate, self._kind = candidate, kind
         self._matched = present[:, entities].amax(dim=2)
+        if len(present) == 1:  # most pairs do not match, and for one point they can be left out
+            (matching,) = self._matched[0].nonzero(as_tuple=True)
+            self._candidate, self._kind = candidate[matching], kind[matching]
+            self._matched = self._matched[:, matching]
 
     def added(self, scores: Tensor, by_row: Tensor) -> Tensor:
         """The scores with each matching pair's share (``by_row``: batch × types) added to its candidate."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -63,9 +64,11 @@ class MemN2N(LearnedRanker):
     def read(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
         """The query after all hops, and the attention of each hop over the memories."""
         assert isinstance(self.module, MemoryNetwork)  # noqa: S101 - made by make_module
-        columns = (batch.encoded.queries[batch.rows], *padded(batch.encoded, batch.rows))
-        queries, memories, speakers, times = (self.tensor(column) for column in columns)
-        return self.module.read(batch.lines, queries, memories, speakers, times, batch.kept)
+        memories, speakers, times = padded(batch.encoded, batch.rows)
+        asked = batch.encoded.queries[batch.rows]
+        lines, places = batch.lines_of(np.concatenate([asked[:, None], memories], axis=1))
+        columns = (places[:, 0], places[:, 1:], speakers, times)
+        return self.module.read(lines, *(self.tensor(column) for column in columns), batch.kept)
 
     def batch_loss(self, batch: Batch) -> Tensor:
         batch.kept = self._kept_words(batch)

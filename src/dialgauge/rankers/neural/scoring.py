@@ -19,8 +19,25 @@ from dialgauge.rankers.neural.encoding import WordBags
 
 def scored(query: Tensor, weights: Tensor, candidates: WordBags) -> Tensor:
     """Scores (batch × candidates) of queries (batch × dim); ``weights`` are the vectors of the candidates' words."""
-    scores: Tensor = _Scored.apply(query, weights, candidates)  # type: ignore[no-untyped-call]
+    operation = _ScoredOne if len(query) == 1 and torch.is_grad_enabled() else _Scored
+    scores: Tensor = operation.apply(query, weights, candidates)  # type: ignore[no-untyped-call]
     return scores
+
+
+class _ScoredOne(torch.autograd.Function):
+    """For one query: s = Φ (W q), so that no candidate is embedded and the gradient of W is one outer product."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, weights: Tensor, candidates: WordBags) -> Tensor:
+        ctx.candidates = candidates
+        ctx.save_for_backward(query, weights)
+        return candidates.counts.mv(weights.detach().mv(query[0]))[None]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, Tensor, None]:
+        query, weights = ctx.saved_tensors
+        by_word = ctx.candidates.counts_by_word.mv(grads[0][0])
+        return by_word[None] @ weights, torch.outer(by_word, query[0]), None
 
 
 class _Scored(torch.autograd.Function):
