@@ -57,6 +57,8 @@ WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
         "book": ("Please book it: {values}.", "I'd like to book it: {values}.", "Could you book it: {values}?"),
         "details": ("For the booking: {values}.", "Please put down {values}."),
         "ask": ("Could you tell me the {labels}?", "What is the {labels}?", "I'd like to know the {labels}."),
+        "ask_several": ("Could you tell me the {labels}?", "What are the {labels}?", "I'd like to know the {labels}."),
+        "ask_open": ("What is listed under {labels}?", "What do you have under {labels}?"),
         "ask_yes": ("Could you tell me about the {labels}?", "What about the {labels}?"),
         "named": ("I'd like {name}.", "Let's take {name}.", "{name}, please."),
     },
@@ -77,6 +79,7 @@ WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
         "booked": ("It is booked.", "Your booking is made.", "Done, it is booked."),
         "found": ("I found {count} that fit.", "There are {count} that fit."),
         "offer": ("How about {name}?", "I can offer {name}.", "There is {name}."),
+        "still": ("{name} still fits.", "{name} fits that too."),
         "told_name": ("That is {name}.",),
         "unknown": ("I'm afraid the {label} is not known.", "I don't know the {label}."),
         "truth": ("As for {label}: {value}.",),
@@ -85,6 +88,7 @@ WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
         "told_short": ("{LABEL}: {value}.",),
         "want_it": ("Should it come with {label}?", "Do you need {label}?"),
         "how_many": ("How many {label} do you need?", "At least how many {label}?"),
+        "which_among": ("What should be among the {label}?",),
         "limit": ("What should the {label} be at most?", "What is the highest {label} for you?"),
         "earliest": ("What should the {label} be at the earliest?",),
         "latest": ("What should the {label} be at the latest?",),
@@ -93,13 +97,12 @@ WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
         "which_booked": ("What shall I put down as the {label}?", "What {label} shall I put down?"),
     },
 }
-_QUESTION_KINDS = ("want_it", "how_many", "limit", "earliest", "latest", "which")
+_QUESTION_KINDS = ("want_it", "which_among", "how_many", "limit", "earliest", "latest", "which")
 _BOOKED_QUESTIONS = ("how_many_booked", "which_booked")
 #: Said before a sentence that is about another service than the one before it.
 _ABOUT = "As for the {noun}, "
 _VALUE = r'(?P<value>"(?:[^"]|"")*"|[^"]+?)'
 _BOUNDARY = r"(?=, | and |$)"
-_SEPARATOR = re.compile(r", | and ")
 _PREPOSITIONS = frozenset(
     ("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between", "via")
 )
@@ -162,9 +165,7 @@ class ItemList:
                 return None
             if found.end() == len(text):
                 return items
-            separator = _SEPARATOR.match(text, found.end())
-            assert separator is not None  # the boundary of an item
-            place = separator.end()
+            place = found.end() + (2 if text.startswith(", ", found.end()) else len(" and "))
 
 
 class ServiceGrammar:
@@ -206,7 +207,7 @@ class ServiceGrammar:
             yield from (_Form(slot, f"no {label}", value) for value in ("no", "false"))
             return
         if wish.match == "contains":
-            yield _Form(slot, f"{{value}} among the {label}")
+            yield _Form(slot, f"{{value}} among the {label}" if self.is_plural(slot) else f"{label} {{value}}")
             return
         value = f"{{value}} {wish.unit}" if wish.unit else "{value}"
         if wish.match == "same":
@@ -216,10 +217,14 @@ class ServiceGrammar:
         else:
             limit = "at least" if wish.match == "at-least" else "at most"
             plural = not wish.unit and self.is_plural(slot)
+            if plural:
+                yield _Form(slot, f"{limit} 1 {_singular(label)}", "1")
             yield _Form(slot, f"{limit} {{value}} {label}" if plural else f"{label} {limit} {value}")
 
     def _clause(self, form: _Form) -> _Form:
         label = self.words.label(form.slot)
+        if self.is_state(form.slot):
+            return form._replace(template=f"it should {'' if truth(form.value) else 'not '}be {label}")
         if form.template.startswith(f"{label} "):
             return form._replace(template=f"the {label} should be {form.template[len(label) + 1 :]}")
         return form._replace(template=f"it should have {form.template}")
@@ -227,6 +232,7 @@ class ServiceGrammar:
     def _booking_forms(self, slot: str, kind: SlotType) -> Iterator[_Form]:
         label = self.words.label(slot)
         if kind.kind == "number" and self.is_plural(slot):
+            yield _Form(slot, f"1 {_singular(label)}", "1")
             yield _Form(slot, f"{{value}} {label}")
         elif (kind.kind, label) == ("day", "day"):
             yield _Form(slot, "on {value}")
@@ -243,6 +249,12 @@ class ServiceGrammar:
         """Does its label want a value behind it, as "leave from" does?"""
         return self.words.label(slot).split()[-1] in _PREPOSITIONS
 
+    def is_state(self, slot: str) -> bool:
+        """Is it something that a row is rather than has, as "on loan" or "heated"?"""
+        wish, words = self.service.wishes.get(slot), self.words.label(slot).split()
+        state = words[0] in _PREPOSITIONS or (len(words) == 1 and re.search(r"(?:ed|ble|free|friendly)$", words[0]))
+        return wish is not None and wish.match == "yes-no" and bool(state)
+
     def own_words(self, slot: str) -> str:
         """How the domain itself says a wish."""
         return self._domain.words_for(slot).say
@@ -257,9 +269,7 @@ class ServiceGrammar:
 
     # Saying and reading
 
-    def say(
-        self, speaker: Speaker, way: str, acts: Sequence[Act], parts: Callable[[Quote], Mapping[str, str]]
-    ) -> str:
+    def say(self, speaker: Speaker, way: str, acts: Sequence[Act], parts: Callable[[Quote], Mapping[str, str]]) -> str:
         """A sentence that is read as the acts it is said for; values are in quotes only where it is not read else."""
         text = ""
         for quote in (_bare, _where_awkward, _always):
@@ -341,7 +351,7 @@ class ServiceGrammar:
             names = self._read_names(fields["names"])
             return names and [act(self._select, service.name_slot, name) for name in names]
         if "name" in fields:
-            role: Role = "offer" if kind == "offer" else "inform"
+            role: Role = "offer" if kind in ("offer", "still") else "inform"
             name = self._read_name(fields["name"])
             return [act(service.act_name(role), service.name_slot, name)] if name else None
         if "question" in fields:
@@ -364,7 +374,7 @@ class ServiceGrammar:
             if kind.startswith("any"):
                 return [act(inform, slot, DONTCARE)]
             return [act(service.act_name("request"), slot, ASKED)]
-        told = (*service.columns, *service.gives, *service.total)
+        told = (*service.columns, service.id_slot, *service.gives, *service.total)
         slot = next((slot for slot in slots if slot in told), "")
         if not slot:
             return None
@@ -414,9 +424,7 @@ class ServiceGrammar:
 
     @cached_property
     def _own_questions(self) -> dict[str, str]:
-        return {
-            ask.lower(): slot for slot in reversed(self.service.slots) if (ask := self.own_question(slot))
-        }
+        return {ask.lower(): slot for slot in reversed(self.service.slots) if (ask := self.own_question(slot))}
 
 
 class DomainGrammar:
@@ -517,6 +525,13 @@ def _sentences(text: str, literals: str) -> list[str] | None:
         sentences.append(found[0].rstrip(" "))
         place = found.end()
     return sentences
+
+
+def _singular(label: str) -> str:
+    """ "1 berth", "1 child"."""
+    irregular = {"people": "person", "children": "child"}
+    *before, last = label.split(" ")
+    return " ".join([*before, irregular.get(last) or re.sub(r"ies$", "y", last).removesuffix("s")])
 
 
 def _bare(value: str) -> str:

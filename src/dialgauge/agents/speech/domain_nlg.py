@@ -25,8 +25,10 @@ from dialgauge.agents.speech.nlg import Wording
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT
-from dialgauge.worlds.domain import CHOICE, UNKNOWN, truth
+from dialgauge.worlds.domain import CHOICE, DAYS, UNKNOWN, truth
 
+#: Stands for an offer of the same row as before.
+_STILL = "still"
 _ONE_DIGIT = re.compile(r"\d:[0-5]\d")
 
 
@@ -39,6 +41,8 @@ class DomainNlg:
     def __init__(self, grammar: DomainGrammar, style: str = "varied") -> None:
         self._grammar, self.style = grammar, style
         self._spoken = False
+        #: The name of the row that was offered last, by service.
+        self._offered: dict[str, str] = {}
 
     def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording:
         """The acts in words."""
@@ -54,13 +58,25 @@ class DomainNlg:
                 sentences += [pick(ways) for act in said if (ways := GENERAL_WAYS[speaker].get(act.intent))]
                 continue
             speaks = (_UserSentences if speaker == "user" else _SystemSentences)(grammar, pick, later=self._spoken)
-            own = list(speaks.of(said))
+            own = list(speaks.of(self._again(grammar, said)))
             if services and own and not speaks.opens:
                 own[0] = self._grammar.about(domain, own[0])
             sentences += own
             services += 1
             self._spoken = True
         return Wording(" ".join(sentences) or NOTHING)
+
+    def _again(self, grammar: ServiceGrammar, acts: Sequence[Act]) -> list[Act]:
+        """The acts, those marked that offer the same row as the last offer did."""
+        service, marked = grammar.service, []
+        for act in acts:
+            if act.slot == service.name_slot and act.name == service.act_name("offer") and act.values:
+                again = self._offered.get(service.name) == act.values[0]
+                self._offered[service.name] = act.values[0]
+                marked.append(replace(act, name=_STILL) if again else act)
+            else:
+                marked.append(act)
+        return marked
 
 
 class _Sentences:
@@ -123,27 +139,35 @@ class _UserSentences(_Sentences):
     def _wishes(self, informs: Sequence[Act], wishes: Sequence[Act]) -> Iterator[str]:
         opening = [act for act in informs if not act.slot and not act.values]
         self.opens = bool(opening)
+        open_ended = [act for act in wishes if self._grammar.is_open_ended(act.slot)]
+        clauses = [act for act in wishes if act not in open_ended and (not opening or self._grammar.is_state(act.slot))]
+        named = [act for act in wishes if act not in open_ended and act not in clauses]
         if opening:
             also = "_also" if self._later else ""
             if self._service.rows is None:
                 yield self._say(f"need_booked{also}", opening)
-            elif wishes:
-                yield self._say(f"need{also}_with", [*opening, *wishes], wishes=(self._grammar.wishes, wishes))
+            elif named:
+                yield self._say(f"need{also}_with", [*opening, *named], wishes=(self._grammar.wishes, named))
             else:
                 yield self._say(f"need{also}", opening)
-        elif wishes and any(self._grammar.is_open_ended(act.slot) for act in wishes):
-            yield self._say("wish", wishes, wishes=(self._grammar.wishes, wishes))
-        elif wishes:
-            yield self._say("should", wishes, should=(self._grammar.should, wishes))
+        if clauses:
+            yield self._say("should", clauses, should=(self._grammar.should, clauses))
+        if open_ended:
+            yield self._say("wish", open_ended, wishes=(self._grammar.wishes, open_ended))
 
     def _questions(self, acts: Sequence[Act]) -> Iterator[str]:
-        for truths in (False, True):
-            asked = [act for act in acts if self._grammar.asks_truth(act.slot) is truths]
+        kinds: dict[str, list[Act]] = {}
+        for act in acts:
+            if self._grammar.is_open_ended(act.slot):
+                kind = "ask_open"
+            else:
+                kind = "ask_yes" if self._grammar.asks_truth(act.slot) else "ask_several"
+            kinds.setdefault(kind, []).append(act)
+        for kind, asked in kinds.items():
             labels = [self._words.label(act.slot) for act in asked]
-            if asked:
-                yield self._say(
-                    "ask_yes" if truths else "ask", asked, labels=self._list(labels, " and the ", ", the ")
-                )
+            the = "" if kind == "ask_open" else "the "
+            alone = kind == "ask_several" and len(asked) == 1 and not self._grammar.is_plural(asked[0].slot)
+            yield self._say("ask" if alone else kind, asked, labels=self._list(labels, f" and {the}", f", {the}"))
 
 
 class _SystemSentences(_Sentences):
@@ -169,7 +193,9 @@ class _SystemSentences(_Sentences):
         for act in questions:
             yield self._question(act)
         if booked:
-            yield self._say("booked", [act for act in booked if not act.slot] or [replace(booked[0], slot="", values=())])
+            yield self._say(
+                "booked", [act for act in booked if not act.slot] or [replace(booked[0], slot="", values=())]
+            )
         for act in booked:
             if act.slot and act.values:
                 yield self._told(act)
@@ -192,7 +218,7 @@ class _SystemSentences(_Sentences):
                 yield self._say("found", [act], count=act.values[0])
         for act in acts:
             if act.slot == self._service.name_slot:
-                yield self._say("offer", [act], name=act.values[0])
+                yield self._say("still" if act.name == _STILL else "offer", [_inform(act)], name=act.values[0])
         yield from (self._told(act) for act in acts if act.slot not in (CHOICE, self._service.name_slot))
 
     def _told(self, act: Act) -> str:
@@ -220,10 +246,14 @@ class _SystemSentences(_Sentences):
         wish = self._service.wishes.get(slot)
         counted = self._grammar.is_plural(slot)
         if wish is None:
-            kind = self._service.book.takes[slot].kind if self._service.book and slot in self._service.book.takes else ""
+            kind = (
+                self._service.book.takes[slot].kind if self._service.book and slot in self._service.book.takes else ""
+            )
             return "how_many_booked" if counted and kind == "number" else "which_booked"
         if wish.match == "yes-no":
             return "want_it"
+        if wish.match == "contains" and counted:
+            return "which_among"
         if wish.timed and wish.match in ("at-least", "at-most"):
             return "earliest" if wish.match == "at-least" else "latest"
         if wish.match == "at-most":
@@ -237,7 +267,14 @@ def _inform(act: Act) -> Act:
 
 
 def _in_full(act: Act) -> Act:
-    """The same with times as nobody can mistake them: "6:30" might be one of the afternoon, "06:30" is not."""
-    if not any(_ONE_DIGIT.fullmatch(value) for value in act.values):
+    """The same with times as nobody can mistake them: "6:30" might be one of the afternoon, "06:30" is not; and with
+    days as they are written."""
+    if not any(_ONE_DIGIT.fullmatch(value) or value in DAYS for value in act.values):
         return act
-    return replace(act, values=tuple(f"0{value}" if _ONE_DIGIT.fullmatch(value) else value for value in act.values))
+    return replace(
+        act,
+        values=tuple(
+            value.capitalize() if value in DAYS else f"0{value}" if _ONE_DIGIT.fullmatch(value) else value
+            for value in act.values
+        ),
+    )

@@ -18,6 +18,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.worlds.domain.matching import MATCHES, ORDERED, Match, comparable, has_thousands, minutes, number, truth
 from dialgauge.worlds.domain.rows_file import RowsFile, read_rows, read_text
 from dialgauge.worlds.domain.schema import (
+    CHOICE,
     GENERAL,
     TEXT,
     BookSpec,
@@ -256,8 +257,11 @@ class _Reader:
         return more
 
     def id(self, declared: str) -> str:
-        """A slot as acts write it."""
-        return declared if self._multiwoz else slot_id(declared)
+        """A slot as acts write it; how many there are to choose from is told under a name that no slot can have."""
+        if self._multiwoz:
+            return declared
+        slot = slot_id(declared)
+        return f"its_{slot}" if slot == CHOICE else slot
 
     def _refuse_without_rows(self, given: Mapping[str, Any], place: Path_) -> None:
         for key in ("name", "id", "search", "answer"):
