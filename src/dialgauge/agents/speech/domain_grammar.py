@@ -107,6 +107,7 @@ _PREPOSITIONS = frozenset(
     ("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between", "via")
 )
 _AWKWARD = re.compile(r'[,.?!"]|\band\b')
+_ROLES: tuple[Role, ...] = ("offer", "book")
 #: A text longer than that is nobody's template.
 _LONGEST = 4000
 _KEPT = 20_000
@@ -386,6 +387,12 @@ class ServiceGrammar:
             value = value.removesuffix(f" {wish.unit}")
         return [act(inform, slot, value)]
 
+    def in_role(self, one: Act, role: Role) -> Act:
+        """What is told after an offer or a booking belongs to it."""
+        if role == "inform" or one.intent != INFORM or not one.slot or one.slot == CHOICE:
+            return one
+        return act(self.service.act_name(role), one.slot, *one.values)
+
     @cached_property
     def _select(self) -> str:
         return self.service.act_name("select") or f"{self.service.prefix}-Select"
@@ -451,7 +458,7 @@ class DomainGrammar:
         if sentences is None:
             return None
         acts: list[Act] = []
-        booked = False
+        role: Role = "inform"
         for sentence in sentences:
             if (general := self._general[speaker].get(sentence.lower())) is not None:
                 acts.append(general)
@@ -462,8 +469,11 @@ class DomainGrammar:
             if read is None:
                 return None
             service, said = read
-            booked = booked or any(one == act(self.services[service].service.act_name("book")) for one in said)
-            acts += map(self._as_booked, said) if booked else said
+            grammar = self.services[service]
+            for begins in _ROLES:
+                if any(one.name == grammar.service.act_name(begins) for one in said):
+                    role = begins
+            acts += (grammar.in_role(one, role) for one in said)
         return tuple(dict.fromkeys(self._plain(acts)))
 
     def _of_any(self, sentence: str, speaker: Speaker, service: str) -> tuple[str, tuple[Act, ...]] | None:
@@ -477,13 +487,6 @@ class DomainGrammar:
             if name in self.services and (acts := self.services[name].read(speaker, sentence)) is not None:
                 return name, acts
         return None
-
-    def _as_booked(self, one: Act) -> Act:
-        """What is told once something is booked belongs to the booking."""
-        service = self.services[one.domain].service
-        if one.intent == INFORM and one.slot:
-            return act(service.act_name("book"), one.slot, *one.values)
-        return one
 
     def _plain(self, acts: Sequence[Act]) -> Iterator[Act]:
         """Without a booking that is told with what it gives, and "nothing else matters" slot by slot."""

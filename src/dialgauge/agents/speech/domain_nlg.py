@@ -218,7 +218,8 @@ class _SystemSentences(_Sentences):
                 yield self._say("found", [act], count=act.values[0])
         for act in acts:
             if act.slot == self._service.name_slot:
-                yield self._say("still" if act.name == _STILL else "offer", [_inform(act)], name=act.values[0])
+                kind = "still" if act.name == _STILL else "told_name" if act.intent == INFORM else "offer"
+                yield self._say(kind, [_inform(act)], name=act.values[0])
         yield from (self._told(act) for act in acts if act.slot not in (CHOICE, self._service.name_slot))
 
     def _told(self, act: Act) -> str:

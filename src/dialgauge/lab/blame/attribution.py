@@ -15,7 +15,7 @@ from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
-from dialgauge.lab.blame.spoken_record import TalkRecord
+from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
 from dialgauge.worlds.domain import Domain, DomainGoal
@@ -64,7 +64,8 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, domain: Domain) -> ConversationBlame:
-    talk, technical = TalkRecord(one.dialogue, domain), _technical(one.dialogue)
+    dialogue = one.dialogue if domain.multiwoz else spelled_alike(one.dialogue, goal)
+    talk, technical = TalkRecord(dialogue, domain), _technical(dialogue)
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
