@@ -77,7 +77,7 @@ def check(
         show_integrity(checked)
     unsound = not all(domain.sound for domain in domains) or any(each.foreign for each in checked.values())
     if not source:
-        raise SystemExit(int(unsound))
+        raise SystemExit(2 if any(not domain.domain for domain in domains) else int(unsound))
     if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""

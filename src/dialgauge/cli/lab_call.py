@@ -47,6 +47,8 @@ def call(
 
     The code of a domain's folder runs with your own rights.
     """
+    from copy import deepcopy
+
     from dialgauge.data import data_folder
     from dialgauge.report import Table
     from dialgauge.worlds.tools import field_changes, load_tool_domain, read_calls
@@ -57,8 +59,12 @@ def call(
     if task is not None and begun is None:
         raise DialgaugeError(f"there is no task '{task}'.{nearest(task, [each.id for each in loaded.tasks])}")
     world = loaded.world(begun)
+    started = deepcopy(world.changes())
     outcomes = world.call_all(wanted)
-    changed = world.changes()
+    ended = world.changes()
+    after = {key: ended[key] if key in ended else loaded.record(key) for key in {**started, **ended}}
+    before = {key: started[key] if key in started else loaded.record(key) for key in after}
+    changed = {key: record for key, record in after.items() if record != before[key]}
 
     def tables(most: int | None) -> list[Table]:
         made = Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
@@ -66,11 +72,11 @@ def call(
             made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
         records = Table("What changed", ["record", "field", "before", "after"])
         for key, record in changed.items():
-            before = loaded.record(key)
-            if before is None or record is None:
-                records.add(key, None, _shown(before, most), _shown(record, most))
+            was = before[key]
+            if was is None or record is None:
+                records.add(key, None, _shown(was, most), _shown(record, most))
                 continue
-            for field, old, new in field_changes(before, record):
+            for field, old, new in field_changes(was, record):
                 records.add(key, field, _shown(old, most), _shown(new, most))
         return [made, records] if changed else [made]
 

@@ -22,6 +22,7 @@ from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.faulty_systems import (
     IgnoringPolicy,
     InjectedFaults,
+    LatePolicy,
     MisinformingPolicy,
     RefusingBackend,
     WrongBackend,
@@ -33,7 +34,14 @@ from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal, ServiceTa
 
 #: Who forgets, mishears, ignores, errs, refuses or breaks down.
 InjectedFault: TypeAlias = Literal[
-    "forgetful user", "deaf system", "ignoring policy", "erring policy", "deaf user", "refusing world", "breakdown"
+    "forgetful user",
+    "deaf system",
+    "ignoring policy",
+    "late policy",
+    "erring policy",
+    "deaf user",
+    "refusing world",
+    "breakdown",
 ]
 INJECTED_FAULTS: tuple[InjectedFault, ...] = get_args(InjectedFault)
 #: Seconds of a conversation with a breakdown: long enough for our own agents, short enough to wait for.
@@ -125,6 +133,8 @@ def _agents(
     user: Agent = TownUser("user", AgendaUser, channel=channel)
     if fault == "ignoring policy":
         core = faulty_core(IgnoringPolicy, draws, ledger)
+    elif fault == "late policy":
+        core = faulty_core(LatePolicy, draws, ledger)
     elif fault == "erring policy" and draws.unit() < 1 / 3:
         core = faulty_core(MisinformingPolicy, draws, ledger)
     elif fault in ("erring policy", "refusing world"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -105,6 +105,34 @@ class IgnoringPolicy(_FaultyCore):
             super()._book(domain, acts)
         elif self._focused(domain, acts) is not None:
             self.ledger.note("booking ignored", domain)
+
+
+class LatePolicy(_FaultyCore):
+    """Answers each question one turn late, or every turn: then it may not matter any more, or be taken for another."""
+
+    _late: tuple[Act, ...] = ()
+
+    def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
+        late, self._late = self._late, ()
+        said = super().step(heard)
+        if self.how != "booking":
+            return (*late, *said)
+        self._late = said
+        told = next((one for one in said if one.domain in self._services), None)
+        if told is not None:
+            self.ledger.note("reply late", told.domain, told.slot)
+        return late or (act("general-reqmore"),)
+
+    def _answer(self, domain: str, asked: list[str], acts: list[Act]) -> None:
+        if self.how == "booking":
+            super()._answer(domain, asked, acts)
+            return
+        said: list[Act] = []
+        super()._answer(domain, asked, said)
+        self._late += tuple(said)
+        for one in said:
+            if one.slot in asked:
+                self.ledger.note("answer late", domain, one.slot)
 
 
 class MisinformingPolicy(_FaultyCore):

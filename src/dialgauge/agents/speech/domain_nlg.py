@@ -1,59 +1,34 @@
 """Sentences for the acts of any domain, from the titles of its services and the words of its slots.
 
 Acts of one service and one purpose become one sentence: what is wanted, what is to be booked, what is asked, what is
-offered. Each purpose has a few ways to say it, of which the style ``varied`` draws one and ``plain`` takes the first.
+offered. Each purpose has a few ways to say it (``domain_grammar.py``), of which the style ``varied`` draws one and
+``plain`` takes the first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from dialgauge.agents.speech.domain_grammar import (
+    GENERAL_WAYS,
+    NOTHING,
+    WAYS,
+    DomainGrammar,
+    ItemList,
+    Quote,
+    ServiceGrammar,
+)
 from dialgauge.agents.speech.nlg import Wording
-from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, NO_BOOK, NO_OFFER, REQUEST, SELECT
-from dialgauge.worlds.domain import CHOICE, UNKNOWN
+from dialgauge.worlds.domain import CHOICE, DAYS, UNKNOWN, truth
 
-_GENERAL = {
-    "user": {
-        "bye": ("Goodbye.", "Bye!", "That's all, goodbye."),
-        "thank": ("Thank you.", "Thanks a lot!", "Thank you very much."),
-        "greet": ("Hello.", "Hi there!", "Good morning."),
-        "affirm": ("Yes, please.", "Yes, that's right.", "Sure."),
-        "negate": ("No, thank you.", "No, not that."),
-    },
-    "system": {
-        "bye": ("Goodbye.", "Have a nice day!", "Goodbye, and thank you."),
-        "welcome": ("You're welcome.", "My pleasure.", "Glad to help."),
-        "greet": ("Hello.", "Hello! Welcome."),
-        "reqmore": ("Is there anything else?", "Can I help you with anything else?", "Anything else today?"),
-    },
-}
-_NEED = ("I'm looking for {title}{wishes}.", "I need {title}{wishes}.", "Can you find me {title}{wishes}?")
-_WISH = ("{wishes}.", "{wishes}, please.", "I'd like this: {list}.")
-_BOOK_ONLY = ("I'd like to book {title}.", "I need {title}.", "Can you arrange {title} for me?")
-_BOOK = ("Please book it: {values}.", "I'd like to book it: {values}.", "Could you book it: {values}?")
-_DETAILS = ("For the booking: {values}.", "Please take {values}.", "Put me down for {values}.")
-_ASK = ("Could you tell me the {labels}?", "What is the {labels}?", "I'd like to know the {labels}.")
-_ANY = ("Any {label} is fine.", "I don't mind about the {label}.", "The {label} doesn't matter.")
-_NOTHING_ELSE = ("Nothing else matters.", "Nothing else matters to me.")
-_NAMED = ("I'd like {name}.", "Let's take {name}.", "{name}, please.")
-_ALSO_NEEDED = ("I also need {title}{wishes}.", "I'm also looking for {title}{wishes}.")
-_WHICH = ("Which {label} would you like?", "What {label} do you have in mind?", "What should the {label} be?")
-_WANT_IT = ("Should it have {label}?", "Do you need {label}?")
-_FOUND = ("I found {count} that fit. ", "There are {count} that fit. ")
-_OFFER = ("How about {name}?", "I can offer {name}.", "There is {name}.")
-_CHOOSE = ("I have {names}. Which one would you like?", "You can choose between {names}.")
-_NONE = ("I'm sorry, there is no {noun}{with_}.", "Unfortunately, I find no {noun}{with_}.")
-_REFUSED = ("I'm sorry, that cannot be booked{with_}.", "Unfortunately, the booking failed{with_}.")
-_BOOKED = ("It is booked. {told}", "Your booking is made. {told}", "Done, it is booked. {told}")
-_TELL = ("The {label} is {value}.",)
-_TELL_UNKNOWN = ("I'm afraid the {label} is not known.", "I don't know the {label}.")
-
+#: Stands for an offer of the same row as before.
+_STILL = "still"
 _ONE_DIGIT = re.compile(r"\d:[0-5]\d")
 
 
@@ -63,175 +38,244 @@ class DomainNlg:
     A user's first sentence about a service says what it wants; "also" is said only once something came before.
     """
 
-    def __init__(self, vocabulary: Vocabulary, style: str = "varied") -> None:
-        self._vocabulary, self.style = vocabulary, style
+    def __init__(self, grammar: DomainGrammar, style: str = "varied") -> None:
+        self._grammar, self.style = grammar, style
         self._spoken = False
+        #: The name of the row that was offered last, by service.
+        self._offered: dict[str, str] = {}
 
     def generate(self, acts: Sequence[Act], speaker: Speaker, draws: Draws) -> Wording:
         """The acts in words."""
-        speaks = _Sentences(self._vocabulary, speaker, draws if self.style == "varied" else None, later=self._spoken)
-        self._spoken = True
         groups: dict[str, list[Act]] = {}
         for act in acts:
-            groups.setdefault(act.domain, []).append(act)
-        sentences = [sentence for domain, said in groups.items() for sentence in speaks.of(domain, said)]
-        return Wording(" ".join(sentences) or "Okay.")
+            groups.setdefault(act.domain, []).append(_in_full(act))
+        pick: Callable[[Sequence[str]], str] = draws.pick if self.style == "varied" else lambda ways: ways[0]
+        sentences: list[str] = []
+        services = 0
+        for domain, said in groups.items():
+            grammar = self._grammar.services.get(domain)
+            if grammar is None:
+                sentences += [pick(ways) for act in said if (ways := GENERAL_WAYS[speaker].get(act.intent))]
+                continue
+            speaks = (_UserSentences if speaker == "user" else _SystemSentences)(grammar, pick, later=self._spoken)
+            own = list(speaks.of(self._again(grammar, said)))
+            if services and own and not speaks.opens:
+                own[0] = self._grammar.about(domain, own[0])
+            sentences += own
+            services += 1
+            self._spoken = True
+        return Wording(" ".join(sentences) or NOTHING)
+
+    def _again(self, grammar: ServiceGrammar, acts: Sequence[Act]) -> list[Act]:
+        """The acts, those marked that offer the same row as the last offer did."""
+        service, marked = grammar.service, []
+        for act in acts:
+            if act.slot == service.name_slot and act.name == service.act_name("offer") and act.values:
+                again = self._offered.get(service.name) == act.values[0]
+                self._offered[service.name] = act.values[0]
+                marked.append(replace(act, name=_STILL) if again else act)
+            else:
+                marked.append(act)
+        return marked
 
 
 class _Sentences:
-    """The sentences of one turn."""
+    """What one side says of a service in one turn."""
 
-    def __init__(self, vocabulary: Vocabulary, speaker: Speaker, draws: Draws | None, *, later: bool) -> None:
-        self._vocabulary, self._speaker, self._draws, self._later = vocabulary, speaker, draws, later
+    speaker: Speaker
 
-    def of(self, domain: str, acts: Sequence[Act]) -> list[str]:
-        """What is said of a service, or of none."""
-        acts = [_in_full(act) for act in acts]
-        if domain not in self._vocabulary:
-            return [self._pick(ways) for act in acts if (ways := _GENERAL[self._speaker].get(act.intent))]
-        words = self._vocabulary[domain]
-        return self._user(words, acts) if self._speaker == "user" else self._system(words, acts)
+    def __init__(self, grammar: ServiceGrammar, pick: Callable[[Sequence[str]], str], *, later: bool) -> None:
+        self._grammar, self._service = grammar, grammar.service
+        self._words, self._pick, self._later = grammar.words, pick, later
+        #: Was it said which service is spoken of?
+        self.opens = False
 
-    def _pick(self, ways: Sequence[str], **parts: str) -> str:
-        way = ways[0] if self._draws is None else self._draws.pick(ways)
-        return way.format(**parts)
+    def of(self, acts: Sequence[Act]) -> Iterator[str]:
+        raise NotImplementedError
 
-    # The user
+    def _say(self, kind: str, acts: Sequence[Act], **parts: str | tuple[ItemList, Sequence[Act]]) -> str:
+        def fields(quote: Quote) -> dict[str, str]:
+            return {name: self._field(name, part, quote) for name, part in parts.items()}
 
-    def _user(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        service = words.service
+        return self._grammar.say(self.speaker, self._pick(WAYS[self.speaker][kind]), acts, fields)
+
+    def _field(self, name: str, part: str | tuple[ItemList, Sequence[Act]], quote: Quote) -> str:
+        if isinstance(part, str):
+            return quote(part) if name in ("name", "value") else part
+        items, acts = part
+        return items.say([(act.slot, act.values[0]) for act in acts], quote)
+
+    def _list(self, texts: Sequence[str], last: str, between: str = ", ") -> str:
+        return between.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else "".join(texts)
+
+
+class _UserSentences(_Sentences):
+    speaker = "user"
+
+    def of(self, acts: Sequence[Act]) -> Iterator[str]:
+        """Openings and wishes, values of a booking, questions."""
+        service, grammar = self._service, self._grammar
         informs = [act for act in acts if act.intent == INFORM]
-        opens = any(not act.slot and not act.values for act in informs)
-        given = {act.slot: act.values[0] for act in informs if act.slot and act.values}
+        given = [act for act in informs if act.slot and act.values and act.values[0] != DONTCARE]
         takes = service.book.takes if service.book else {}
-        wishes = {slot: value for slot, value in given.items() if slot in service.wishes and value != DONTCARE}
-        booking = {slot: value for slot, value in given.items() if slot in takes and slot not in wishes}
-        name = wishes.pop(service.name_slot, "") if service.name_slot else ""
-        sentences = []
-        if opens and service.rows is None:
-            sentences.append(self._pick(_BOOK_ONLY, title=service.title))
-        elif opens:
-            said = f" with {_listed(self._wish(words, *wish) for wish in wishes.items())}" if wishes else ""
-            sentences.append(self._pick(_ALSO_NEEDED if self._later else _NEED, title=service.title, wishes=said))
-        elif wishes:
-            said = _listed(self._should(words, *wish) for wish in wishes.items())
-            short = _listed(self._wish(words, *wish) for wish in wishes.items())
-            sentences.append(self._pick(_WISH, wishes=f"{said[:1].upper()}{said[1:]}", list=short))
-        if name:
-            sentences.append(self._pick(_NAMED, name=name))
-        for slot, value in given.items():
-            if value == DONTCARE:
-                sentences.append(self._pick(_ANY, label=words.label(slot)))
-        if any(not act.slot and act.values == (DONTCARE,) for act in informs):
-            sentences.append(self._pick(_NOTHING_ELSE))
-        booking = {slot: value for slot, value in booking.items() if value != DONTCARE}
+        wishes = [act for act in given if act.slot in service.wishes and act.slot != service.name_slot]
+        own = [act for act in wishes if grammar.own_words(act.slot)]
+        yield from self._wishes(informs, [act for act in wishes if act not in own])
+        for act in own:
+            yield self._say("said", [act], said=(grammar.said, [act]))
+        for act in given:
+            if act.slot == service.name_slot:
+                yield self._say("named", [act], name=act.values[0])
+        for act in informs:
+            if act.values == (DONTCARE,):
+                kind = "nothing_else" if not act.slot else "any" if act.slot in service.wishes else "any_booked"
+                yield self._say(kind, [act], label=self._words.label(act.slot) if act.slot else "")
+        booking = [act for act in given if act.slot in takes and act.slot not in service.wishes]
         if booking:
-            said = ", ".join(
-                f"{words.label(slot)} {self._value(words, slot, value)}" for slot, value in booking.items()
-            )
-            sentences.append(self._pick(_BOOK if len(booking) > 1 and not opens else _DETAILS, values=said))
-        asked = [words.label(act.slot) for act in acts if act.intent == REQUEST and act.slot]
-        if asked:
-            sentences.append(self._pick(_ASK, labels=_listed(asked, " and the ", ", the ")))
-        return sentences
+            kind = "book" if len(booking) > 1 and service.rows is not None else "details"
+            yield self._say(kind, booking, values=(grammar.values, booking))
+        yield from self._questions([act for act in acts if act.intent == REQUEST and act.slot])
 
-    def _wish(self, words: ServiceVocabulary, slot: str, value: str) -> str:
-        """A wish as what follows "with": "class compact", "at least 4 seats", "no parking"."""
-        wish, label = words.service.wishes[slot], words.label(slot)
-        if wish.match == "yes-no":
-            return label if value.lower() in ("yes", "true") else f"no {label}"
-        if wish.match == "contains":
-            return f"{value} among the {label}"
-        said = self._value(words, slot, value)
-        if wish.match in ("at-least", "at-most"):
-            least = wish.match == "at-least"
-            if wish.timed:
-                return f"{label} {value} or {'later' if least else 'earlier'}"
-            return f"{label} {'at least' if least else 'at most'} {said}"
-        return f"{label} {said}"
+    def _wishes(self, informs: Sequence[Act], wishes: Sequence[Act]) -> Iterator[str]:
+        opening = [act for act in informs if not act.slot and not act.values]
+        self.opens = bool(opening)
+        open_ended = [act for act in wishes if self._grammar.is_open_ended(act.slot)]
+        clauses = [act for act in wishes if act not in open_ended and (not opening or self._grammar.is_state(act.slot))]
+        named = [act for act in wishes if act not in open_ended and act not in clauses]
+        if opening:
+            also = "_also" if self._later else ""
+            if self._service.rows is None:
+                yield self._say(f"need_booked{also}", opening)
+            elif named:
+                yield self._say(f"need{also}_with", [*opening, *named], wishes=(self._grammar.wishes, named))
+            else:
+                yield self._say(f"need{also}", opening)
+        if clauses:
+            yield self._say("should", clauses, should=(self._grammar.should, clauses))
+        if open_ended:
+            yield self._say("wish", open_ended, wishes=(self._grammar.wishes, open_ended))
 
-    def _should(self, words: ServiceVocabulary, slot: str, value: str) -> str:
-        """A wish as a clause: "the class should be compact", "it should have parking"."""
-        wish, label, said = words.service.wishes[slot], words.label(slot), self._wish(words, slot, value)
-        if wish.match in ("yes-no", "contains"):
-            return f"it should have {said}"
-        return f"the {label} should be {said.removeprefix(label).strip()}"
+    def _questions(self, acts: Sequence[Act]) -> Iterator[str]:
+        kinds: dict[str, list[Act]] = {}
+        for act in acts:
+            if self._grammar.is_open_ended(act.slot):
+                kind = "ask_open"
+            else:
+                kind = "ask_yes" if self._grammar.asks_truth(act.slot) else "ask_several"
+            kinds.setdefault(kind, []).append(act)
+        for kind, asked in kinds.items():
+            labels = [self._words.label(act.slot) for act in asked]
+            the = "" if kind == "ask_open" else "the "
+            alone = kind == "ask_several" and len(asked) == 1 and not self._grammar.is_plural(asked[0].slot)
+            yield self._say("ask" if alone else kind, asked, labels=self._list(labels, f" and {the}", f", {the}"))
 
-    def _value(self, words: ServiceVocabulary, slot: str, value: str) -> str:
-        wish = words.service.wishes.get(slot)
-        return f"{value} {wish.unit}" if wish is not None and wish.unit and wish.unit not in value else value
 
-    # The system
+class _SystemSentences(_Sentences):
+    speaker = "system"
 
-    def _system(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        service = words.service
-        roles: tuple[tuple[str, Callable[[ServiceVocabulary, Sequence[Act]], list[str]]], ...] = (
-            (NO_OFFER, self._no_offer),
-            (NO_BOOK, self._no_book),
-            (SELECT, self._select),
-        )
-        sentences: list[str] = []
-        rest = list(acts)
-        for intent, speak in roles:
-            own = [act for act in rest if act.intent == intent]
-            if own:
-                sentences += speak(words, own)
-                rest = [act for act in rest if act.intent != intent]
-        booked = [act for act in rest if act.name == service.act_name("book")]
+    def of(self, acts: Sequence[Act]) -> Iterator[str]:
+        """What there is not, what is offered and told, questions, and what is booked with all that belongs to it."""
+        service = self._service
+        booked = [act for act in acts if act.name == service.act_name("book")]
+        questions = [act for act in acts if act.intent == REQUEST]
+        by_intent = {
+            intent: [act for act in acts if act.intent == intent and act not in booked]
+            for intent in (NO_OFFER, NO_BOOK, SELECT)
+        }
+        if none := by_intent[NO_OFFER]:
+            yield self._refusal("no_offer", none, "wishes", self._grammar.wishes)
+        if refused := by_intent[NO_BOOK]:
+            yield self._refusal("no_book", refused, "values", self._grammar.values)
+        if choice := by_intent[SELECT]:
+            yield self._choice(choice)
+        spoken = [*booked, *questions, *none, *refused, *choice]
+        yield from self._offers([act for act in acts if act not in spoken and act.slot and act.values])
+        for act in questions:
+            yield self._question(act)
         if booked:
-            told = " ".join(self._told(words, act.slot, act.values[0]) for act in booked if act.slot and act.values)
-            sentences.append(self._pick(_BOOKED, told=told).strip())
-        questions = [act for act in rest if act.intent == REQUEST]
-        offers = [act for act in rest if act not in booked and act not in questions and act.slot and act.values]
-        sentences += self._offer(words, offers)
-        return sentences + [self._question(words, act.slot) for act in questions]
+            yield self._say(
+                "booked", [act for act in booked if not act.slot] or [replace(booked[0], slot="", values=())]
+            )
+        for act in booked:
+            if act.slot and act.values:
+                yield self._told(act)
 
-    def _offer(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        service = words.service
-        count = next((act.values[0] for act in acts if act.slot == CHOICE), "")
-        names = [act.values[0] for act in acts if act.slot == service.name_slot]
-        others = [act for act in acts if act.slot not in (CHOICE, service.name_slot)]
-        sentences = []
-        if names:
-            found = self._pick(_FOUND, count=count) if count and count != "1" else ""
-            sentences.append(found + self._pick(_OFFER, name=names[-1]))
-        return sentences + [self._told(words, act.slot, act.values[0]) for act in others]
+    def _refusal(self, kind: str, acts: Sequence[Act], field: str, items: ItemList) -> str:
+        given = [act for act in acts if act.slot and act.values]
+        return self._say(f"{kind}_with", given, **{field: (items, given)}) if given else self._say(kind, acts)
 
-    def _told(self, words: ServiceVocabulary, slot: str, value: str) -> str:
-        label = words.label(slot)
+    def _choice(self, acts: Sequence[Act]) -> str:
+        def names(quote: Quote) -> Mapping[str, str]:
+            return {"names": self._list([quote(act.values[0]) for act in acts], " and ")}
+
+        if not any(act.values for act in acts):
+            return self._say("choose_any", acts)
+        return self._grammar.say("system", self._pick(WAYS["system"]["choose"]), acts, names)
+
+    def _offers(self, acts: Sequence[Act]) -> Iterator[str]:
+        for act in acts:
+            if act.slot == CHOICE:
+                yield self._say("found", [act], count=act.values[0])
+        for act in acts:
+            if act.slot == self._service.name_slot:
+                kind = "still" if act.name == _STILL else "told_name" if act.intent == INFORM else "offer"
+                yield self._say(kind, [_inform(act)], name=act.values[0])
+        yield from (self._told(act) for act in acts if act.slot not in (CHOICE, self._service.name_slot))
+
+    def _told(self, act: Act) -> str:
+        label, value = self._words.label(act.slot), act.values[0]
+        if act.slot == self._service.name_slot:
+            return self._say("told_name", [_inform(act)], name=value)
         if value == UNKNOWN:
-            return self._pick(_TELL_UNKNOWN, label=label)
-        if slot == words.service.name_slot:
-            return f"That is {value}."
-        return self._pick(_TELL, label=label, value=self._value(words, slot, value))
+            return self._say("unknown", [_inform(act)], label=label)
+        wish = self._service.wishes.get(act.slot)
+        if self._grammar.asks_truth(act.slot) and (meaning := truth(value)) is not None:
+            return self._say("truth", [_inform(act)], label=label, value="yes" if meaning else "no")
+        kind = "told_plural" if self._grammar.is_plural(act.slot) else "told"
+        kind = "told_short" if self._grammar.is_open_ended(act.slot) else kind
+        if wish is not None and wish.unit and wish.unit not in value:
+            value = f"{value} {wish.unit}"
+        return self._say(kind, [_inform(act)], label=label, value=value)
 
-    def _question(self, words: ServiceVocabulary, slot: str) -> str:
-        told = words.service.wishes.get(slot)
-        if asked := self._vocabulary.domain.words_for(slot).ask:
+    def _question(self, act: Act) -> str:
+        label = self._words.label(act.slot)
+        if asked := self._grammar.own_question(act.slot):
             return asked
-        return self._pick(_WANT_IT if told is not None and told.match == "yes-no" else _WHICH, label=words.label(slot))
+        return self._say(self._question_kind(act.slot), [act], label=label)
 
-    def _no_offer(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        given = {act.slot: act.values[0] for act in acts if act.slot and act.values}
-        said = _listed(self._wish(words, slot, value) for slot, value in given.items() if slot in words.service.wishes)
-        return [self._pick(_NONE, noun=words.noun, with_=f" with {said}" if said else "")]
+    def _question_kind(self, slot: str) -> str:
+        wish = self._service.wishes.get(slot)
+        counted = self._grammar.is_plural(slot)
+        if wish is None:
+            kind = (
+                self._service.book.takes[slot].kind if self._service.book and slot in self._service.book.takes else ""
+            )
+            return "how_many_booked" if counted and kind == "number" else "which_booked"
+        if wish.match == "yes-no":
+            return "want_it"
+        if wish.match == "contains" and counted:
+            return "which_among"
+        if wish.timed and wish.match in ("at-least", "at-most"):
+            return "earliest" if wish.match == "at-least" else "latest"
+        if wish.match == "at-most":
+            return "limit"
+        return "how_many" if wish.match == "at-least" and counted else "which"
 
-    def _no_book(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        given = [f"{words.label(act.slot)} {act.values[0]}" for act in acts if act.slot and act.values]
-        return [self._pick(_REFUSED, with_=f" with {_listed(given)}" if given else "")]
 
-    def _select(self, words: ServiceVocabulary, acts: Sequence[Act]) -> list[str]:
-        names = [act.values[0] for act in acts if act.values]
-        return [self._pick(_CHOOSE, names=_listed(names))] if names else []
+def _inform(act: Act) -> Act:
+    """What is told of a row or a booking is read as told; that it belongs to the booking, the sentence before says."""
+    return replace(act, name=f"{act.name.rpartition('-')[0]}-Inform")
 
 
 def _in_full(act: Act) -> Act:
-    """The same with times as nobody can mistake them: "6:30" might be one of the afternoon, "06:30" is not."""
-    if not any(_ONE_DIGIT.fullmatch(value) for value in act.values):
+    """The same with times as nobody can mistake them: "6:30" might be one of the afternoon, "06:30" is not; and with
+    days as they are written."""
+    if not any(_ONE_DIGIT.fullmatch(value) or value in DAYS for value in act.values):
         return act
-    return replace(act, values=tuple(f"0{value}" if _ONE_DIGIT.fullmatch(value) else value for value in act.values))
-
-
-def _listed(parts: object, last: str = " and ", between: str = ", ") -> str:
-    texts = list(parts)  # type: ignore[call-overload]
-    return between.join(texts[:-1]) + last + texts[-1] if len(texts) > 1 else "".join(texts)
+    return replace(
+        act,
+        values=tuple(
+            value.capitalize() if value in DAYS else f"0{value}" if _ONE_DIGIT.fullmatch(value) else value
+            for value in act.values
+        ),
+    )

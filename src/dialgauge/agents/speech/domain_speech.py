@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from dialgauge.agents.speech.domain_grammar import DomainGrammar
 from dialgauge.agents.speech.domain_nlg import DomainNlg
 from dialgauge.agents.speech.domain_nlu import DomainNlu
 from dialgauge.agents.speech.free_listener import FreeListener
@@ -24,6 +25,7 @@ class DomainSpeech:
 
     def __init__(self, domain: Domain, ontology: Ontology | None = None) -> None:
         self.vocabulary = Vocabulary(domain, ontology)
+        self.grammar = DomainGrammar(self.vocabulary)
         self._nlu = DomainNlu(self.vocabulary)
 
     @classmethod
@@ -39,13 +41,17 @@ class DomainSpeech:
 
     def nlg(self, style: str) -> DomainNlg:
         """Words for one conversation."""
-        return DomainNlg(self.vocabulary, style)
+        return DomainNlg(self.grammar, style)
 
     def listener(self, speaker: Speaker) -> Understanding:
         """How one conversation's ``speaker`` is understood."""
-        if speaker == "system":
-            return FreeListener(self.vocabulary).hear
-        return self._hear_user
+        free = FreeListener(self.vocabulary).hear if speaker == "system" else self._hear_user
+
+        def hear(turn: Turn, own: tuple[Act, ...], service: str) -> tuple[Act, ...]:
+            acts = self.grammar.hear(turn.text, speaker, service)
+            return free(turn, own, service) if acts is None else acts
+
+        return hear
 
     def _hear_user(self, turn: Turn, own: tuple[Act, ...], service: str) -> tuple[Act, ...]:
         return self._nlu.parse(turn.text, ParseContext(own=own, domain=service)).acts

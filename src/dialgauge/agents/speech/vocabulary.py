@@ -9,10 +9,22 @@ from functools import cached_property
 from dialgauge.agents.speech.spoken_words import ALSO_SAID, CALLED
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
-from dialgauge.worlds.domain import Domain, Service
+from dialgauge.worlds.domain import Domain, Service, minutes
 
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
 _MATCH_KINDS: dict[str, Kind] = {"yes-no": "yes-no", "contains": "list"}
+#: Nouns for verbs that columns of clock times are called by.
+_TIME_NOUNS = {
+    "opens": "opening time",
+    "closes": "closing time",
+    "starts": "starting time",
+    "begins": "starting time",
+    "ends": "finishing time",
+    "finishes": "finishing time",
+    "leaves": "departure time",
+    "departs": "departure time",
+    "arrives": "arrival time",
+}
 _TYPE_KINDS: dict[str, Kind] = {"day": "day", "time": "time", "number": "number"}
 
 
@@ -71,6 +83,23 @@ class ServiceVocabulary:
 
     def label(self, slot: str) -> str:
         """What a slot is called in a sentence."""
+        return self._labels.get(slot) or self._label(slot)
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        """Labels of slots; "closes" is said "closing time" where it is one and no other slot is called that."""
+        labels = {slot: self._label(slot) for slot in self.service.slots}
+        if not self._domain.multiwoz:
+            columns = {labels[slot] for slot in self.service.columns if slot in labels}
+            for slot in self.service.gives:
+                labels[slot] += " of the booking" if labels[slot] in columns else ""
+            for slot, label in list(labels.items()):
+                noun = _TIME_NOUNS.get(label, "")
+                if noun and noun not in labels.values() and any(map(minutes, self._values(slot))):
+                    labels[slot] = noun
+        return labels
+
+    def _label(self, slot: str) -> str:
         said = self.service.say(slot)
         if said != slot:
             return said
@@ -88,7 +117,12 @@ class ServiceVocabulary:
             kind = kind or _TYPE_KINDS.get(takes.kind)
         if service.book is not None and slot in service.book.gives and slot not in service.book.made:
             kind = "code"
-        labels = [self.label(slot), *words.also, *([wish.unit] if wish is not None and wish.unit else [])]
+        labels = [
+            self.label(slot),
+            self._label(slot),
+            *words.also,
+            *([wish.unit] if wish is not None and wish.unit else []),
+        ]
         return SpokenSlot(slot, values, kind=kind, labels=labels, also=self._also(slot, words.values))
 
     def _also(self, slot: str, told: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:

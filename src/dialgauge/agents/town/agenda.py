@@ -152,7 +152,7 @@ class AgendaUser:
             self._now.append(act(errand.inform, name, DONTCARE))
             return
         if errand.first:
-            self._now += [errand.tell(slot) for slot in errand.second_choice()]
+            self._now += errand.second_choice()
             return
         invented = [slot for slot in echoed if slot not in errand.said and slot not in errand.wanted]
         if invented:
@@ -165,7 +165,7 @@ class AgendaUser:
 
     def _no_book(self, errand: TaskProgress) -> None:
         if errand.book_first:
-            self._now += errand.tell_booking(errand.second_booking())
+            self._now += errand.second_booking()
             return
         errand.booking_tries += 1
         if errand.booking_tries > self._options.booking_tries:

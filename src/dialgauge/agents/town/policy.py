@@ -47,6 +47,10 @@ class RuleSystem:
         self._settled = False
         self.belief = Belief(backend.domain)
         self._focus: dict[str, Entity] = {}
+        #: The row that was offered last, whether or not the user said more since.
+        self._named: dict[str, Entity] = {}
+        #: What was told of it with the offer.
+        self._told: dict[str, set[str]] = {}
         self._asked: dict[str, set[str]] = {}
         self._booked: dict[str, tuple[Entity | None, dict[str, str], Booking]] = {}
         #: Services in which the user was offered to choose.
@@ -77,7 +81,15 @@ class RuleSystem:
         return self._unrepeated(heard, acts)
 
     def _places(self) -> dict[str, str]:
-        return {f"the {domain}": row.name for domain, row in self._focus.items() if domain in self._referred}
+        """What "the hotel" is; where a row has that very name, the row is meant."""
+        places = {f"the {domain}": row.name for domain, row in self._focus.items() if domain in self._referred}
+        if self._backend.domain.multiwoz:
+            return places
+        return {
+            words: name
+            for words, name in places.items()
+            if not any(self._backend.named(service, words) for service in self._referred)
+        }
 
     def _domains(self, heard: Sequence[Act], intents: set[str]) -> list[str]:
         """What this turn is about; an answer without a service is about the last one."""
@@ -161,10 +173,15 @@ class RuleSystem:
             return
         else:
             acts.append(act(service.act_name("inform"), CHOICE, str(len(rows))))
-            self._name(service, self._draws.pick(rows), "recommend", acts)
+            self._name(service, self._preferred(service, rows), "recommend", acts)
         offer = service.act_name("offer_booking")
         if offer and not self._terse and not any(slot in wanted for slot in service.takes):
             acts.append(act(offer))
+
+    def _preferred(self, service: Service, rows: tuple[Entity, ...]) -> Entity:
+        """One of the rows: the one that was offered before while it fits. The town's own system draws each time."""
+        drawn, before = self._draws.pick(rows), self._named.get(service.name)
+        return before if before in rows and not service.multiwoz else drawn
 
     def _lets_choose(self, service: Service) -> bool:
         """Now and then, and once, the user is to choose."""
@@ -175,13 +192,17 @@ class RuleSystem:
 
     def _name(self, service: Service, row: Entity, role: Role, acts: list[Act]) -> None:
         """Speak of a row from now on: its name and what tells most of it."""
-        self._focus[row.domain] = row
+        again = not service.multiwoz and self._named.get(row.domain) is row
+        told = self._told[row.domain] if again else set()
+        self._focus[row.domain] = self._named[row.domain] = row
         name, constraints = service.act_name(role), self._constraints(row.domain)
         acts.append(act(name, service.name_slot, row.name))
-        if service.id_slot:
+        if service.id_slot and not again:
             acts.append(act(name, service.id_slot, row.get(service.id_slot)))
         telling = [slot for slot in service.description if slot not in constraints and slot in row.values]
-        acts += [act(name, slot, row.values[slot]) for slot in telling[: self._attributes]]
+        fresh = [slot for slot in telling[: self._attributes] if slot not in told]
+        acts += [act(name, slot, row.values[slot]) for slot in fresh]
+        self._told[row.domain] = told | set(fresh)
 
     def _offer_first(self, service: Service, rows: tuple[Entity, ...], acts: list[Act], affirmed: bool) -> None:
         """The first row in the order that the user's wish implies."""

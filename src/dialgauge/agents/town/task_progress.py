@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
-from dialgauge.dialogue import Act
+from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.worlds.domain import ASKED, Service, ServiceTask, act
 
 #: What stands for the reference of a booking that gives none.
@@ -76,6 +77,10 @@ class TaskProgress:
             self.unsaid.remove(slot)
         return act(self.inform, slot, value)
 
+    def take_back(self, slots: Iterable[str]) -> list[Act]:
+        """Say of slots that were to be tried first only that they do not matter after all."""
+        return [] if self.service.multiwoz else [act(self.inform, slot, DONTCARE) for slot in slots]
+
     def tell_booking(self, slots: list[str] | None = None) -> list[Act]:
         """Say what is to be booked, all of it or some slots."""
         booking = self.booking or {}
@@ -128,20 +133,23 @@ class TaskProgress:
                     self.open.setdefault(slot, 0)
         self.entity = ""
 
-    def second_choice(self) -> list[str]:
-        """Nothing fits the first constraints: take the others. The slots to say again."""
+    def second_choice(self) -> list[Act]:
+        """Nothing fits the first constraints: take the others. What is to be said again, or taken back."""
+        dropped = [slot for slot in self.wanted if slot not in self.task.info]
         changed = [slot for slot, value in self.task.info.items() if self.wanted.get(slot) != value]
         self.wanted, self.first = dict(self.task.info), False
         self.unsaid = [slot for slot in self.wanted if slot in self.unsaid or slot in changed]
         self.said = {slot: value for slot, value in self.said.items() if slot not in changed}
-        return changed
+        return [*(self.tell(slot) for slot in changed), *self.take_back(dropped)]
 
-    def second_booking(self) -> list[str]:
-        """The first booking was refused: take the other one. The slots to say again."""
+    def second_booking(self) -> list[Act]:
+        """The first booking was refused: take the other one. What is to be said again, or taken back."""
         book = {**(self.task.book or {}), **self.linked}
         changed = [slot for slot, value in book.items() if (self.booking or {}).get(slot) != value]
+        dropped = self.take_back(slot for slot in self.booking or {} if slot not in book)
         self.booking, self.book_first = book, False
-        return changed
+        self.pending = True
+        return dropped if dropped and not changed else [*self.tell_booking(changed), *dropped]
 
     def contradicts(self, slot: str, value: str) -> bool:
         """Does what the system says of a slot go against what is wanted?"""

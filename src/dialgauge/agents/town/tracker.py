@@ -32,9 +32,11 @@ class Belief:
                 continue
             self.domain = act.domain
             if act.slot and act.values and act.slot in service.known and act.intent == INFORM:
-                value = act.values[0].strip().lower()
-                if places and value in places and act.slot in self._referring:
-                    value = places[value]
+                value = act.values[0].strip()
+                if service.multiwoz:
+                    value = value.lower()
+                if places and value.lower() in places and act.slot in self._referring:
+                    value = places[value.lower()]
                 given.setdefault(act.domain, {})[act.slot] = value
         for domain, values in given.items():
             self.wanted[domain] = {**self.wanted.get(domain, {}), **values}

@@ -15,7 +15,8 @@ from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
-from dialgauge.lab.blame.spoken_record import TalkRecord
+from dialgauge.lab.blame.lost_exchanges import late_reply
+from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
 from dialgauge.worlds.domain import Domain, DomainGoal
@@ -64,7 +65,8 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, domain: Domain) -> ConversationBlame:
-    talk, technical = TalkRecord(one.dialogue, domain), _technical(one.dialogue)
+    dialogue = one.dialogue if domain.multiwoz else spelled_alike(one.dialogue, goal)
+    talk, technical = TalkRecord(dialogue, domain), _technical(dialogue)
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
@@ -78,7 +80,8 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, do
             links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
         broken += [*links, *unnoticed]
         if not outcome.success:
-            domains[task.domain] = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
+            link = min(links or [technical or _unclear(talk)], key=lambda link: link.order)
+            domains[task.domain] = _after_late_reply(talk, link, linked=bool(task.links))
     sides = {link.side for link in broken}
     return ConversationBlame(
         dialogue=one.dialogue.id,
@@ -88,6 +91,20 @@ def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, do
         user_erred="user" in sides or (False if talk.user_seen or technical else None),
         system_erred="system" in sides or (False if talk.system_seen or technical else None),
     )
+
+
+def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> BrokenLink:
+    """A user who goes on because it was not answered in time is not to blame for what it leaves out, nor is what was
+    then done with what it could not know."""
+    if link.cause != "never_said" and not (linked and link.cause == "acted_on_wrong"):
+        return link
+    late = late_reply(talk.turns)
+    if late is None or late[0] + 1 > link.turn:
+        return link
+    return BrokenLink(
+        cause="heard_not_acted_on", part=link.part, slot=link.slot, turn=late[0] + 1, said_turn=late[0],
+        heard_turn=late[0], answered_turn=late[1], reason="reply_late",
+    )  # fmt: skip
 
 
 def _of_the_lab(link: BrokenLink) -> BrokenLink:

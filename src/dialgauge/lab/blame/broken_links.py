@@ -143,6 +143,8 @@ LINK_WORDS = {
     "never_booked": "The system knew the whole booking in turn {heard_turn} and never tried to make it.",
     "never_sent": "The system knew all that a taxi needs in turn {heard_turn} and sent none.",
     "question_unanswered": "The system heard in turn {heard_turn} that the user asks for the {slot} and never told it.",
+    "reply_late": "The system heard turn {said_turn} and only came back to it in turn {answered_turn}, when the user "
+    "had gone on.",
     "never_called": _HEARD + "there was no {entity}.",
     "called_without": _HEARD + "the {entity} of turn {given} left it out.",
     "first_try_untold": _FIRST + "and that was never told.",

@@ -46,6 +46,22 @@ def partly_lost_exchanges(turns: Sequence[Turn]) -> list[tuple[int, Cause]]:
     return sorted(lost)
 
 
+def late_reply(turns: Sequence[Turn]) -> tuple[int, int] | None:
+    """The first user turn that the system understood and passed over, and the later turn in which it came back to it
+    though the user spoke of something else by then. None: it answered in time."""
+    for place in range(1, len(turns)):
+        asked, reply = turns[place - 1], turns[place]
+        if reply.speaker != "system" or not asked.heard or reply.acts is None:
+            continue
+        answered = _domains(reply.acts)
+        passed_over = _domains(asked.heard) - answered if _BOOKING not in answered else set()
+        for later in range(place + 2, len(turns), 2):
+            spoken, told = _domains(turns[later - 1].heard), _domains(turns[later].acts)
+            if passed_over & told - spoken:
+                return place - 1, later
+    return None
+
+
 def _said_again(turns: Sequence[Turn]) -> Iterator[tuple[int, Cause]]:
     """The user turns that say something again, and what made the user do so."""
     before: dict[Act, int] = {}

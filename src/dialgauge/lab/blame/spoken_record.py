@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
 from dialgauge.values import constrains
-from dialgauge.worlds.domain import Domain, Service
+from dialgauge.worlds.domain import Domain, DomainGoal, Service, comparable, truth
 
 
 class Word(NamedTuple):
@@ -161,6 +163,43 @@ class TalkRecord:
             self.domain(meant(act)).told.append(word)
         for act, word in _words(turn.heard or (), place):
             self.domain(meant(act)).told_heard.append(word)
+
+
+def spelled_alike(dialogue: Dialogue, goal: DomainGoal) -> Dialogue:
+    """The dialogue with values that are the same in one spelling, the goal's where it has one: yes is true, 9:00 is
+    09:00, and capitals do not count."""
+    spellings: dict[object, str] = {}
+    for task in goal.tasks:
+        for slots in (task.info, task.first, task.book, task.book_first):
+            for slot, value in (slots or {}).items():
+                spellings.setdefault((task.domain, slot, _meaning(value)), value)
+
+    def alike(domain: str, slot: str, value: str) -> str:
+        return spellings.setdefault((domain, slot, _meaning(value)), value)
+
+    def acts(some: tuple[Act, ...] | None) -> tuple[Act, ...] | None:
+        return some and tuple(
+            replace(act, values=tuple(alike(act.domain, act.slot, value) for value in act.values)) for act in some
+        )
+
+    def calls(some: tuple[Call, ...] | None) -> tuple[Call, ...] | None:
+        return some and tuple(
+            replace(call, arguments={slot: alike(call.domain, slot, value) for slot, value in call.arguments.items()})
+            for call in some
+        )
+
+    return replace(
+        dialogue,
+        turns=tuple(
+            replace(turn, acts=acts(turn.acts), heard=acts(turn.heard), calls=calls(turn.calls))
+            for turn in dialogue.turns
+        ),
+    )
+
+
+def _meaning(value: str) -> object:
+    meaning = truth(value)
+    return comparable(value) if meaning is None else str(meaning)
 
 
 def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:

@@ -24,6 +24,7 @@ TRUE_CAUSES: dict[InjectedFault, Cause] = {
     "forgetful user": "never_said",
     "deaf system": "said_not_heard",
     "ignoring policy": "heard_not_acted_on",
+    "late policy": "heard_not_acted_on",
     "erring policy": "acted_on_wrong",
     "deaf user": "answered_not_heard",
     "refusing world": "refused",

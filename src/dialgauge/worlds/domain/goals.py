@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, Task
+from dialgauge.dialogue import DONTCARE, Goal, Task
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain.matching import comparable
+from dialgauge.worlds.domain.matching import comparable, plain
 from dialgauge.worlds.domain.rows_file import decode_json, read_text
 from dialgauge.worlds.domain.schema import Domain, Service
 from dialgauge.worlds.domain.search import DomainSearch
@@ -260,6 +260,10 @@ class _GoalReader:
         for declared, value in content.items():
             if not isinstance(value, str) or not value.strip():
                 self.refuse(f"'{key}' gives '{declared}' no value")
+            if plain(value) == DONTCARE:
+                self.refuse(
+                    f"'{key}' gives '{declared}' the value '{DONTCARE}'; leave out what the user has no wish about"
+                )
             slots[self._slot(declared, service, known, use)] = value.strip()
         return slots
 

@@ -14,10 +14,22 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from msgspec.structs import replace
 
 from dialgauge import plugins
+from dialgauge.dialogue import DONTCARE
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain.matching import MATCHES, ORDERED, Match, comparable, has_thousands, minutes, number, truth
+from dialgauge.worlds.domain.matching import (
+    MATCHES,
+    ORDERED,
+    Match,
+    comparable,
+    has_thousands,
+    minutes,
+    number,
+    plain,
+    truth,
+)
 from dialgauge.worlds.domain.rows_file import RowsFile, read_rows, read_text
 from dialgauge.worlds.domain.schema import (
+    CHOICE,
     GENERAL,
     TEXT,
     BookSpec,
@@ -60,6 +72,7 @@ _SERVICE = (
     *("call", "acts", "generic"),
 )
 _MULTIWOZ = "multiwoz"
+_NO_WISH = f"the value '{DONTCARE}' cannot be told from having no wish at all; write it otherwise"
 _ORDERS: tuple[Order, ...] = get_args(Order)
 _ROLES: tuple[str, ...] = get_args(Role)
 _SEARCH = ("match", "say", "unit", "values")
@@ -223,7 +236,7 @@ class _Reader:
             refers=refers,
             spoken=spoken.declared,
             multiwoz=self._multiwoz,
-            **self._more(given, place, {*search, *answer, name, *(book.takes if book else ())}),
+            **self._more(given, place, {*search, *answer, name, *map(spoken.name, book.takes if book else ())}),
         )
         if rows is not None and not self._multiwoz:
             self._check_names(rows, name, ident)
@@ -256,8 +269,11 @@ class _Reader:
         return more
 
     def id(self, declared: str) -> str:
-        """A slot as acts write it."""
-        return declared if self._multiwoz else slot_id(declared)
+        """A slot as acts write it; how many there are to choose from is told under a name that no slot can have."""
+        if self._multiwoz:
+            return declared
+        slot = slot_id(declared)
+        return f"its_{slot}" if slot == CHOICE else slot
 
     def _refuse_without_rows(self, given: Mapping[str, Any], place: Path_) -> None:
         for key in ("name", "id", "search", "answer"):
@@ -341,11 +357,14 @@ class _Reader:
         for position, value in enumerate(added):
             if fault := _unfit(match, value):
                 self.refuse(f"'{value}' {fault} under '{match}'", (*place, "values", position))
+        self._check_values(added, (*place, "values"))
         kinds: dict[bool, str] = {}
         for line, cells in () if self._multiwoz else rows.rows:
             cell = cells.get(slot)
             if cell is None:
                 continue
+            if plain(cell) == DONTCARE:
+                raise DialgaugeError(f"{_NO_WISH} (column '{slot}')", file=rows.file, line=line)
             if fault := _unfit(match, cell):
                 raise DialgaugeError(
                     f"'{cell}' in the column '{slot}' {fault}, and {DOMAIN_FILE} says '{match}'",
@@ -405,7 +424,8 @@ class _Reader:
             words = self._list(content, place)
             if not words:
                 self.refuse("a list of words needs at least one", place)
-            return SlotType("words", words=tuple(dict.fromkeys(words)))
+            self._check_values(words, place)
+            return SlotType("words", words=tuple(words))
         if not isinstance(content, str):
             self.refuse(f"a type is {', '.join(_KINDS)}, 'number 1..30' or a list of words", place)
         text = " ".join(content.split())
@@ -453,7 +473,7 @@ class _Reader:
         for slot, target in content.items():
             named = next((taken for taken in takes if spoken.name(taken) == slot), "")
             if not named:
-                known = f".{nearest(slot, takes)}" if takes else "; it has no booking"
+                known = f".{nearest(slot, map(spoken.name, takes))}" if takes else "; it has no booking"
                 self.refuse(f"'{slot}' is not a slot that the booking takes{known}", (*at, slot))
             if takes[named].kind != "text":
                 self.refuse(f"'{slot}' refers to another service, so that its type must be text", (*at, slot))
@@ -493,8 +513,7 @@ class _Reader:
         return None, GoalDraw(**known)
 
     def _pair(self, given: Any, place: Path_) -> tuple[int, int]:
-        self._list(given, place)
-        texts = list(given)  # the two may be the same
+        texts = self._list(given, place, once=False)
         if len(texts) != 2 or not all(text.isascii() and text.isdigit() and len(text) < 7 for text in texts):
             self.refuse("two whole numbers are expected, the least and the most: [1, 3]", place)
         low, high = map(int, texts)
@@ -515,7 +534,7 @@ class _Reader:
             return {}
         given = self._mapping(content["words"], ("words",))
         known = {service.declared(slot): slot for service in services.values() for slot in service.slots}
-        others = {} if "values" in known else self._value_words(given.get("values"), known)
+        others = {} if "values" in known else self._value_words(given.get("values"), known, services)
         words = {}
         for slot, said in given.items():
             if slot == "values" and slot not in known:
@@ -525,13 +544,21 @@ class _Reader:
             spoken = self._mapping(said, place, _WORDS)
             words[known[slot]] = SlotWords(
                 ask=self._text(spoken, "ask", place),
-                say=self._text(spoken, "say", place),
+                say=self._say(spoken, place),
                 also=tuple(self._slots(spoken, "also", place)),
                 values=others.pop(known[slot], {}),
             )
         return words | {slot: SlotWords(values=values) for slot, values in others.items()}
 
-    def _value_words(self, given: Any, known: Mapping[str, str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    def _say(self, spoken: Mapping[str, Any], place: Path_) -> str:
+        say = self._text(spoken, "say", place)
+        if say and (say.count("{value}") != 1 or re.search(r"[{}]", say.replace("{value}", ""))):
+            self.refuse("'say' has {value} once, where the value goes, and no other braces", (*place, "say"))
+        return say
+
+    def _value_words(
+        self, given: Any, known: Mapping[str, str], services: Mapping[str, Service]
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
         if _nothing(given):
             return {}
         others = {}
@@ -539,6 +566,10 @@ class _Reader:
             place: Path_ = ("words", "values", slot)
             self._check_known([slot], known, "a slot of any service", place)
             spoken = self._mapping(values, place)
+            values_known = _known_values(known[slot], services.values())
+            for value in spoken if values_known else ():
+                if comparable(value) not in map(comparable, values_known):
+                    self.refuse(f"'{value}' is not a value of '{slot}'.{nearest(value, values_known)}", (*place, value))
             others[known[slot]] = {value: tuple(self._slots(spoken, value, place)) for value in spoken}
         return others
 
@@ -575,17 +606,27 @@ class _Reader:
             return ""
         if not isinstance(value, str):
             self.refuse(f"'{key}' must be a text", (*place, key))
-        return value.strip()
+        return " ".join(value.split())
 
     def _slots(self, content: Mapping[str, Any], key: str, place: Path_) -> list[str]:
         return [] if _nothing(content.get(key)) else self._list(content[key], (*place, key))
 
-    def _list(self, given: Any, place: Path_, *, empty: bool = False) -> list[str]:
+    def _list(self, given: Any, place: Path_, *, empty: bool = False, once: bool = True) -> list[str]:
         if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
             self.refuse(f"'{place[-1]}' must be a list of texts: [one, two]", place)
         if "" in given and not empty:
             self.refuse(f"'{place[-1]}' has an empty entry", (*place, given.index("")))
-        return list(dict.fromkeys(given))
+        seen: set[object] = set()
+        for position, item in enumerate(given):
+            if once and comparable(item) in seen:
+                self.refuse(f"'{item}' stands twice in '{place[-1]}'", (*place, position))
+            seen.add(comparable(item))
+        return list(given)
+
+    def _check_values(self, values: Iterable[str], place: Path_) -> None:
+        for position, value in enumerate(values):
+            if plain(value) == DONTCARE:
+                self.refuse(_NO_WISH, (*place, position))
 
     def _check_known(self, names: Iterable[str], known: Iterable[str], what: str, place: Path_) -> None:
         for position, name in enumerate(names):
@@ -635,6 +676,18 @@ def _with_ids(service: Service, inventories: Mapping[str, Inventory]) -> Service
     asks = inventories.get("user", {}).get(service.act_name("request"), ())
     refers = {slot: tuple(target.lower() for target in targets) for slot, targets in service.refers.items()}
     return replace(service, refers=refers, asks=asks) if refers or asks else service
+
+
+def _known_values(slot: str, services: Iterable[Service]) -> list[str]:
+    """The values of a slot that are known; none where it can be any text, day, number or time."""
+    values: dict[str, None] = {}
+    for service in services:
+        kind = service.book.takes.get(slot) if service.book else None
+        if kind is not None and kind.kind != "words":
+            return []
+        values |= dict.fromkeys((*(kind.words if kind else ()), *getattr(service.wishes.get(slot), "values", ())))
+        values |= dict.fromkeys(row[slot] for row in service.rows or () if slot in service.answer and slot in row)
+    return list(values)
 
 
 def _nothing(content: Any) -> bool:

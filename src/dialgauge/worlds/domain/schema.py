@@ -332,7 +332,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     def slots(self) -> tuple[str, ...]:
         """Every slot."""
         takes = self.book.takes if self.book else ()
-        return tuple(dict.fromkeys((*self.wishes, *takes, *self.askable)))
+        ident = (self.id_slot,) if self.id_slot else ()
+        return tuple(dict.fromkeys((*self.wishes, *takes, *self.askable, *ident)))
 
     @cached_property
     def prefix(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -115,15 +116,14 @@ def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None
     ours = folder.parent == Path(__file__).parent.parent / "packs"
     declared = read_domain_file(folder)
     if not declared.tools:
-        raise DialgaugeError(
-            "it names no tools ('tools: tools.py'): this is not a tool domain", file=str(folder / FILE)
-        )
+        raise error_in_domain_file(folder, "it names no tools ('tools: tools.py'): this is not a tool domain")
     where, records = located_records(declared, folder, root)
     tools, checks = _functions(folder, declared.tools, ours)
-    if unknown := [name for name in declared.prose if name not in tools]:
-        raise DialgaugeError(
-            f"prose: there is no tool '{unknown[0]}'.{nearest(unknown[0], tools)}", file=str(folder / FILE)
-        )
+    for place, name in enumerate(declared.prose):
+        if name not in tools:
+            raise error_in_domain_file(
+                folder, f"prose: there is no tool '{name}'.{nearest(name, tools)}", "prose", place
+            )
     return ToolDomain(
         name=declared.domain,
         title=declared.title,
@@ -165,9 +165,23 @@ def _inside(folder: Path, name: str) -> None:
     """An error for a file that is not there, or not in the folder of the domain."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise DialgaugeError(f"{name} lies outside the domain's folder", file=str(folder / FILE))
+        raise error_in_domain_file(folder, f"'{name}' lies outside the folder of the domain", name)
     if not path.is_file():
-        raise DialgaugeError(f"there is no file {name}", file=str(folder / FILE))
+        there = [str(other.relative_to(folder)) for other in sorted(path.parent.glob("*")) if other.is_file()]
+        raise error_in_domain_file(folder, f"there is no file '{name}'.{nearest(name, there, listed=False)}", name)
+
+
+def error_in_domain_file(folder: Path, message: str, *place: str | int) -> DialgaugeError:
+    """An error in the line of ``domain.yaml`` that a key leads to, or that has a file of that name."""
+    document = read_yaml(folder / FILE)
+    content = document.content if isinstance(document.content, dict) else {}
+    if len(place) == 1:
+        for key, value in content.items():
+            values = value if isinstance(value, list) else [value]
+            if place[0] in values:
+                place = (key, values.index(place[0]))
+                break
+    return DialgaugeError(message, file=document.file, line=document.line(*place))
 
 
 def table_contents(records: Records, where: Path) -> dict[str, Any]:
@@ -202,7 +216,17 @@ def _functions(folder: Path, file: str, ours: bool) -> tuple[dict[str, Tool], di
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever somebody's module does when it is imported
-        raise DialgaugeError(f"it cannot be imported: {type(error).__name__}: {error}", file=str(path)) from error
+        raise DialgaugeError(
+            f"it cannot be imported: {type(error).__name__}: {error}", file=str(path), line=_raising_line(error, path)
+        ) from error
     finally:
         sys.path.remove(str(folder))
     return tools_in(vars(module), name, str(path))
+
+
+def _raising_line(error: BaseException, path: Path) -> int | None:
+    """The line of a file in which an error arose."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] if lines else None

@@ -36,6 +36,7 @@ from dialgauge.worlds.tools.tool import (
     unfit_type,
 )
 from dialgauge.worlds.tools.world import ToolCall
+from dialgauge.yaml_file import read_yaml
 
 OWN_RIGHTS = (
     "{file} is Python code: it was not run here, but it runs with your own rights whenever this domain is named on the "
@@ -111,9 +112,9 @@ def check_tool_domain(folder: Path, root: Path | None = None) -> DomainReport:
         noted(error, where / records.tasks)
     if not source.unreadable:
         problems += _prose_problems(declared, source.tools, folder)
-        for task in tasks:
+        for task, line in zip(tasks, _task_lines(where / records.tasks, len(tasks)), strict=False):
             problems += [
-                Problem(str(where / records.tasks), f"task {task.id}: {told}", severity=severity)
+                Problem(str(where / records.tasks), f"task {task.id}: {told}", line, severity)
                 for told, severity in _task_problems(task, source)
             ]
     return DomainReport(
@@ -127,9 +128,17 @@ def check_tool_domain(folder: Path, root: Path | None = None) -> DomainReport:
     )
 
 
+def _task_lines(path: Path, tasks: int) -> list[int | None]:
+    """The lines of our own tasks, one each; of other files they are not known."""
+    if not path.name.removesuffix(".gz").endswith(".jsonl"):
+        return [None] * tasks
+    return [number for number, line in enumerate(file_bytes(path).splitlines(), 1) if line.strip()]
+
+
 def _prose_problems(declared: ToolDomainFile, tools: Mapping[str, Tool], folder: Path) -> list[Problem]:
+    line = read_yaml(folder / FILE).line("prose")
     return [
-        Problem(str(folder / FILE), f"prose: there is no tool '{name}'.{nearest(name, tools)}")
+        Problem(str(folder / FILE), f"prose: there is no tool '{name}'.{nearest(name, tools)}", line)
         for name in declared.prose
         if name not in tools
     ]

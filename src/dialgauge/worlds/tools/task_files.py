@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.tools.world import ToolCall
+from dialgauge.yaml_file import as_record
 
 #: Whose verdict a task is made for: section 4 of the domains' specification, τ-bench, τ²-bench.
 Rules: TypeAlias = Literal["own", "tau", "tau2"]
@@ -84,9 +85,6 @@ class _OwnCall(Struct, frozen=True, forbid_unknown_fields=True):
 class _AnyCall(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     arguments: Any = {}
-
-
-_OWN = msgspec.json.Decoder(_OwnTask)
 
 
 def read_tool_tasks(path: Path) -> list[ToolTask]:
@@ -182,7 +180,9 @@ def _tau_task(entry: Mapping[str, Any], number: int, path: Path) -> ToolTask:
 
 def _own_task(line: bytes, number: int, path: Path) -> ToolTask:
     try:
-        task = _OWN.decode(line)
+        task = as_record(msgspec.json.decode(line), _OwnTask, "a task")
+    except DialgaugeError as error:
+        raise error.at(file=str(path), line=number) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise DialgaugeError(f"it is not a task ({error})", file=str(path), line=number) from error
     return ToolTask(

@@ -1,0 +1,566 @@
+"""What is said in a domain, and the same read back: one set of patterns for the speaker and the listener.
+
+Each sentence has a pattern with fields; fields are made of items such as ``price at most 12 euros``. A listener that
+hears a sentence of ours reads it exactly; whatever else is said is free English and not read here. A speaker reads its
+own sentence before it says it, and puts values in quotes where it would be misread without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
+from dialgauge.dialogue import DONTCARE, Act, Speaker
+from dialgauge.intents import INFORM, OFFER, REQUEST
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, SlotType, act, comparable, truth
+
+#: Sentences of no service, by speaker and intent.
+GENERAL_WAYS: dict[str, dict[str, tuple[str, ...]]] = {
+    "user": {
+        "bye": ("Goodbye.", "Bye!", "That's all, goodbye."),
+        "thank": ("Thank you.", "Thanks a lot!", "Thank you very much."),
+        "greet": ("Hello.", "Hi there!", "Good morning."),
+        "affirm": ("Yes, please.", "Yes, that's right.", "Sure."),
+        "negate": ("No, thank you.", "No, not that."),
+    },
+    "system": {
+        "bye": ("Goodbye.", "Have a nice day!", "Goodbye and thank you."),
+        "welcome": ("You're welcome.", "My pleasure.", "Glad to help."),
+        "greet": ("Hello.", "Welcome!"),
+        "reqmore": ("Is there anything else?", "Can I help you with anything else?", "Anything else today?"),
+    },
+}
+#: What is said where there is nothing to say.
+NOTHING = "Okay."
+#: Sentences of a service by what they are for, the first of each in the plain style. Fields in capitals begin one.
+WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
+    "user": {
+        "need": ("I'm looking for {title}.", "I need {title}.", "Can you find me {title}?"),
+        "need_with": (
+            "I'm looking for {title} with {wishes}.",
+            "I need {title} with {wishes}.",
+            "Can you find me {title} with {wishes}?",
+        ),
+        "need_also": ("I also need {title}.", "I'm also looking for {title}."),
+        "need_also_with": ("I also need {title} with {wishes}.", "I'm also looking for {title} with {wishes}."),
+        "need_booked": ("I'd like to book {title}.", "Can you arrange {title} for me?"),
+        "need_booked_also": ("I'd also like to book {title}.", "Can you also arrange {title} for me?"),
+        "should": ("{SHOULD}.", "{SHOULD}, please."),
+        "wish": ("{WISHES}, please.", "I'd like this: {wishes}."),
+        "said": ("I'd like {said}.",),
+        "any": ("Any {label} is fine.", "I don't mind about the {label}.", "The {label} doesn't matter."),
+        "any_booked": ("Any {label} will do for the booking.",),
+        "nothing_else": ("Nothing else matters.", "Nothing else matters to me."),
+        "book": ("Please book it: {values}.", "I'd like to book it: {values}.", "Could you book it: {values}?"),
+        "details": ("For the booking: {values}.", "Please put down {values}."),
+        "ask": ("Could you tell me the {labels}?", "What is the {labels}?", "I'd like to know the {labels}."),
+        "ask_several": ("Could you tell me the {labels}?", "What are the {labels}?", "I'd like to know the {labels}."),
+        "ask_open": ("What is listed under {labels}?", "What do you have under {labels}?"),
+        "ask_yes": ("Could you tell me about the {labels}?", "What about the {labels}?"),
+        "named": ("I'd like {name}.", "Let's take {name}.", "{name}, please."),
+    },
+    "system": {
+        "own_question": ("{question}",),
+        "no_offer": ("I'm sorry, there is no such {noun}.", "Unfortunately, I find no such {noun}."),
+        "no_offer_with": (
+            "I'm sorry, there is no {noun} with {wishes}.",
+            "Unfortunately, I find no {noun} with {wishes}.",
+        ),
+        "no_book": ("I'm sorry, that cannot be booked.", "Unfortunately, the booking failed."),
+        "no_book_with": (
+            "I'm sorry, that cannot be booked with {values}.",
+            "Unfortunately, the booking failed with {values}.",
+        ),
+        "choose": ("You can choose between {names}.", "I can offer {names}: which one would you like?"),
+        "choose_any": ("Shall I pick one of them?",),
+        "booked": ("It is booked.", "Your booking is made.", "Done, it is booked."),
+        "found": ("I found {count} that fit.", "There are {count} that fit."),
+        "offer": ("How about {name}?", "I can offer {name}.", "There is {name}."),
+        "still": ("{name} still fits.", "{name} fits that too."),
+        "told_name": ("That is {name}.",),
+        "unknown": ("I'm afraid the {label} is not known.", "I don't know the {label}."),
+        "truth": ("As for {label}: {value}.",),
+        "told": ("The {label} is {value}.",),
+        "told_plural": ("The {label} are {value}.",),
+        "told_short": ("{LABEL}: {value}.",),
+        "want_it": ("Should it come with {label}?", "Do you need {label}?"),
+        "how_many": ("How many {label} do you need?", "At least how many {label}?"),
+        "which_among": ("What should be among the {label}?",),
+        "limit": ("What should the {label} be at most?", "What is the highest {label} for you?"),
+        "earliest": ("What should the {label} be at the earliest?",),
+        "latest": ("What should the {label} be at the latest?",),
+        "which": ("Which {label} would you like?", "What {label} do you have in mind?", "What should the {label} be?"),
+        "how_many_booked": ("How many {label} shall I book?",),
+        "which_booked": ("What shall I put down as the {label}?", "What {label} shall I put down?"),
+    },
+}
+_QUESTION_KINDS = ("want_it", "which_among", "how_many", "limit", "earliest", "latest", "which")
+_BOOKED_QUESTIONS = ("how_many_booked", "which_booked")
+#: Said before a sentence that is about another service than the one before it.
+_ABOUT = "As for the {noun}, "
+_VALUE = r'(?P<value>"(?:[^"]|"")*"|[^"]+?)'
+_BOUNDARY = r"(?=, | and |$)"
+_PREPOSITIONS = frozenset(
+    ("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between", "via")
+)
+_AWKWARD = re.compile(r'[,.?!"]|\band\b')
+_ROLES: tuple[Role, ...] = ("offer", "book")
+#: A text longer than that is nobody's template.
+_LONGEST = 4000
+_KEPT = 20_000
+
+Quote: TypeAlias = Callable[[str], str]
+Given: TypeAlias = Iterable[tuple[str, str]]
+
+
+class _Form(NamedTuple):
+    """How a value of a slot is said: with ``{value}``, or as a whole where it says one value only."""
+
+    slot: str
+    template: str
+    value: str = ""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        before, hole, behind = self.template.partition("{value}")
+        value = _VALUE if hole else ""
+        return re.compile(f"{re.escape(before)}{value}{re.escape(behind)}{_BOUNDARY}", re.IGNORECASE)
+
+
+class ItemList:
+    """Items such as "price at most 12 euros", joined by commas and "and"."""
+
+    def __init__(self, forms: Iterable[_Form], last: str = " and ") -> None:
+        self._forms = list(forms)
+        self._last = last
+
+    @cached_property
+    def _patterns(self) -> list[tuple[_Form, re.Pattern[str]]]:
+        """The longest beginnings first, so that "leave at" is not taken for "leave"."""
+        ordered = sorted(self._forms, key=lambda form: -len(form.template.partition("{value}")[0]))
+        return [(form, form.pattern) for form in ordered]
+
+    def say(self, given: Given, quote: Quote) -> str:
+        """The items in words."""
+        texts = [self._said(slot, value, quote) for slot, value in given]
+        return ", ".join(texts[:-1]) + self._last + texts[-1] if len(texts) > 1 else "".join(texts)
+
+    def _said(self, slot: str, value: str, quote: Quote) -> str:
+        for form in self._forms:
+            if form.slot == slot and (not form.value or comparable(form.value) == comparable(value)):
+                return form.template.replace("{value}", quote(value))
+        return quote(value)
+
+    def read(self, text: str) -> list[tuple[str, str]] | None:
+        """The slots and values of a text; None where it is no such list."""
+        place, items = 0, []
+        while True:
+            for form, pattern in self._patterns:
+                if found := pattern.match(text, place):
+                    items.append((form.slot, form.value or _unquoted(found["value"])))
+                    break
+            else:
+                return None
+            if found.end() == len(text):
+                return items
+            place = found.end() + (2 if text.startswith(", ", found.end()) else len(" and "))
+
+
+class ServiceGrammar:
+    """The sentences of one service."""
+
+    def __init__(self, words: ServiceVocabulary, vocabulary: Vocabulary) -> None:
+        self.words, self.service = words, words.service
+        self._domain = vocabulary.domain
+        self._read: dict[tuple[str, str], tuple[Act, ...] | None] = {}
+
+    # What fields are made of
+
+    @cached_property
+    def wishes(self) -> ItemList:
+        """What follows "with": "class compact", "at least 4 seats", "no parking"."""
+        return ItemList(form for slot in self.service.wishes for form in self._wish_forms(slot))
+
+    @cached_property
+    def should(self) -> ItemList:
+        """The same as clauses: "the class should be compact", "it should have parking"."""
+        return ItemList(map(self._clause, (form for slot in self.service.wishes for form in self._wish_forms(slot))))
+
+    @cached_property
+    def said(self) -> ItemList:
+        """Wishes in the domain's own words: "a compact car"."""
+        own = {slot: self.own_words(slot) for slot in self.service.wishes}
+        return ItemList(_Form(slot, say) for slot, say in own.items() if say)
+
+    @cached_property
+    def values(self) -> ItemList:
+        """What a booking takes: "2 berths, passenger Ann"."""
+        takes = self.service.book.takes if self.service.book else {}
+        return ItemList((form for slot in takes for form in self._booking_forms(slot, takes[slot])), ", ")
+
+    def _wish_forms(self, slot: str) -> Iterator[_Form]:
+        wish, label = self.service.wishes[slot], self.words.label(slot)
+        if wish.match == "yes-no":
+            yield from (_Form(slot, label, value) for value in ("yes", "true"))
+            yield from (_Form(slot, f"no {label}", value) for value in ("no", "false"))
+            return
+        if wish.match == "contains":
+            yield _Form(slot, f"{{value}} among the {label}" if self.is_plural(slot) else f"{label} {{value}}")
+            return
+        value = f"{{value}} {wish.unit}" if wish.unit else "{value}"
+        if wish.match == "same":
+            yield _Form(slot, f"{label} {value}")
+        elif wish.timed:
+            yield _Form(slot, f"{label} {{value}} or {'later' if wish.match == 'at-least' else 'earlier'}")
+        else:
+            limit = "at least" if wish.match == "at-least" else "at most"
+            plural = not wish.unit and self.is_plural(slot)
+            if plural:
+                yield _Form(slot, f"{limit} 1 {_singular(label)}", "1")
+            yield _Form(slot, f"{limit} {{value}} {label}" if plural else f"{label} {limit} {value}")
+
+    def _clause(self, form: _Form) -> _Form:
+        label = self.words.label(form.slot)
+        if self.is_state(form.slot):
+            return form._replace(template=f"it should {'' if truth(form.value) else 'not '}be {label}")
+        if form.template.startswith(f"{label} "):
+            return form._replace(template=f"the {label} should be {form.template[len(label) + 1 :]}")
+        return form._replace(template=f"it should have {form.template}")
+
+    def _booking_forms(self, slot: str, kind: SlotType) -> Iterator[_Form]:
+        label = self.words.label(slot)
+        if kind.kind == "number" and self.is_plural(slot):
+            yield _Form(slot, f"1 {_singular(label)}", "1")
+            yield _Form(slot, f"{{value}} {label}")
+        elif (kind.kind, label) == ("day", "day"):
+            yield _Form(slot, "on {value}")
+        elif (kind.kind, label) == ("time", "time"):
+            yield _Form(slot, "at {value}")
+        else:
+            yield _Form(slot, f"{label} {{value}}")
+
+    def is_plural(self, slot: str) -> bool:
+        """Are things counted by it, as by "seats"?"""
+        return re.search(r"(?:[^su]s|people|children)$", self.words.label(slot)) is not None
+
+    def is_open_ended(self, slot: str) -> bool:
+        """Does its label want a value behind it, as "leave from" does?"""
+        return self.words.label(slot).split()[-1] in _PREPOSITIONS
+
+    def is_state(self, slot: str) -> bool:
+        """Is it something that a row is rather than has, as "on loan" or "heated"?"""
+        wish, words = self.service.wishes.get(slot), self.words.label(slot).split()
+        state = words[0] in _PREPOSITIONS or (len(words) == 1 and re.search(r"(?:ed|ble|free|friendly)$", words[0]))
+        return wish is not None and wish.match == "yes-no" and bool(state)
+
+    def own_words(self, slot: str) -> str:
+        """How the domain itself says a wish."""
+        return self._domain.words_for(slot).say
+
+    def own_question(self, slot: str) -> str:
+        """How the domain itself asks for a slot."""
+        return self._domain.words_for(slot).ask
+
+    def asks_truth(self, slot: str) -> bool:
+        """Are all its known values yes or no?"""
+        return self.words.slots[slot].kind == "yes-no"
+
+    # Saying and reading
+
+    def say(self, speaker: Speaker, way: str, acts: Sequence[Act], parts: Callable[[Quote], Mapping[str, str]]) -> str:
+        """A sentence that is read as the acts it is said for; values are in quotes only where it is not read else."""
+        text = ""
+        for quote in (_bare, _where_awkward, _always):
+            fields = {"title": self.service.title, "noun": self.words.noun, **parts(quote)}
+            capital = {name.upper(): f"{text[:1].upper()}{text[1:]}" for name, text in fields.items()}
+            text = way.format(**fields, **capital)
+            if _sentences(text, self._literals) == [text] and _same(self.read(speaker, text), acts):
+                break
+        return text
+
+    @cached_property
+    def _literals(self) -> str:
+        return literals_of([self.words], self._domain.words_for)
+
+    def read(self, speaker: Speaker, sentence: str) -> tuple[Act, ...] | None:
+        """The acts of a sentence of ours; None for any other."""
+        key = (speaker, sentence)
+        if key not in self._read:
+            if len(self._read) >= _KEPT:
+                self._read.clear()
+            self._read[key] = self._first_reading(speaker, sentence)
+        return self._read[key]
+
+    def _first_reading(self, speaker: Speaker, sentence: str) -> tuple[Act, ...] | None:
+        for kind, pattern in self._patterns[speaker]:
+            found = pattern.fullmatch(sentence)
+            if found is not None:
+                acts = self._acts(kind, {name.lower(): text for name, text in found.groupdict().items()})
+                if acts is not None:
+                    return tuple(acts)
+        return None
+
+    @cached_property
+    def _patterns(self) -> dict[Speaker, list[tuple[str, re.Pattern[str]]]]:
+        return {
+            speaker: [(kind, self._compiled(way)) for kind, ways in kinds.items() for way in ways]
+            for speaker, kinds in WAYS.items()
+        }
+
+    def _compiled(self, way: str) -> re.Pattern[str]:
+        known = {"title": self.service.title, "noun": self.words.noun}
+        parts = re.split(r"\{(\w+)\}", way)
+        pattern = "".join(
+            re.escape(part) if place % 2 == 0 else re.escape(known[part]) if part in known else f"(?P<{part}>.+)"
+            for place, part in enumerate(parts)
+        )
+        return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+    def _acts(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:
+        """What a sentence of this kind says; None where its fields say nothing that the service knows."""
+        inform = self.service.act_name("inform")
+        if kind.startswith("need"):
+            wishes = self.wishes.read(fields["wishes"]) if "wishes" in fields else []
+            return None if wishes is None else [act(inform), *(act(inform, *wish) for wish in wishes)]
+        for field, items, role in (
+            ("wishes", self.wishes, "no_offer" if kind == "no_offer_with" else "inform"),
+            ("should", self.should, "inform"),
+            ("said", self.said, "inform"),
+            ("values", self.values, "no_book" if kind == "no_book_with" else "inform"),
+        ):
+            if field in fields:
+                name, given = self.service.act_name(role), items.read(fields[field])  # type: ignore[arg-type]
+                return None if given is None else [act(name, *item) for item in given]
+        return self._told_acts(kind, fields)
+
+    def _told_acts(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:
+        service, inform = self.service, self.service.act_name("inform")
+        if kind in ("no_offer", "no_book"):
+            return [act(service.act_name(kind))]  # type: ignore[arg-type]
+        if kind == "booked":
+            return [act(service.act_name("book"))]
+        if kind == "nothing_else":
+            return [act(inform, "", DONTCARE)]
+        if kind == "choose_any":
+            return [act(self._select)]
+        if kind == "found":
+            return [act(inform, CHOICE, fields["count"])] if fields["count"].isdecimal() else None
+        if "names" in fields:
+            names = self._read_names(fields["names"])
+            return names and [act(self._select, service.name_slot, name) for name in names]
+        if "name" in fields:
+            role: Role = "offer" if kind in ("offer", "still") else "inform"
+            name = self._read_name(fields["name"])
+            return [act(service.act_name(role), service.name_slot, name)] if name else None
+        if "question" in fields:
+            asked = self._own_questions.get(fields["question"].lower(), "")
+            return [act(service.act_name("request"), asked, ASKED)] if asked else None
+        if "labels" in fields:
+            asked_for = self._asked_labels.read(fields["labels"])
+            return asked_for and [act(service.act_name("request"), slot, ASKED) for slot, _ in asked_for]
+        return self._labelled(kind, fields)
+
+    def _labelled(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:
+        service, inform = self.service, self.service.act_name("inform")
+        slots = self._by_label.get(fields["label"].lower(), ())
+        takes = service.book.takes if service.book else {}
+        if kind in ("any", "any_booked", *_QUESTION_KINDS, *_BOOKED_QUESTIONS):
+            booked = kind == "any_booked" or kind in _BOOKED_QUESTIONS
+            slot = next((slot for slot in slots if slot in (takes if booked else service.wishes)), "")
+            if not slot:
+                return None
+            if kind.startswith("any"):
+                return [act(inform, slot, DONTCARE)]
+            return [act(service.act_name("request"), slot, ASKED)]
+        told = (*service.columns, service.id_slot, *service.gives, *service.total)
+        slot = next((slot for slot in slots if slot in told), "")
+        if not slot:
+            return None
+        if kind == "unknown":
+            return [act(inform, slot, UNKNOWN)]
+        value = _unquoted(fields["value"])
+        wish = service.wishes.get(slot)
+        if value == fields["value"] and wish is not None and wish.unit:
+            value = value.removesuffix(f" {wish.unit}")
+        return [act(inform, slot, value)]
+
+    def in_role(self, one: Act, role: Role) -> Act:
+        """What is told after an offer or a booking belongs to it."""
+        if role == "inform" or one.intent != INFORM or not one.slot or one.slot == CHOICE:
+            return one
+        return act(self.service.act_name(role), one.slot, *one.values)
+
+    @cached_property
+    def _select(self) -> str:
+        return self.service.act_name("select") or f"{self.service.prefix}-Select"
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {name.lower(): name for name in self.words.names}
+
+    def _read_name(self, text: str) -> str:
+        """A name that is known stands as it is, another in quotes."""
+        return self._names.get(text.lower()) or (_unquoted(text) if text != _unquoted(text) else "")
+
+    def _read_names(self, text: str) -> list[str] | None:
+        """Two names, each of which may have an "and" in it."""
+        for found in re.finditer(" and ", text):
+            names = [self._read_name(text[: found.start()]), self._read_name(text[found.end() :])]
+            if all(names):
+                return names
+        return None
+
+    @cached_property
+    def _by_label(self) -> dict[str, tuple[str, ...]]:
+        slots: dict[str, tuple[str, ...]] = {}
+        for slot in (*self.service.slots, *self.service.total):
+            label = self.words.label(slot).lower()
+            slots[label] = (*slots.get(label, ()), slot)
+        return slots
+
+    @cached_property
+    def _asked_labels(self) -> ItemList:
+        forms = []
+        for label, slots in self._by_label.items():
+            if slot := next((slot for slot in slots if slot in self.service.askable), ""):
+                forms += [_Form(slot, f"{article}{label}", ASKED) for article in ("", "the ")]
+        return ItemList(forms)
+
+    @cached_property
+    def _own_questions(self) -> dict[str, str]:
+        return {ask.lower(): slot for slot in reversed(self.service.slots) if (ask := self.own_question(slot))}
+
+
+class DomainGrammar:
+    """The sentences of a domain."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.services = {name: ServiceGrammar(words, vocabulary) for name, words in vocabulary.services.items()}
+        self._literals = literals_of(vocabulary.services.values(), vocabulary.domain.words_for)
+        self._general: dict[str, dict[str, Act]] = {
+            speaker: {way.lower(): act(f"{GENERAL}-{intent}") for intent, ways in intents.items() for way in ways}
+            for speaker, intents in GENERAL_WAYS.items()
+        }
+        self._about = [
+            (_ABOUT.format(noun=grammar.words.noun).lower(), name) for name, grammar in self.services.items()
+        ]
+
+    def about(self, service: str, sentence: str) -> str:
+        """A sentence with what it is about before it."""
+        return f"{_ABOUT.format(noun=self.services[service].words.noun)}{sentence}"
+
+    def hear(self, text: str, speaker: Speaker, service: str) -> tuple[Act, ...] | None:
+        """The acts of a text that has sentences of ours only; ``service`` is the one spoken of."""
+        sentences = _sentences(text, self._literals) if 0 < len(text) <= _LONGEST else None
+        if sentences is None:
+            return None
+        acts: list[Act] = []
+        role: Role = "inform"
+        for sentence in sentences:
+            if (general := self._general[speaker].get(sentence.lower())) is not None:
+                acts.append(general)
+                continue
+            if sentence == NOTHING:
+                continue
+            read = self._of_any(sentence, speaker, service)
+            if read is None:
+                return None
+            service, said = read
+            grammar = self.services[service]
+            for begins in _ROLES:
+                if any(one.name == grammar.service.act_name(begins) for one in said):
+                    role = begins
+            acts += (grammar.in_role(one, role) for one in said)
+        return tuple(dict.fromkeys(self._plain(acts)))
+
+    def _of_any(self, sentence: str, speaker: Speaker, service: str) -> tuple[str, tuple[Act, ...]] | None:
+        """The service that a sentence is about, and its acts."""
+        lower = sentence.lower()
+        for before, name in self._about:
+            if lower.startswith(before):
+                acts = self.services[name].read(speaker, sentence[len(before) :])
+                return None if acts is None else (name, acts)
+        for name in dict.fromkeys((service, *self.services)):
+            if name in self.services and (acts := self.services[name].read(speaker, sentence)) is not None:
+                return name, acts
+        return None
+
+    def _plain(self, acts: Sequence[Act]) -> Iterator[Act]:
+        """Without a booking that is told with what it gives, and "nothing else matters" slot by slot."""
+        for one in acts:
+            service = self.services[one.domain].service if one.domain in self.services else None
+            if service is None or one.slot:
+                yield one
+            elif one.values == (DONTCARE,):
+                named = {other.slot for other in acts if other.domain == one.domain}
+                others = [slot for slot in service.wishes if slot not in named and slot != service.name_slot]
+                yield from (act(one.name, slot, DONTCARE) for slot in others)
+            elif not any(other.name == one.name and other.slot for other in acts) or one.intent == INFORM:
+                yield one
+
+
+def literals_of(services: Iterable[ServiceVocabulary], words_for: Callable[[str], object]) -> str:
+    """A pattern of all that a domain calls things with a full stop inside, which ends no sentence."""
+    texts: set[str] = set()
+    for words in services:
+        texts |= {words.service.title, words.noun, *words.names}
+        for slot in words.service.slots:
+            known = words_for(slot)
+            texts |= {words.label(slot), str(getattr(known, "ask", "")), str(getattr(known, "say", ""))}
+            texts |= {wish.unit for wish in (words.service.wishes.get(slot),) if wish is not None}
+    parts = {part[:-1] if part[-1:] in ".?!" else part for text in texts for part in text.split("{value}")}
+    kept = sorted((part for part in parts if re.search(r"[.?!](?: |$)", part)), key=len, reverse=True)
+    return "|".join(map(re.escape, kept))
+
+
+def _sentences(text: str, literals: str) -> list[str] | None:
+    """The sentences of a text; None where it does not consist of whole ones."""
+    known = f"{literals}|" if literals else ""
+    sentence = re.compile(rf'(?:{known}(?<= )"(?:[^"]|"")*"|(?![.?!](?: |$)).)+[.?!](?: |$)', re.DOTALL | re.IGNORECASE)
+    place, sentences = 0, []
+    while place < len(text):
+        found = sentence.match(text, place)
+        if found is None:
+            return None
+        sentences.append(found[0].rstrip(" "))
+        place = found.end()
+    return sentences
+
+
+def _singular(label: str) -> str:
+    """ "1 berth", "1 child"."""
+    irregular = {"people": "person", "children": "child"}
+    *before, last = label.split(" ")
+    return " ".join([*before, irregular.get(last) or re.sub(r"ies$", "y", last).removesuffix("s")])
+
+
+def _bare(value: str) -> str:
+    return value
+
+
+def _where_awkward(value: str) -> str:
+    return _always(value) if _AWKWARD.search(value) else value
+
+
+def _always(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _same(read: Sequence[Act] | None, meant: Sequence[Act]) -> bool:
+    """Is what was read what was meant? An offer tells what it says of a row, and yes is true."""
+    return read is not None and [_essence(one) for one in read] == [_essence(one) for one in meant]
+
+
+def _essence(one: Act) -> tuple[object, ...]:
+    told = "" if one.intent in (INFORM, OFFER) else one.name
+    values = [ASKED] if one.intent == REQUEST else [comparable(value) for value in one.values]
+    if values and (meaning := truth(one.values[0])) is not None:
+        return (told, one.slot, meaning)
+    return (told, one.slot, *values)
