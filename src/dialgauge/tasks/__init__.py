@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
     from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
     from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
+    from dialgauge.tasks.blame.blame_rules import BLAMED, FailureBlame
+    from dialgauge.tasks.blame.blamed_log import LogBlame, blame_log, failed_conversations
+    from dialgauge.tasks.blame.failure_evidence import FailureEvidence, ObservedFault
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_tables import TrialRuns, coverage_sentences, trial_tables
 
 __all__ = [
+    "BLAMED",
     "CLASSES",
     "MODES",
     "OTHER",
@@ -80,11 +84,15 @@ __all__ = [
     "Conduct",
     "DomainGoal",
     "DomainMode",
+    "FailureBlame",
+    "FailureEvidence",
     "GoldTask",
     "GoldTasks",
     "JudgedConversation",
     "JudgedConversations",
     "LogAudit",
+    "LogBlame",
+    "ObservedFault",
     "PublishedRow",
     "References",
     "Regrading",
@@ -109,6 +117,7 @@ __all__ = [
     "audit_logs",
     "audit_task_set",
     "audit_tasks",
+    "blame_log",
     "bleu_of",
     "bleu_signature",
     "classed",
@@ -117,6 +126,7 @@ __all__ = [
     "dialogue_reasons",
     "estimated_domains",
     "explanation",
+    "failed_conversations",
     "failure_texts",
     "fitting_rows",
     "frequent_reasons",

@@ -1,0 +1,161 @@
+"""Whose fault by rules, against people's labels: confusion matrices, agreement and kappa, and what firm verdicts reach.
+
+    python benchmarks/blame_logs.py [FOLDER OF THE TAU FILES]
+
+The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
+other half, and every labelled failure of a task that no rule was written on. Intervals resample tasks, 2,000 times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from dialgauge.data import data_folder
+from dialgauge.formats import read
+from dialgauge.tasks import BLAMED, FailureBlame, ObservedFault, blame_log
+from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
+
+DEVELOPMENT, RESAMPLES = 60, 2000
+
+
+def odd(task: str) -> bool:
+    """Which tasks rules may be written on: fixed before any label was looked at."""
+    return int(hashlib.sha256(task.encode()).hexdigest(), 16) % 2 == 1
+
+
+def main() -> None:
+    """Print everything."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder().root / "tau"
+    labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
+    verdicts = {
+        key: verdict for name in sorted({label.file for label in labels}) for key, verdict in blamed(folder, name)
+    }
+    written = {(label.file, label.task) for label in labels if label.number < DEVELOPMENT and odd(label.task)}
+    parts = {
+        "where the rules were written": [label for label in labels if label.number < DEVELOPMENT and odd(label.task)],
+        "development half": [label for label in labels if label.number < DEVELOPMENT],
+        "other half (held out and fresh)": [label for label in labels if label.number >= DEVELOPMENT],
+        "all labelled failures": labels,
+        "tasks that no rule was written on": [label for label in labels if (label.file, label.task) not in written],
+    }
+    labellers()
+    for title, chosen in parts.items():
+        report(title, [(label, verdicts[label.key]) for label in chosen])
+    by_code([(label, verdicts[label.key]) for label in parts["tasks that no rule was written on"]])
+    print(f"failures in these files: {len(verdicts)}, labelled: {len(labels)}")
+
+
+def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureBlame]]:
+    """The verdicts on a file's failures, by file, task and trial."""
+    path = folder / name
+    faults = {
+        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
+        for dialogue in read(path).dialogues
+    }
+    log = blame_log(path, name, root=folder.parent, faults=faults)
+    return [((name, each.evidence.task, each.evidence.trial), each) for each in log.failures]
+
+
+Pairs = Sequence[tuple[LabelledConversation, FailureBlame]]
+
+
+def report(title: str, pairs: Pairs) -> None:
+    """One part: the matrix, agreement and kappa beside always blaming the agent, and firm verdicts alone."""
+    print(f"\n{title}: {len(pairs)} failures of {len({label.task for label, _ in pairs})} tasks")
+    counts = Counter((label.blame, verdict.blamed) for label, verdict in pairs)
+    print(f"  {'label, by rules':<16}" + "".join(f"{name:>15}" for name in BLAMED))
+    for name in BLAMED:
+        if any(counts[name, other] for other in BLAMED):
+            print(f"  {name:<16}" + "".join(f"{counts[name, other]:>15}" for other in BLAMED))
+    right = sum(label.blame == verdict.blamed for label, verdict in pairs)
+    agent = sum(label.blame == "agent" for label, _ in pairs)
+    low, high = kappa_interval(pairs)
+    print(f"  agreement {shown(right, len(pairs))}; always the agent {shown(agent, len(pairs))}")
+    print(f"  kappa {kappa(pairs)} [{low:.2f}, {high:.2f}]; always the agent 0")
+    firm = [(label, verdict) for label, verdict in pairs if verdict.firm]
+    print(
+        f"  firm verdicts right {shown(sum(label.blame == verdict.blamed for label, verdict in firm), len(firm))}, "
+        f"of {len(pairs)} failures; unclear {sum(verdict.blamed == 'unclear' for _, verdict in pairs)}"
+    )
+    for name in ("user", "task", "both"):
+        said = [label for label, verdict in pairs if verdict.blamed == name]
+        print(f"  '{name}' right {shown(sum(label.blame == name for label in said), len(said))}")
+    near = sum(
+        label.blame_message is not None
+        and verdict.message is not None
+        and abs(label.blame_message - verdict.message) <= 2
+        for label, verdict in pairs
+    )
+    print(f"  deciding message within two of the label's: {near} of {len(pairs)}")
+
+
+def by_code(pairs: Pairs) -> None:
+    """The verdicts of each deciding sign."""
+    print("\nby deciding sign, on tasks that no rule was written on")
+    codes: dict[str, list[bool]] = {}
+    for label, verdict in pairs:
+        code = f"{verdict.blamed}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
+        codes.setdefault(code, []).append(label.blame == verdict.blamed)
+    for code, right in sorted(codes.items()):
+        print(f"  {code:<36} {sum(right)} of {len(right)}")
+
+
+def shown(count: int, n: int) -> str:
+    """A share with its interval."""
+    part = share(count, n)
+    return f"{count} of {n}" + (
+        f" ({part.value:.2f} [{part.low:.2f}, {part.high:.2f}])" if part.value is not None else ""
+    )
+
+
+def kappa(pairs: Pairs) -> float | None:
+    """Cohen's kappa; ``unclear`` counts as an answer, and a wrong one."""
+    return cohen_kappa([(label.blame, verdict.blamed) for label, verdict in pairs])
+
+
+def kappa_interval(pairs: Pairs) -> tuple[float, float]:
+    """The interval of kappa: tasks are drawn, each with all its failures."""
+    tasks: dict[tuple[str, str], list[tuple[LabelledConversation, FailureBlame]]] = {}
+    for label, verdict in pairs:
+        tasks.setdefault((label.file, label.task), []).append((label, verdict))
+    groups, draw = list(tasks.values()), random.Random(0)
+    values = []
+    for _ in range(RESAMPLES):
+        drawn = [pair for group in draw.choices(groups, k=len(groups)) for pair in group]
+        if (value := kappa(drawn)) is not None:
+            values.append(value)
+    values.sort()
+    return values[int(0.025 * len(values))], values[int(0.975 * len(values)) - 1]
+
+
+def labellers() -> None:
+    """How independent the two labellers were: what they share beyond the verdict."""
+    first = {label.key: label for label in load_labels()}
+    pairs = [(first[label.key], label) for label in load_labels("second.jsonl")]
+    failed = [(one, other) for one, other in pairs if one.blame is not None or other.blame is not None]
+    notes = [SequenceMatcher(None, one.blame_note or "", other.blame_note or "").ratio() for one, other in failed]
+    crossed = [
+        SequenceMatcher(None, failed[place][0].blame_note or "", failed[place - 1][1].blame_note or "").ratio()
+        for place in range(len(failed))
+    ]
+    print(f"two labellers, {len(pairs)} conversations, {len(failed)} failures")
+    print(f"  same blame {sum(one.blame == other.blame for one, other in failed)}")
+    print(f"  same deciding message {sum(one.blame_message == other.blame_message for one, other in failed)}")
+    print(f"  task_wrong alike {sum(one.task_wrong == other.task_wrong for one, other in failed)}")
+    same = sum(
+        {(fault.kind, fault.message) for fault in one.faults} == {(fault.kind, fault.message) for fault in other.faults}
+        for one, other in pairs
+    )
+    print(f"  the same faults in the same messages {same} of {len(pairs)}")
+    print(f"  likeness of their sentences {sum(notes) / len(notes):.2f}")
+    print(f"  likeness of unrelated sentences {sum(crossed) / len(crossed):.2f}")
+
+
+if __name__ == "__main__":
+    main()
