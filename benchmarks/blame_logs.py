@@ -21,7 +21,7 @@ from dialgauge.formats import read
 from dialgauge.tasks import BLAMED, FailureBlame, ObservedFault, blame_log
 from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
 
-DEVELOPMENT, RESAMPLES = 60, 2000
+DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
 
 
 def odd(task: str) -> bool:
@@ -66,33 +66,42 @@ Pairs = Sequence[tuple[LabelledConversation, FailureBlame]]
 
 
 def report(title: str, pairs: Pairs) -> None:
-    """One part: the matrix, agreement and kappa beside always blaming the agent, and firm verdicts alone."""
+    """One part: what the signs lean to, and the verdicts, in which all that is not firm is unclear."""
     print(f"\n{title}: {len(pairs)} failures of {len({label.task for label, _ in pairs})} tasks")
-    counts = Counter((label.blame, verdict.blamed) for label, verdict in pairs)
-    print(f"  {'label, by rules':<16}" + "".join(f"{name:>15}" for name in BLAMED))
-    for name in BLAMED:
-        if any(counts[name, other] for other in BLAMED):
-            print(f"  {name:<16}" + "".join(f"{counts[name, other]:>15}" for other in BLAMED))
-    right = sum(label.blame == verdict.blamed for label, verdict in pairs)
     agent = sum(label.blame == "agent" for label, _ in pairs)
-    low, high = kappa_interval(pairs)
-    print(f"  agreement {shown(right, len(pairs))}; always the agent {shown(agent, len(pairs))}")
-    print(f"  kappa {kappa(pairs)} [{low:.2f}, {high:.2f}]; always the agent 0")
-    firm = [(label, verdict) for label, verdict in pairs if verdict.firm]
-    print(
-        f"  firm verdicts right {shown(sum(label.blame == verdict.blamed for label, verdict in firm), len(firm))}, "
-        f"of {len(pairs)} failures; unclear {sum(verdict.blamed == 'unclear' for _, verdict in pairs)}"
-    )
-    for name in ("user", "task", "both"):
-        said = [label for label, verdict in pairs if verdict.blamed == name]
-        print(f"  '{name}' right {shown(sum(label.blame == name for label in said), len(said))}")
+    print(f"  always the agent: agreement {shown(agent, len(pairs))}, kappa 0")
+    compare("what the signs lean to", [(label, verdict.leans) for label, verdict in pairs])
+    compare("the verdicts, unclear where not firm", [(label, verdict.blamed) for label, verdict in pairs])
+    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
+    print(f"  firm verdicts right {shown(agreed(firm), len(firm))}, of {len(pairs)} failures")
+    for name in ("agent", "user", "task"):
+        said = [label for label, blamed in firm if blamed == name]
+        print(f"    '{name}' right {shown(sum(label.blame == name for label in said), len(said))}")
     near = sum(
-        label.blame_message is not None
-        and verdict.message is not None
-        and abs(label.blame_message - verdict.message) <= 2
+        abs(label.blame_message - verdict.message) <= NEAR
         for label, verdict in pairs
+        if label.blame_message is not None and verdict.message is not None
     )
     print(f"  deciding message within two of the label's: {near} of {len(pairs)}")
+
+
+Answers = Sequence[tuple[LabelledConversation, str]]
+
+
+def compare(title: str, answers: Answers) -> None:
+    """A confusion matrix, with agreement and kappa; ``unclear`` is an answer, and a wrong one."""
+    counts = Counter((label.blame, answer) for label, answer in answers)
+    print(f"  {title}\n    {'label':<10}" + "".join(f"{name:>15}" for name in BLAMED))
+    for name in BLAMED:
+        if any(counts[name, other] for other in BLAMED):
+            print(f"    {name:<10}" + "".join(f"{counts[name, other]:>15}" for other in BLAMED))
+    low, high = kappa_interval(answers)
+    print(f"    agreement {shown(agreed(answers), len(answers))}, kappa {kappa(answers)} [{low:.2f}, {high:.2f}]")
+
+
+def agreed(answers: Answers) -> int:
+    """How often an answer is the label's."""
+    return sum(label.blame == answer for label, answer in answers)
 
 
 def by_code(pairs: Pairs) -> None:
@@ -100,8 +109,8 @@ def by_code(pairs: Pairs) -> None:
     print("\nby deciding sign, on tasks that no rule was written on")
     codes: dict[str, list[bool]] = {}
     for label, verdict in pairs:
-        code = f"{verdict.blamed}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
-        codes.setdefault(code, []).append(label.blame == verdict.blamed)
+        code = f"{verdict.leans}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
+        codes.setdefault(code, []).append(label.blame == verdict.leans)
     for code, right in sorted(codes.items()):
         print(f"  {code:<36} {sum(right)} of {len(right)}")
 
@@ -114,16 +123,16 @@ def shown(count: int, n: int) -> str:
     )
 
 
-def kappa(pairs: Pairs) -> float | None:
-    """Cohen's kappa; ``unclear`` counts as an answer, and a wrong one."""
-    return cohen_kappa([(label.blame, verdict.blamed) for label, verdict in pairs])
+def kappa(answers: Answers) -> float | None:
+    """Cohen's kappa."""
+    return cohen_kappa([(label.blame, answer) for label, answer in answers])
 
 
-def kappa_interval(pairs: Pairs) -> tuple[float, float]:
+def kappa_interval(answers: Answers) -> tuple[float, float]:
     """The interval of kappa: tasks are drawn, each with all its failures."""
-    tasks: dict[tuple[str, str], list[tuple[LabelledConversation, FailureBlame]]] = {}
-    for label, verdict in pairs:
-        tasks.setdefault((label.file, label.task), []).append((label, verdict))
+    tasks: dict[tuple[str, str], list[tuple[LabelledConversation, str]]] = {}
+    for label, answer in answers:
+        tasks.setdefault((label.file, label.task), []).append((label, answer))
     groups, draw = list(tasks.values()), random.Random(0)
     values = []
     for _ in range(RESAMPLES):

@@ -1,7 +1,7 @@
 """Who is to blame, by signs against each side and how signs combine; a sign is data: code, side, when it shows.
 
 Each side is tested alone, as labellers are told to: a sign against the agent means that this agent would have failed
-with a faultless user, one against the user the reverse. Signs against both make ``both``; none at all, ``unclear``.
+with a faultless user, one against the user the reverse. Signs against both make ``both``; none, ``unclear``.
 Written on the development half of the labels alone, there on tasks whose ids have an odd checksum
 (``benchmarks/blame_logs.py`` measures them on those and on the others).
 """
@@ -43,13 +43,22 @@ class SignRule(Struct, frozen=True):
 
 
 class FailureBlame(Struct, frozen=True, kw_only=True):
-    """A verdict on one failure; ``signs`` are what it rests on, the first of them decides."""
+    """A verdict on one failure; ``signs`` are what it rests on, the first of them decides.
+
+    ``leans`` is what the signs say. It is the verdict where it is firm: a sign that can be relied on against one side,
+    and nothing seen that the other side did wrong. Where both deviate, only a trial with another partner could tell
+    which deviation sufficed, so that the verdict is ``unclear``.
+    """
 
     conversation: str
-    blamed: Blamed
+    leans: Blamed
     firm: bool
     signs: tuple[Sign, ...]
     evidence: FailureEvidence
+
+    @property
+    def blamed(self) -> Blamed:
+        return self.leans if self.firm else "unclear"
 
     @property
     def message(self) -> int | None:
@@ -197,14 +206,23 @@ def blame_failure(evidence: FailureEvidence) -> FailureBlame:
         blamed, resting = "task", shown["task"]
     else:
         blamed, resting = "unclear", []
-    firm = bool(resting) and blamed != "both" and any(firm for _, firm in resting)
+    firm = any(firm for _, firm in resting) and _alone(blamed, evidence)
     return FailureBlame(
         conversation=evidence.conversation,
-        blamed=blamed,
+        leans=blamed,
         firm=firm,
         signs=tuple(sign for sign, _ in resting),
         evidence=evidence,
     )
+
+
+def _alone(blamed: Blamed, evidence: FailureEvidence) -> bool:
+    """Was nothing seen that the other side did wrong?"""
+    if blamed == "agent":
+        return not evidence.faults
+    if blamed == "user":
+        return not any(each.kind != "missing" for each in evidence.deviations)
+    return blamed in ("task", "infrastructure")
 
 
 def _by_message(each: tuple[Sign, bool]) -> int:

@@ -44,8 +44,15 @@ class LogBlame(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> dict[Blamed, int]:
-        counted_ = Counter(each.blamed for each in self.failures)
-        return {side: counted_[side] for side in BLAMED}
+        """Verdicts, by whom they blame."""
+        verdicts = Counter(each.blamed for each in self.failures)
+        return {side: verdicts[side] for side in BLAMED}
+
+    @property
+    def leanings(self) -> dict[Blamed, int]:
+        """What unclear ones lean to."""
+        leanings = Counter(each.leans for each in self.failures if not each.firm)
+        return {side: leanings[side] for side in BLAMED}
 
 
 def blame_log(
