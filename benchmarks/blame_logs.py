@@ -1,9 +1,10 @@
 """Whose fault by rules, against people's labels: confusion matrices, agreement and kappa, and what firm verdicts reach.
 
-    python benchmarks/blame_logs.py [FOLDER OF THE TAU FILES]
+    python benchmarks/blame_logs.py [DATA] [--write DATE]
 
 The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
-other half, and every labelled failure of a task that no rule was written on. Intervals resample tasks, 2,000 times.
+other half, and every labelled failure of a task that no rule was written on. Kappa's intervals resample tasks,
+2,000 times; shares have Wilson's. ``--write`` stores what ``tasks blame`` prints of it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,21 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
 
 from dialgauge.data import data_folder
 from dialgauge.formats import read
-from dialgauge.tasks import BLAMED, FailureBlame, ObservedFault, blame_log
+from dialgauge.tasks import BLAMED, BlameEstimate, BlameRecord, FailureBlame, ObservedFault, blame_log
 from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
 
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
+UNSEEN = "tasks that no rule was written on"
+RECORD = Path(__file__).parent.parent / "src/dialgauge/tasks/blame/measured.json"
+ConversationKey: TypeAlias = tuple[str, str, int]
+Pairs: TypeAlias = Sequence[tuple[LabelledConversation, FailureBlame]]
+Answers: TypeAlias = Sequence[tuple[LabelledConversation, str]]
 
 
 def odd(task: str) -> bool:
@@ -31,24 +40,64 @@ def odd(task: str) -> bool:
 
 def main() -> None:
     """Print everything."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder().root / "tau"
-    labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
-    verdicts = {
-        key: verdict for name in sorted({label.file for label in labels}) for key, verdict in blamed(folder, name)
-    }
-    written = {(label.file, label.task) for label in labels if label.number < DEVELOPMENT and odd(label.task)}
-    parts = {
-        "where the rules were written": [label for label in labels if label.number < DEVELOPMENT and odd(label.task)],
-        "development half": [label for label in labels if label.number < DEVELOPMENT],
-        "other half (held out and fresh)": [label for label in labels if label.number >= DEVELOPMENT],
-        "all labelled failures": labels,
-        "tasks that no rule was written on": [label for label in labels if (label.file, label.task) not in written],
-    }
+    given, date = sys.argv[1:], ""
+    if "--write" in given:
+        place = given.index("--write")
+        date = given[place + 1]
+        del given[place : place + 2]
+    labels, verdicts = labelled_verdicts(Path(given[0]) if given else data_folder().root)
     labellers()
-    for title, chosen in parts.items():
+    for title, chosen in parts(labels).items():
         report(title, [(label, verdicts[label.key]) for label in chosen])
-    by_code([(label, verdicts[label.key]) for label in parts["tasks that no rule was written on"]])
+    unseen = [(label, verdicts[label.key]) for label in parts(labels)[UNSEEN]]
+    by_code(unseen)
     print(f"failures in these files: {len(verdicts)}, labelled: {len(labels)}")
+    if date:
+        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record(unseen, date)), indent=1) + b"\n")
+
+
+def labelled_verdicts(data: Path) -> tuple[list[LabelledConversation], dict[ConversationKey, FailureBlame]]:
+    """The labels of failures, and the verdict on every failure of their files."""
+    labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
+    files = sorted({label.file for label in labels})
+    return labels, {key: verdict for name in files for key, verdict in blamed(data / "tau", name)}
+
+
+def parts(labels: Sequence[LabelledConversation]) -> dict[str, list[LabelledConversation]]:
+    """The failures that each figure is about."""
+    development = [label for label in labels if label.number < DEVELOPMENT]
+    written = [label for label in development if odd(label.task)]
+    seen = {(label.file, label.task) for label in written}
+    return {
+        "where the rules were written": written,
+        "development half": development,
+        "other half (held out and fresh)": [label for label in labels if label.number >= DEVELOPMENT],
+        "all labelled failures": list(labels),
+        UNSEEN: [label for label in labels if (label.file, label.task) not in seen],
+    }
+
+
+def record(pairs: Pairs, date: str) -> BlameRecord:
+    """What the command prints of this."""
+    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
+    return BlameRecord(
+        measured=date,
+        failures=len(pairs),
+        verdicts=len(firm),
+        right=_estimate(agreed(firm), len(firm)),
+        always_agent=_estimate(sum(label.blame == "agent" for label, _ in pairs), len(pairs)),
+        kappa=_kappa([(label, verdict.leans) for label, verdict in pairs]),
+        verdict_kappa=_kappa([(label, verdict.blamed) for label, verdict in pairs]),
+    )
+
+
+def _estimate(count: int, n: int) -> BlameEstimate:
+    part = share(count, n)
+    return BlameEstimate(part.value or 0.0, part.low, part.high)
+
+
+def _kappa(answers: Answers) -> BlameEstimate:
+    return BlameEstimate(kappa(answers) or 0.0, *(round(end, 4) for end in kappa_interval(answers)))
 
 
 def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureBlame]]:
@@ -60,9 +109,6 @@ def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureB
     }
     log = blame_log(path, name, root=folder.parent, faults=faults)
     return [((name, each.evidence.task, each.evidence.trial), each) for each in log.failures]
-
-
-Pairs = Sequence[tuple[LabelledConversation, FailureBlame]]
 
 
 def report(title: str, pairs: Pairs) -> None:
@@ -83,9 +129,6 @@ def report(title: str, pairs: Pairs) -> None:
         if label.blame_message is not None and verdict.message is not None
     )
     print(f"  deciding message within two of the label's: {near} of {len(pairs)}")
-
-
-Answers = Sequence[tuple[LabelledConversation, str]]
 
 
 def compare(title: str, answers: Answers) -> None:

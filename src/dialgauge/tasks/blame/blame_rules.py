@@ -199,7 +199,7 @@ def blame_failure(evidence: FailureEvidence) -> FailureBlame:
     if "infrastructure" in shown:
         blamed, resting = "infrastructure", shown["infrastructure"]
     elif agent and user:
-        blamed, resting = "both", sorted([*agent, *user], key=_by_message)
+        blamed, resting = "both", sorted([*user, *agent], key=_by_message)
     elif agent or user:
         blamed, resting = ("agent", agent) if agent else ("user", user)
     elif "task" in shown:

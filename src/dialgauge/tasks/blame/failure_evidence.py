@@ -15,6 +15,7 @@ from msgspec import Struct
 from dialgauge.formats import LoggedCall, LoggedConversation
 from dialgauge.tasks.audit.log_audit import ReplayedConversation
 from dialgauge.tasks.audit.task_facts import TaskFacts
+from dialgauge.tasks.trials.attempts import ENDS
 from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
 
 #: Who or what ended it; ``error``: something technical.
@@ -22,9 +23,8 @@ Ended: TypeAlias = Literal["user", "agent", "steps", "error"]
 #: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
 Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere"]
 #: An expected write that was not made: the agent handed the user over, the user never spoke of it, the agent tried and
-#: failed, refused it, or just left it; of a call of the user's own, that the agent never told it to make it (``left``)
-#: or did (``untaken``).
-Fate: TypeAlias = Literal["transferred", "unvoiced", "failed", "refused", "left", "untaken"]
+#: failed, refused it, or just left it.
+Fate: TypeAlias = Literal["transferred", "unvoiced", "failed", "refused", "left"]
 
 #: Tools of domains that are not here: names that begin so only look something up.
 _READS = ("get", "search", "list", "find", "calculate", "think", "check", "transfer", "can_", "verify")
@@ -52,8 +52,6 @@ _PAYMENT = re.compile(
 _STOP = re.compile(r"###\s?[A-Z-]+\s?###")
 _OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 _CODE = re.compile(r"\b[a-z]+_[a-z]+_\d+\b|#?\b[A-Z0-9]{6}\b|#W\d+")
-#: Words of a tool's name that are no longer do not tell what it does.
-_SHORT = 3
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
 
@@ -130,14 +128,13 @@ def failure_evidence(
     *,
     domain: ToolDomain | None,
     replayed: ReplayedConversation,
-    facts: TaskFacts | None,
+    facts: TaskFacts,
     faults: Sequence[ObservedFault] = (),
 ) -> FailureEvidence:
     """The evidence on one failed conversation."""
     known = _Known(one, task)
-    data_right = replayed.replay_parts.get("DB", replayed.recorded_parts.get("DB"))
-    if data_right is None:
-        data_right = replayed.recorded_parts.get("DB")
+    replayed_data = replayed.replay_parts.get("DB")
+    data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
     made = [call for call in one.calls if _writes(call.name, domain)]
     expected = [call for call in task.expected or () if _writes(call.name, domain)]
     deviations = [] if data_right else list(_deviations(expected, made, known))
@@ -145,7 +142,7 @@ def failure_evidence(
         conversation=one.id,
         task=one.task,
         trial=one.trial,
-        ended=_ended(one, domain),
+        ended=_ended(one),
         last_message=max((text.place for text in one.texts), default=0),
         data_right=data_right,
         deviations=tuple(deviations),
@@ -155,8 +152,8 @@ def failure_evidence(
         transfer=next((call.place for call in one.calls if call.name.startswith("transfer")), None),
         out_of_scope=bool(one.texts) and _OUT_OF_SCOPE.search(one.texts[-1].text) is not None,
         faults=tuple(faults),
-        unsupported=tuple(each.argument for each in (facts.unsupported or ()) if facts) if facts else (),
-        failing_gold=any(each.kind == "write" for each in (facts.failing_gold or ())) if facts else False,
+        unsupported=tuple(each.argument for each in facts.unsupported or ()),
+        failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),
         payment_told=_PAYMENT.search(known.instruction) is not None,
     )
 
@@ -167,9 +164,9 @@ def _writes(name: str, domain: ToolDomain | None) -> bool:
     return not name.startswith(_READS)
 
 
-def _ended(one: LoggedConversation, domain: ToolDomain | None) -> Ended:
+def _ended(one: LoggedConversation) -> Ended:
     last = one.texts[-1] if one.texts else None
-    if last is None:
+    if last is None or ENDS.get(one.reason or "") == "infrastructure":
         return "error"
     if not one.finished:
         return "steps"
@@ -235,23 +232,20 @@ class _Known:
             records.search(text) and not re.search(r"user id", text, re.I) for text in asked[-1:]
         )
 
-    def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate, int | None]:
-        """What became of an expected write that was not made, and the message that shows it."""
-        texts, words = self._one.texts, gold.name.lower().split("_")
-        if gold.side == "user":
-            spoken = [word for word in words if len(word) > _SHORT]
-            told = (each.place for each in texts if each.speaker == "system" and _has_all(each.text, spoken))
-            message = next(told, None)
-            return ("left", texts[-1].place if texts else None) if message is None else ("untaken", message)
+    def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate | None, int | None]:
+        """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
+        texts = self._one.texts
         if (handed := next((c.place for c in self._one.calls if c.name.startswith("transfer")), None)) is not None:
             return "transferred", handed
-        matter = "|".join(_SPOKEN[word] for word in words if word in _SPOKEN)
-        spoken_of = [each for each in texts if re.search(matter, each.text.lower())]
-        voiced = next((each.place for each in spoken_of if each.speaker == "user"), None)
-        if matter and voiced is None and not any(each.speaker == "system" and "?" in each.text for each in spoken_of):
-            return "unvoiced", texts[-1].place if texts else None
         if (failed := next((c.place for c in made if c.failed and c.name == gold.name), None)) is not None:
             return "failed", failed
+        matter = "|".join(_SPOKEN[word] for word in gold.name.lower().split("_") if word in _SPOKEN)
+        if not matter:
+            return None, None
+        spoken_of = [each for each in texts if re.search(matter, each.text.lower())]
+        voiced = next((each.place for each in spoken_of if each.speaker == "user"), None)
+        if voiced is None and not any(each.speaker == "system" and "?" in each.text for each in spoken_of):
+            return "unvoiced", texts[-1].place if texts else None
         later = (each for each in spoken_of if each.speaker == "system" and each.place > (voiced or 0))
         refused = next((each.place for each in later if _refuses(each.text, matter)), None)
         return ("refused", refused) if refused is not None else ("left", voiced)
@@ -262,18 +256,14 @@ def _refuses(text: str, matter: str) -> bool:
     return any(_REFUSES.search(part) and re.search(matter, part.lower()) for part in parts)
 
 
-def _has_all(text: str, words: Sequence[str]) -> bool:
-    low = text.lower()
-    return bool(words) and all(word in low for word in words)
-
-
 def _occurs(value: str, text: str) -> bool:
     return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
 
 
 def _record(arguments: Any) -> str:
     given = arguments if isinstance(arguments, dict) else {}
-    return next((str(given[name]) for name in _ABOUT if name in given), "")
+    names = [*_ABOUT, *(name for name in given if name.endswith("_id"))]
+    return next((str(given[name]) for name in names if name in given), "")
 
 
 def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known: _Known) -> Iterator[Deviation]:
