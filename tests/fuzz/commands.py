@@ -37,6 +37,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
     "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
     "tasks audit": ("--domain", "depot"),
+    "tasks blame": ("tau.json",),
     "lab call": ("calls.json", "--domain", "depot"),
     "lab new": ("kennel",),
     "lab run": ("-n", "2", "--resamples", "0", "--store", "new"),

@@ -56,6 +56,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "tau.json other.json --resamples 20",
     ),
     "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
+    "tasks blame": ("tau.json", "scripted.json --domain depot"),
     "tasks explain": ("town/gold.json mine.json MUL0001",),
     "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --per-dialogue --verdicts"),
     "users figures": ("talks.json --by-slot --by-sentence",),

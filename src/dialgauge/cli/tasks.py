@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dialgauge.cli import tasks_audit
+from dialgauge.cli import tasks_audit, tasks_blame
 from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
     FromOption,
@@ -39,6 +39,7 @@ app = application(
 )
 
 app.command()(tasks_audit.audit)
+app.command()(tasks_blame.blame)
 
 DatabaseFolder = Annotated[
     Path | None,

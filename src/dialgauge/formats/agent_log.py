@@ -55,6 +55,8 @@ class LoggedConversation(Struct, frozen=True, kw_only=True):
     trial: int
     reward: float | None
     finished: bool
+    #: How it ended, in the log's words: a termination reason of τ²-bench; ``error`` where τ-bench notes one.
+    reason: str | None = None
     calls: tuple[LoggedCall, ...]
     texts: tuple[LoggedText, ...]
     #: The parts of the reward that the log stores: ``r_actions``, ``DB``, ``COMMUNICATE``.
@@ -142,6 +144,7 @@ def _tau_log(part: Part) -> AgentLog:
                 trial=one.trial,
                 reward=one.reward,
                 finished=bool(judged) and one.info.get("error") is None,
+                reason="error" if one.info.get("error") is not None else None,
                 calls=tuple(_calls(one.traj, first_only=True)),
                 texts=tuple(_texts(one.traj)),
                 parts=_numbers(parts),
@@ -166,6 +169,7 @@ def _tau2_log(part: Part) -> AgentLog:
                 trial=one.trial or 0,
                 reward=float(reward) if isinstance(reward, int | float) else None,
                 finished=one.termination_reason in FINISHED,
+                reason=one.termination_reason,
                 calls=tuple(_calls(one.messages, first_only=False)),
                 texts=tuple(_texts(one.messages)),
                 parts=_numbers(_dict(judged.get("reward_breakdown"))),

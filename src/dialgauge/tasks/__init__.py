@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
     from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
     from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
+    from dialgauge.tasks.blame.blame_rules import BLAMED, FailureBlame, blame_failure
+    from dialgauge.tasks.blame.blame_views import blame_document, blame_tables, evidence_tables
+    from dialgauge.tasks.blame.blamed_log import LogBlame, blame_log, failed_conversations
+    from dialgauge.tasks.blame.failure_evidence import FailureEvidence, ObservedFault
+    from dialgauge.tasks.blame.label_sheets import label_sheets
+    from dialgauge.tasks.blame.measured_blame import BlameEstimate, BlameRecord, load_blame_record
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
@@ -68,6 +74,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_tables import TrialRuns, coverage_sentences, trial_tables
 
 __all__ = [
+    "BLAMED",
     "CLASSES",
     "MODES",
     "OTHER",
@@ -76,15 +83,21 @@ __all__ = [
     "RULES",
     "SCRIPTS",
     "TOLD_IN_VAIN",
+    "BlameEstimate",
+    "BlameRecord",
     "CompatVerdict",
     "Conduct",
     "DomainGoal",
     "DomainMode",
+    "FailureBlame",
+    "FailureEvidence",
     "GoldTask",
     "GoldTasks",
     "JudgedConversation",
     "JudgedConversations",
     "LogAudit",
+    "LogBlame",
+    "ObservedFault",
     "PublishedRow",
     "References",
     "Regrading",
@@ -109,6 +122,10 @@ __all__ = [
     "audit_logs",
     "audit_task_set",
     "audit_tasks",
+    "blame_document",
+    "blame_failure",
+    "blame_log",
+    "blame_tables",
     "bleu_of",
     "bleu_signature",
     "classed",
@@ -116,7 +133,9 @@ __all__ = [
     "coverage_sentences",
     "dialogue_reasons",
     "estimated_domains",
+    "evidence_tables",
     "explanation",
+    "failed_conversations",
     "failure_texts",
     "fitting_rows",
     "frequent_reasons",
@@ -124,6 +143,8 @@ __all__ = [
     "judge_grounded",
     "judge_mwzeval",
     "judge_outcomes",
+    "label_sheets",
+    "load_blame_record",
     "log_tables",
     "mentions",
     "outcome_explanation",

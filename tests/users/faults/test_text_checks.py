@@ -202,6 +202,13 @@ class TestInvented:
             assert check_user(conversation(told, "hi", "hello")).of_kind("invented").extent == "none"
         assert check_user(conversation("Never make up a date.", "a", "b")).of_kind("invented").extent == "part"
 
+    def test_a_listed_booking_picked_by_its_place(self) -> None:
+        listed = "Your reservations are QX7RT2, ZZ1AB3 and K9LM4N. Which one is it?"
+        told = "You are ann_lee_2041. You want to cancel your trip."
+        [fault] = faults("invented", conversation(told, "hi", listed, "I think it's the first one."))
+        assert (fault.about, fault.turn) == ("booking", 2)
+        assert faults("invented", conversation(told, "hi", listed, "Is it the first one?")) == ()
+
 
 class TestEarlyEnd:
     def test_stops_instead_of_answering(self) -> None:
@@ -269,6 +276,12 @@ class TestEarlyEnd:
         turns = (Turn(speaker="user", text="one"), Turn(speaker="system", text="two"))
         found = check_user(Dialogue(id="d", turns=turns, goal=Goal(message=(ANN,)))).of_kind("early_end")
         assert found.extent == "none"
+
+    def test_gives_up_as_out_of_scope_at_a_question(self) -> None:
+        talk = conversation(ANN, "hi", "On which date do you fly?", "###OUT-OF-SCOPE###")
+        assert [fault.turn for fault in faults("early_end", talk)] == [2]
+        polite = conversation(ANN, "hi", "Is there anything else I can do?", "###OUT-OF-SCOPE###")
+        assert faults("early_end", polite) == ()
 
 
 class TestContradicted:
@@ -338,6 +351,27 @@ class TestContradicted:
     def test_it_cannot_look_where_nothing_can_be_derived(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("contradicted").extent == "none"
 
+    FLIGHT = "You are ann_lee_2041. You want the cheapest flight to SEA."
+    BOOK = ({"name": "book_reservation", "arguments": {"flights": [{"flight_number": "HAT069"}]}},)
+
+    def test_another_flight_than_the_expected_one_that_was_offered(self) -> None:
+        offer = "There are HAT069 for $80 and HAT041 for $120. Which one would you like?"
+        other = conversation(self.FLIGHT, "hi", offer, "I'll take HAT041.", actions=self.BOOK)
+        assert [(fault.about, fault.turn) for fault in faults("contradicted", other)] == [("flight", 2)]
+        for answer in ("I'll take HAT069.", "Is HAT041 nonstop?", "The cheaper one."):
+            assert faults("contradicted", conversation(self.FLIGHT, "hi", offer, answer, actions=self.BOOK)) == ()
+        unseen = "There is HAT041 for $120. Would you like it?"
+        assert faults("contradicted", conversation(self.FLIGHT, "hi", unseen, "HAT041, yes.", actions=self.BOOK)) == ()
+
+    def test_a_price_beside_one_that_keeps_the_limit_may_not_be_the_chosen_one(self) -> None:
+        told = "You are willing to pay up to $100 for the change."
+        offer = "Option 1 has an extra fee of $80.\nOption 2 has an extra fee of $300.\nDo you confirm option 1?"
+        assert faults("contradicted", conversation(told, "hi", offer, "Yes, please go ahead.")) == ()
+        dear = "Option 1 has an extra fee of $280.\nOption 2 has an extra fee of $300.\nDo you confirm option 1?"
+        assert [fault.about for fault in faults("contradicted", conversation(told, "hi", dear, "Yes, please."))] == [
+            "limit"
+        ]
+
 
 class TestMessages:
     def test_empty(self) -> None:
@@ -403,7 +437,23 @@ class TestMessages:
     def test_a_short_message_in_other_words_or_to_a_question(self, said: str, answer: str, again: str) -> None:
         found = check_user(conversation(ANN, said, answer, again)).of_kind("repeated")
         assert found.faults == ()
-        assert "of 3 or 4 weighty words, only word for word; of fewer, not at all" in found.scope
+        assert "of 3 or 4 weighty words, only word for word; of fewer, the third copy" in found.scope
+
+    LOOP = "Thank you, I will wait for the agent."
+
+    def test_the_third_copy_counts_whatever_the_agent_asks_for_in_closing(self) -> None:
+        answer = "You are welcome. Please let me know if you need your flight changed."
+        talk = conversation(ANN, self.LOOP, answer, self.LOOP, answer, self.LOOP, answer, self.LOOP)
+        assert [(fault.turn, fault.length) for fault in faults("repeated", talk)] == [(4, 2)]
+
+    def test_copies_that_the_agent_asks_for_again_word_for_word_are_answers(self) -> None:
+        asked = "Which reservation is it?"
+        assert faults("repeated", conversation(ANN, *[self.LOOP, asked] * 4)) == ()
+
+    def test_let_me_know_is_no_request_for_what_was_said(self) -> None:
+        wish = "Please change the passenger name on that booking to Omar and Ines."
+        answer = "The passenger name on that booking cannot be changed. Please let me know if you want another booking."
+        assert [fault.turn for fault in faults("repeated", conversation(ANN, wish, answer, wish))] == [2]
 
 
 class TestDisobeyed:

@@ -22,7 +22,7 @@ from dialgauge.text import counted
 End: TypeAlias = Literal["finished", "limit", "infrastructure"]
 
 #: The ends that are known. Of any other the verdict decides: without one, something else than the agent failed.
-_ENDS: dict[str, End] = {
+ENDS: dict[str, End] = {
     "user_stop": "finished",
     "agent_stop": "finished",
     "": "finished",
@@ -241,7 +241,7 @@ class Attempts:
         """Ends that are not known and have a verdict, which counts, by reason."""
         return dict(
             Counter(
-                attempt.reason for attempt in self.attempts if attempt.reason not in _ENDS and attempt.scored
+                attempt.reason for attempt in self.attempts if attempt.reason not in ENDS and attempt.scored
             ).most_common()
         )
 
@@ -336,7 +336,7 @@ def _attempt(dialogue: Dialogue) -> TaskAttempt:
         raise DialgaugeError(f"the trial must be a whole number of a few digits (got '{trial}')", dialogue=dialogue.id)
     reward = _number(dialogue.id, details, "reward", most=1.0)
     judged = outcome.success is not None or details.get("benchmark") not in _BENCHMARKS
-    end = _ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
+    end = ENDS.get(outcome.reason, "finished" if judged else "infrastructure")
     return TaskAttempt(
         id=dialogue.id,
         domains=dialogue.domains,

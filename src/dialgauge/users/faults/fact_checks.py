@@ -19,6 +19,13 @@ _LICENCE = re.compile(
 _UNSURE = re.compile(
     r"\?|\b(?:if|maybe|perhaps|could you (?:check|look)|check|not sure|e\.g\.|for example|such as|or)\b", re.IGNORECASE
 )
+#: A booking picked by its place in a list.
+_BY_ORDER = re.compile(
+    r"\b(?:it(?:'s| is| must be| should be)|i(?:'ll| will)? (?:think|believe|guess|take|choose|pick)|probably)\b"
+    r"[^.?!]{0,40}"
+    r"\bthe (?:first|second|third|last|latest|most recent)(?: one| reservation| booking)?\b",
+    re.IGNORECASE,
+)
 #: What tells one of several bookings from the others, where a list does more than name them.
 _DETAIL = re.compile(
     r"\b[A-Z]{3}\b|\d{4}-\d\d-\d\d|\$|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d|"
@@ -63,6 +70,9 @@ def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFaul
         return
     before = view.said_before(one.turn, "system").rsplit(one.asked.replace("’", "'"), 1)[0]
     for sentence in sentences(one.plain):
+        if _BY_ORDER.search(sentence) and not sentence.endswith("?") and not _described(listed[0], listed, one.asked):
+            why = "picks one of the listed bookings by its place, without a basis"
+            yield UserFault("invented", one.turn, view.message(one.turn), why, about="booking")
         named = [code for code in listed if code in sentence]
         asks = sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence)
         if len(named) != 1 or asks:

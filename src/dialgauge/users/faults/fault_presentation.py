@@ -166,7 +166,7 @@ def record_table() -> Table:
             "all": record.overall[kind],
         }
         if not parts["all"].recall.n and not parts["all"].precision.n:
-            table.add(_words(kind), "all", "never reported", "never labelled")
+            table.add(_words(kind), "all", "never reported", "never occurred")
             continue
         for place, (name, check_record) in enumerate(parts.items()):
             table.add(
@@ -185,7 +185,7 @@ def _record_notes(record: CheckMeasurement) -> list[str]:
         f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn after the first version of the "
         f"checks, the {parts['held_out']} held out, then all. Rules changed after both had been seen: see the page on "
         "the checks. Wilson's 95% intervals. n: conversations in which the check reports, or the labeller marked, that "
-        "kind."
+        "kind. Precision holds if the conversation belongs to its task."
     ]
     if earlier := load_earlier():
         notes.append(

@@ -45,13 +45,19 @@ _AS_THE_AGENT = re.compile(
 )
 _QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
 _REQUEST = re.compile(r"\?|\b(?:please|provide|confirm|let me know|could you|need your|specify)\b", re.IGNORECASE)
+#: Sentences that leave it to the user whether there is more: no request for what it said.
 _MORE_TO_DO = re.compile(
-    r"\b(?:anything|something|what) else\b|\b(?:further|other|more) (?:questions|help)", re.IGNORECASE
+    r"\b(?:anything|something|what) else\b|\b(?:further|other|more) (?:questions|help|assistance)|\bfeel free\b"
+    r"|\b(?:please )?let (?:me|us) know (?:if|whether|when|how|what)\b|\bdon't hesitate\b",
+    re.IGNORECASE,
 )
 #: How much of the weighty words of two messages must be shared, and how many a message needs to be told by them.
 _OVERLAP, _SHORTEST = 0.9, 5
 #: How many a message needs that says the same words in the same order: fewer are a mere yes, or thanks.
 _SHORTEST_VERBATIM = 3
+#: How often the very same words count as said again, whatever they are and whatever the agent says, and how many words
+#: these need: a yes or a thank-you is said often.
+_COPIES, _SHORTEST_COPY = 3, 4
 
 
 def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, about: str = "") -> UserFault:
@@ -135,13 +141,17 @@ def repeated(view: ConversationView) -> FaultFindings:
         if view.turns[exchange.turn].calls:  # it tells what its tools gave it
             continue
         before = next((other for other in reversed(earlier) if _says_again(view, exchange, other)), None)
+        copies = [other for other in earlier if _is_copy(exchange, other)]
         if before is not None:
             number = view.message(before.turn)
             faults.append(_fault(view, "repeated", exchange.turn, f"says message {number} again, which was answered"))
+        elif len(copies) + 1 >= _COPIES:
+            number = view.message(copies[0].turn)
+            faults.append(_fault(view, "repeated", exchange.turn, f"says message {number} again, word for word"))
         earlier.append(exchange)
     scope = (
         "repetition in nearly the same words of what the agent's last message speaks of; "
-        f"of {_SHORTEST_VERBATIM} or {_SHORTEST - 1} weighty words, only word for word; of fewer, not at all"
+        f"of {_SHORTEST_VERBATIM} or {_SHORTEST - 1} weighty words, only word for word; of fewer, the third copy"
     )
     return FaultFindings("repeated", "part", scope, runs_of(faults))
 
@@ -157,6 +167,13 @@ def _says_again(view: ConversationView, one: RecordedExchange, other: RecordedEx
     return not _asked_for(view, one, said)
 
 
+def _is_copy(one: RecordedExchange, other: RecordedExchange) -> bool:
+    """The very same words; where the agent too says the same words again, it has asked again."""
+    said = words(one.plain)
+    asked_again = "?" in one.asked and words(one.asked) == words(other.asked)
+    return len(said) >= _SHORTEST_COPY and said == words(other.plain) and not asked_again
+
+
 def _is_verbatim(one: RecordedExchange, other: RecordedExchange) -> bool:
     """The same words but for light ones, and no question to answer: so short an answer can fit two questions."""
     wanted = (sentence for sentence in sentences(plain_text(one.asked)) if not _MORE_TO_DO.search(sentence))
@@ -165,7 +182,11 @@ def _is_verbatim(one: RecordedExchange, other: RecordedExchange) -> bool:
 
 def _asked_for(view: ConversationView, one: RecordedExchange, said: set[str]) -> bool:
     """Did the agent's last message ask for it again, or say nothing about it?"""
-    questions = [sentence for sentence in sentences(plain_text(one.asked)) if _REQUEST.search(sentence)]
+    questions = [
+        sentence
+        for sentence in sentences(plain_text(one.asked))
+        if _REQUEST.search(sentence) and not _MORE_TO_DO.search(sentence)
+    ]
     asked = {word for sentence in questions for word in weighty(sentence)}
     answer = set(weighty(one.asked))
     return bool(asked & said) or not answer & said

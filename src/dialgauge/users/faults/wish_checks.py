@@ -35,6 +35,7 @@ _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", r
 _STOPS = "a bare stop after a question for something, a yes with a stop in it, a wish dropped"
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
+_OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 _DROPS = re.compile(r"\bnever ?mind\b|\bforget (?:it|about it)\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"\b(?:please provide|need from you|could you (?:please )?provide|i(?:'ll| will)? need)\b", re.IGNORECASE
@@ -101,10 +102,24 @@ def early_end(view: ConversationView) -> FaultFindings:
         return FaultFindings("early_end", "whole", "the user did not end the conversation")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
         return FaultFindings("early_end", "whole", "the agent handed the user over")
-    why = _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last) or _never_said(view, last)
+    why = (
+        _out_of_scope(last)
+        or _stops_instead(view, last)
+        or _stops_confirming(last)
+        or _drops_it(view, last)
+        or _never_said(view, last)
+    )
     faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
     expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
     return FaultFindings("early_end", "part", f"{_STOPS}; {expected}", tuple(faults))
+
+
+def _out_of_scope(last: RecordedExchange) -> str:
+    """Gives up as out of scope where the agent has asked it something: not to know is an answer."""
+    asked = last.asked.rstrip(' }"\n')
+    if not _OUT_OF_SCOPE.search(last.text) or not asked.endswith("?") or _ANYTHING_ELSE.search(asked):
+        return ""
+    return "stops as out of its scope where the agent has asked it something"
 
 
 def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
@@ -191,6 +206,7 @@ _NONSTOP = re.compile(r"\bto a (?:nonstop|direct) flight\b(?! if)", re.IGNORECAS
 _STOPS_ALLOWED = re.compile(
     r"\b(?:stop ?overs?|one stop|layovers?)\b[^.]*\b(?:fine|ok|okay|accept)|don't care about direct", re.IGNORECASE
 )
+_FLIGHT = re.compile(r"\b[A-Z]{2,3}\d{3,4}\b")
 _WITH_STOPS = re.compile(
     r"\b(?:let's|i'd like to|please|could you|can you|can we)\b[^.?!]*\b(?:one|1|two)-?\s?stop (?:options?|flights?)",
     re.IGNORECASE,
@@ -244,10 +260,12 @@ def contradicted(view: ConversationView) -> FaultFindings:
     limit = _LIMIT.search(view.instruction)
     without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
+    flights = _expected_flights(view)
     derived = [
         *(["a limit in dollars"] if limit else []),
         *(f"no {what}" for what, _ in without),
         *(["nonstop flights"] if nonstop else []),
+        *(["flights it is expected to take"] if flights else []),
     ]
     if not derived:
         return not_checked("contradicted", "no limit and nothing unwanted can be derived")
@@ -264,11 +282,26 @@ def contradicted(view: ConversationView) -> FaultFindings:
             ]
         if nonstop and _WITH_STOPS.search(exchange.plain):
             reasons.append(("nonstop", "asks for flights with a stop, where it wants a nonstop flight"))
+        if flights and (other := _other_flight(exchange, flights)):
+            reasons.append(("flight", f"picks {other}, though the flight that fits its instruction was offered"))
         faults += [
             UserFault("contradicted", exchange.turn, view.message(exchange.turn), why, about=about)
             for about, why in reasons
         ]
     return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
+
+
+def _expected_flights(view: ConversationView) -> set[str]:
+    """The flights of expected actions: what the user would have chosen had it kept to its instruction."""
+    return {flight for _, arguments in _expected(view) for flight in _FLIGHT.findall(arguments)}
+
+
+def _other_flight(exchange: RecordedExchange, expected: set[str]) -> str:
+    """The flight that the user chooses out of several, where it was offered the expected one beside it."""
+    offered, named = set(_FLIGHT.findall(exchange.asked)), set(_FLIGHT.findall(exchange.plain))
+    if "?" in exchange.plain or not offered & expected or not named or named & expected:
+        return ""
+    return min(named & offered, default="")
 
 
 def _refuses(instruction: str, what: str, name: str) -> bool:
@@ -305,9 +338,11 @@ def _over(instruction: str, message: str, limit: re.Match[str]) -> float | None:
     most = float(limit[1].replace(",", ""))
     told = next((name for name in sentences(instruction) if limit[0] in name), instruction)
     pattern = _TOTAL if _PURCHASE.search(told) else _EXTRA
-    for sentence in sentences(plain_text(message)):
-        for found in pattern.finditer(sentence):
-            cost = float(found[1].replace(",", ""))
-            if cost > most and not _REFUND.search(sentence):
-                return cost
-    return None
+    costs = [
+        float(found[1].replace(",", ""))
+        for sentence in sentences(plain_text(message))
+        for found in pattern.finditer(sentence)
+        if not _REFUND.search(sentence)
+    ]
+    # Where one price keeps the limit, several options are on offer: a yes alone does not say which was taken.
+    return max(costs) if costs and min(costs) > most else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Integrity,
         check_integrity,
         check_log,
+        identifiers_of,
         log_domain,
         tasks_of_log,
     )
@@ -84,6 +85,7 @@ __all__ = [
     "field_changes",
     "for_user",
     "gold_calls",
+    "identifiers_of",
     "installed_domains",
     "integrity_document",
     "integrity_sentences",

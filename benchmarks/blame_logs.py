@@ -1,0 +1,213 @@
+"""Whose fault by rules, against people's labels: confusion matrices, agreement and kappa, and what firm verdicts reach.
+
+    python benchmarks/blame_logs.py [DATA] [--write DATE]
+
+The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
+other half, and every labelled failure of a task that no rule was written on. Kappa's intervals resample tasks,
+2,000 times; shares have Wilson's. ``--write`` stores what ``tasks blame`` prints of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from dialgauge.data import data_folder
+from dialgauge.formats import read
+from dialgauge.tasks import BLAMED, BlameEstimate, BlameRecord, FailureBlame, ObservedFault, blame_log
+from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
+
+DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
+UNSEEN = "tasks that no rule was written on"
+RECORD = Path(__file__).parent.parent / "src/dialgauge/tasks/blame/measured.json"
+ConversationKey: TypeAlias = tuple[str, str, int]
+Pairs: TypeAlias = Sequence[tuple[LabelledConversation, FailureBlame]]
+Answers: TypeAlias = Sequence[tuple[LabelledConversation, str]]
+
+
+def odd(task: str) -> bool:
+    """Which tasks rules may be written on: fixed before any label was looked at."""
+    return int(hashlib.sha256(task.encode()).hexdigest(), 16) % 2 == 1
+
+
+def main() -> None:
+    """Print everything."""
+    given, date = sys.argv[1:], ""
+    if "--write" in given:
+        place = given.index("--write")
+        date = given[place + 1]
+        del given[place : place + 2]
+    labels, verdicts = labelled_verdicts(Path(given[0]) if given else data_folder().root)
+    labellers()
+    for title, chosen in parts(labels).items():
+        report(title, [(label, verdicts[label.key]) for label in chosen])
+    unseen = [(label, verdicts[label.key]) for label in parts(labels)[UNSEEN]]
+    by_code(unseen)
+    print(f"failures in these files: {len(verdicts)}, labelled: {len(labels)}")
+    if date:
+        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record(unseen, date)), indent=1) + b"\n")
+
+
+def labelled_verdicts(data: Path) -> tuple[list[LabelledConversation], dict[ConversationKey, FailureBlame]]:
+    """The labels of failures, and the verdict on every failure of their files."""
+    labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
+    files = sorted({label.file for label in labels})
+    return labels, {key: verdict for name in files for key, verdict in blamed(data / "tau", name)}
+
+
+def parts(labels: Sequence[LabelledConversation]) -> dict[str, list[LabelledConversation]]:
+    """The failures that each figure is about."""
+    development = [label for label in labels if label.number < DEVELOPMENT]
+    written = [label for label in development if odd(label.task)]
+    seen = {(label.file, label.task) for label in written}
+    return {
+        "where the rules were written": written,
+        "development half": development,
+        "other half (held out and fresh)": [label for label in labels if label.number >= DEVELOPMENT],
+        "all labelled failures": list(labels),
+        UNSEEN: [label for label in labels if (label.file, label.task) not in seen],
+    }
+
+
+def record(pairs: Pairs, date: str) -> BlameRecord:
+    """What the command prints of this."""
+    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
+    return BlameRecord(
+        measured=date,
+        failures=len(pairs),
+        verdicts=len(firm),
+        right=_estimate(agreed(firm), len(firm)),
+        always_agent=_estimate(sum(label.blame == "agent" for label, _ in pairs), len(pairs)),
+        kappa=_kappa([(label, verdict.leans) for label, verdict in pairs]),
+        verdict_kappa=_kappa([(label, verdict.blamed) for label, verdict in pairs]),
+    )
+
+
+def _estimate(count: int, n: int) -> BlameEstimate:
+    part = share(count, n)
+    return BlameEstimate(part.value or 0.0, part.low, part.high)
+
+
+def _kappa(answers: Answers) -> BlameEstimate:
+    return BlameEstimate(kappa(answers) or 0.0, *(round(end, 4) for end in kappa_interval(answers)))
+
+
+def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureBlame]]:
+    """The verdicts on a file's failures, by file, task and trial."""
+    path = folder / name
+    faults = {
+        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
+        for dialogue in read(path).dialogues
+    }
+    log = blame_log(path, name, root=folder.parent, faults=faults)
+    return [((name, each.evidence.task, each.evidence.trial), each) for each in log.failures]
+
+
+def report(title: str, pairs: Pairs) -> None:
+    """One part: what the signs lean to, and the verdicts, in which all that is not firm is unclear."""
+    print(f"\n{title}: {len(pairs)} failures of {len({label.task for label, _ in pairs})} tasks")
+    agent = sum(label.blame == "agent" for label, _ in pairs)
+    print(f"  always the agent: agreement {shown(agent, len(pairs))}, kappa 0")
+    compare("what the signs lean to", [(label, verdict.leans) for label, verdict in pairs])
+    compare("the verdicts, unclear where not firm", [(label, verdict.blamed) for label, verdict in pairs])
+    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
+    print(f"  firm verdicts right {shown(agreed(firm), len(firm))}, of {len(pairs)} failures")
+    for name in ("agent", "user", "task"):
+        said = [label for label, blamed in firm if blamed == name]
+        print(f"    '{name}' right {shown(sum(label.blame == name for label in said), len(said))}")
+    near = sum(
+        abs(label.blame_message - verdict.message) <= NEAR
+        for label, verdict in pairs
+        if label.blame_message is not None and verdict.message is not None
+    )
+    print(f"  deciding message within two of the label's: {near} of {len(pairs)}")
+
+
+def compare(title: str, answers: Answers) -> None:
+    """A confusion matrix, with agreement and kappa; ``unclear`` is an answer, and a wrong one."""
+    counts = Counter((label.blame, answer) for label, answer in answers)
+    print(f"  {title}\n    {'label':<10}" + "".join(f"{name:>15}" for name in BLAMED))
+    for name in BLAMED:
+        if any(counts[name, other] for other in BLAMED):
+            print(f"    {name:<10}" + "".join(f"{counts[name, other]:>15}" for other in BLAMED))
+    low, high = kappa_interval(answers)
+    print(f"    agreement {shown(agreed(answers), len(answers))}, kappa {kappa(answers)} [{low:.2f}, {high:.2f}]")
+
+
+def agreed(answers: Answers) -> int:
+    """How often an answer is the label's."""
+    return sum(label.blame == answer for label, answer in answers)
+
+
+def by_code(pairs: Pairs) -> None:
+    """The verdicts of each deciding sign."""
+    print("\nby deciding sign, on tasks that no rule was written on")
+    codes: dict[str, list[bool]] = {}
+    for label, verdict in pairs:
+        code = f"{verdict.leans}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
+        codes.setdefault(code, []).append(label.blame == verdict.leans)
+    for code, right in sorted(codes.items()):
+        print(f"  {code:<36} {sum(right)} of {len(right)}")
+
+
+def shown(count: int, n: int) -> str:
+    """A share with its interval."""
+    part = share(count, n)
+    return f"{count} of {n}" + (
+        f" ({part.value:.2f} [{part.low:.2f}, {part.high:.2f}])" if part.value is not None else ""
+    )
+
+
+def kappa(answers: Answers) -> float | None:
+    """Cohen's kappa."""
+    return cohen_kappa([(label.blame, answer) for label, answer in answers])
+
+
+def kappa_interval(answers: Answers) -> tuple[float, float]:
+    """The interval of kappa: tasks are drawn, each with all its failures."""
+    tasks: dict[tuple[str, str], list[tuple[LabelledConversation, str]]] = {}
+    for label, answer in answers:
+        tasks.setdefault((label.file, label.task), []).append((label, answer))
+    groups, draw = list(tasks.values()), random.Random(0)
+    values = []
+    for _ in range(RESAMPLES):
+        drawn = [pair for group in draw.choices(groups, k=len(groups)) for pair in group]
+        if (value := kappa(drawn)) is not None:
+            values.append(value)
+    values.sort()
+    return values[int(0.025 * len(values))], values[int(0.975 * len(values)) - 1]
+
+
+def labellers() -> None:
+    """How independent the two labellers were: what they share beyond the verdict."""
+    first = {label.key: label for label in load_labels()}
+    pairs = [(first[label.key], label) for label in load_labels("second.jsonl")]
+    failed = [(one, other) for one, other in pairs if one.blame is not None or other.blame is not None]
+    notes = [SequenceMatcher(None, one.blame_note or "", other.blame_note or "").ratio() for one, other in failed]
+    crossed = [
+        SequenceMatcher(None, failed[place][0].blame_note or "", failed[place - 1][1].blame_note or "").ratio()
+        for place in range(len(failed))
+    ]
+    print(f"two labellers, {len(pairs)} conversations, {len(failed)} failures")
+    print(f"  same blame {sum(one.blame == other.blame for one, other in failed)}")
+    print(f"  same deciding message {sum(one.blame_message == other.blame_message for one, other in failed)}")
+    print(f"  task_wrong alike {sum(one.task_wrong == other.task_wrong for one, other in failed)}")
+    same = sum(
+        {(fault.kind, fault.message) for fault in one.faults} == {(fault.kind, fault.message) for fault in other.faults}
+        for one, other in pairs
+    )
+    print(f"  the same faults in the same messages {same} of {len(pairs)}")
+    print(f"  likeness of their sentences {sum(notes) / len(notes):.2f}")
+    print(f"  likeness of unrelated sentences {sum(crossed) / len(crossed):.2f}")
+
+
+if __name__ == "__main__":
+    main()

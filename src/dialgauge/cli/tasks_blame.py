@@ -1,0 +1,99 @@
+"""``dialgauge tasks blame``: whose fault the failures of a log were, with the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dialgauge.cli.choices import names_of
+from dialgauge.cli.common import LimitOption, TableOutput
+from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.screen import err, out, progress_bar
+
+if TYPE_CHECKING:
+    from dialgauge.tasks import ObservedFault
+
+
+def blame(
+    results: Annotated[list[str], Argument(metavar="RESULTS...", help="Agent result files (tau-bench, tau2-bench).")],
+    dialogue: Annotated[
+        str | None, Option("--dialogue", metavar="ID", help="Show all evidence on one failure (task#trial).")
+    ] = None,
+    domain: Annotated[
+        str | None,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            known=names_of("worlds.tools", "installed_domains", closed=False),
+            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+        ),
+    ] = None,
+    sheets: Annotated[
+        Path | None,
+        Option("--sheets", metavar="FOLDER", help="Write each failure without a label as a text for labellers."),
+    ] = None,
+    limit: LimitOption = 20,
+    *,
+    output: TableOutput,
+) -> None:
+    """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear, without any model.
+
+    From writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced, refused
+    or left, who stopped, and what is odd about the task. Where both sides deviate it is unclear, with what it leans to.
+    """
+    from dialgauge.data import data_folder
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import blame_document, blame_log, blame_tables, evidence_tables
+    from dialgauge.worlds.tools import integrity_sentences
+
+    root, named = data_folder().root, named_files(results)
+    if sheets is not None:
+        _write_sheets(list(map(str, named.values())), sheets, domain, root)
+        return
+    with progress_bar("blaming", len(named)) as advance:
+        logs = []
+        for name, source in named.items():
+            logs.append(blame_log(source, name, domain=domain, root=root, faults=_observed(source)))
+            advance(1)
+    screen = out if output.on_screen else err
+    for log in logs:
+        if log.integrity.foreign:
+            for sentence in integrity_sentences(log.name, log.integrity):
+                screen.print(sentence)
+    if dialogue is not None:
+        output.show([table for log in logs for table in evidence_tables(log, dialogue)])
+    else:
+        in_file = [table for log in logs for table in blame_tables(log)]
+        output.show([table for log in logs for table in blame_tables(log, limit or None)], in_file=in_file)
+    output.document("tasks-blame", blame_document(logs))
+
+
+def _observed(source: str | Path) -> dict[str, list[ObservedFault]]:
+    """What the checks of users see in each conversation of a file."""
+    from dialgauge.formats import read
+    from dialgauge.tasks import ObservedFault
+    from dialgauge.users.faults import check_user
+
+    return {
+        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
+        for dialogue in read(source).dialogues
+    }
+
+
+def _write_sheets(sources: list[str], folder: Path, domain: str | None, root: Path) -> None:
+    from dialgauge.files import write_all
+    from dialgauge.tasks import label_sheets
+    from dialgauge.text import counted
+    from dialgauge.users.faults import load_labels
+
+    labels = [*load_labels(), *load_labels("fresh.jsonl")]
+    files: dict[Path, bytes] = {}
+    written = 0
+    for source in sources:
+        known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
+        made = label_sheets(source, domain=domain, root=root, known=known)
+        where = folder / Path(source).name.split(".")[0]
+        files |= {where / name: content for name, content in made.items()}
+        written += sum(name.endswith(".txt") and name not in ("GUIDE.txt", "POLICY.txt") for name in made)
+    write_all(files)
+    out.print(f"{counted(written, 'failure')} without a label in {folder}: read GUIDE.txt there, fill in labels.csv.")

@@ -1,0 +1,204 @@
+"""Blame for people and programs: each code as a sentence, tables of verdicts and evidence, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Column, Table
+from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, Sign
+from dialgauge.tasks.blame.blamed_log import LogBlame
+from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source
+from dialgauge.tasks.blame.measured_blame import load_blame_record
+from dialgauge.text import counted
+
+#: What each sign says; ``{about}`` is what it is about.
+_SENTENCES = {
+    "technical_end": "the conversation broke off for a technical reason",
+    "unidentified": "the user never says who it is, though its instruction does, and nothing could be looked up",
+    "stopped": "the user stops while something is open",
+    "never_voiced": "the user never speaks of what {about} is for",
+    "said_otherwise": "the user gives another {about} than its instruction",
+    "assented": "the user agrees to what its instruction rules out ({about})",
+    "looped": "the user repeats itself until the steps are used up",
+    "insists": "the agent wants the id of a record, or hands over, instead of finding out who the user is",
+    "extra_write": "the agent calls {about}, which nothing calls for",
+    "wrong_value": "the agent gives a wrong {about}",
+    "not_done_transferred": "the agent hands the user over instead of calling {about}",
+    "not_done_failed": "the agent calls {about} in vain and never gets it right",
+    "not_done_refused": "the agent refuses what {about} is for",
+    "not_done_left": "the user speaks of what {about} is for, and the agent never calls it",
+    "out_of_steps": "the agent uses up the steps",
+    "unsaid": "the agent never tells '{about}'",
+    "unknowable": "only {about} differs, which nobody was told",
+    "failing_gold": "an expected call fails in its own world",
+}
+_FATES: dict[Fate, str] = {
+    "transferred": "the user was handed over",
+    "unvoiced": "the user never spoke of it",
+    "failed": "tried, in vain",
+    "refused": "the agent refused",
+    "left": "left",
+}
+_SOURCES: dict[Source, str] = {
+    "instruction": "the user's instruction",
+    "user": "the user alone",
+    "tool": "a tool's answer",
+    "nowhere": "nowhere",
+}
+_ENDS = {"user": "by the user", "agent": "by the agent", "steps": "out of steps", "error": "by an error"}
+#: Verdicts that are no more than a suspicion, until thirty unseen ones were right in eight of ten.
+_SUSPICIONS = frozenset({"user", "task"})
+
+
+def measured_sentence() -> str:
+    """How far verdicts can be trusted: what was measured where no rule was written."""
+    record = load_blame_record()
+    right, agent = record.right, record.always_agent
+    return (
+        f"Measured {record.measured} on {record.failures} labelled failures of tasks that no rule was written on: "
+        f"{record.verdicts} verdicts, {100 * right.value:.0f}% right [{100 * right.low:.0f}, {100 * right.high:.0f}]; "
+        f"always blaming the agent would be right in {100 * agent.value:.0f}%. Kappa with what unclear ones lean to: "
+        f"{record.kappa.value:.2f} [{record.kappa.low:.2f}, {record.kappa.high:.2f}]. 'User' and 'task' are "
+        "suspicions. Read the evidence (--dialogue ID) before you act on a verdict."
+    )
+
+
+def blame_sentence(blame: FailureBlame) -> str:
+    """Why, in a sentence: what decides, or that nothing does."""
+    if not blame.signs:
+        return "nothing that was looked at tells"
+    return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:2]))
+
+
+def sign_sentence(sign: Sign) -> str:
+    """One sign in words."""
+    return _SENTENCES[sign.code].format(about=sign.about.replace("_", " ") if sign.code == "assented" else sign.about)
+
+
+def verdict_words(blame: FailureBlame) -> str:
+    """A verdict as it may be called: a suspicion is none yet, and what is unclear may lean."""
+    if blame.firm:
+        return f"{blame.blamed} (suspected)" if blame.blamed in _SUSPICIONS else blame.blamed
+    return "unclear" if blame.leans == "unclear" else f"unclear, leans {blame.leans}"
+
+
+def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
+    """How often each side is blamed, and every failure with its deciding message."""
+    summary = Table(f"Blame: {log.name}", ["whose", *(Column(name, align="right") for name in ("failures", "leaning"))])
+    for side in BLAMED:
+        if log.counts[side] or log.leanings[side]:
+            name = f"{side} (suspected)" if side in _SUSPICIONS else side
+            summary.add(name, log.counts[side], None if side == "unclear" else log.leanings[side])
+    summary.notes.append(
+        f"{counted(len(log.failures), 'failure')} in {counted(log.conversations, 'conversation')}. Leaning: unclear "
+        "ones, by what their signs say."
+    )
+    if log.unjudged:
+        summary.notes.append(f"{counted(log.unjudged, 'conversation')} without a verdict of their own are left out.")
+    if log.without_task:
+        summary.notes.append(f"Failures of unknown tasks are left out: {', '.join(log.without_task[:12])}.")
+    if log.domain is None:
+        summary.notes.append("No calls were replayed, as the world of this log is not here: calls alone are compared.")
+    summary.notes.append(measured_sentence())
+    return [table for table in (summary, _failures_table(log.failures, limit)) if len(table) or table.notes]
+
+
+def _failures_table(failures: Sequence[FailureBlame], limit: int | None) -> Table:
+    table = Table(
+        "Failures", [Column("conversation", exact=True), "blame", Column("message", align="right"), "because"]
+    )
+    for blame in failures[:limit]:
+        table.add(blame.conversation, verdict_words(blame), blame.message, blame_sentence(blame))
+    if limit is not None and len(failures) > limit:
+        table.notes.append(f"{len(failures) - limit:,} more; --limit 0 and files have all.")
+    return table
+
+
+def evidence_tables(log: LogBlame, conversation: str) -> list[Table]:
+    """Everything that speaks for or against each side in one failure."""
+    blame = next((each for each in log.failures if each.conversation == conversation), None)
+    if blame is None:
+        known = [each.conversation for each in log.failures]
+        raise DialgaugeError(f"there is no failure '{conversation}'.{nearest(conversation, known)}")
+    evidence = blame.evidence
+    verdict = Table(f"Blame: {conversation}", ["what", "", Column("message", align="right")])
+    verdict.add("verdict", verdict_words(blame), blame.message)
+    for sign in blame.signs:
+        verdict.add("sign", sign_sentence(sign), sign.message)
+    verdict.add("ended", _ENDS[evidence.ended], evidence.last_message)
+    for fault in evidence.faults:
+        about = f" ({fault.about})" if fault.about else ""
+        verdict.add("fault of the user", f"{fault.kind.replace('_', ' ')}{about}", fault.message)
+    for line in _task_lines(evidence):
+        verdict.add("task", line, None)
+    verdict.notes.append(measured_sentence())
+    return [table for table in (verdict, _calls_table(evidence), _values_table(evidence)) if len(table)]
+
+
+def _task_lines(evidence: FailureEvidence) -> list[str]:
+    lines = [f"nobody was given its {name}" for name in dict.fromkeys(evidence.unsupported)]
+    if evidence.failing_gold:
+        lines.append("an expected write fails in its own world")
+    if evidence.data_right:
+        lines.append("the data are right")
+    return lines + [f"never told: {output}" for output in evidence.unsaid]
+
+
+def _calls_table(evidence: FailureEvidence) -> Table:
+    table = Table("Writes that are not as expected", ["call", "of", "", Column("message", align="right")])
+    for deviation in evidence.deviations:
+        table.add(deviation.tool, deviation.record, _what(deviation), deviation.message)
+    return table
+
+
+def _what(deviation: Deviation) -> str:
+    if deviation.kind == "missing":
+        return f"missing: {_FATES[deviation.fate]}" if deviation.fate is not None else "missing"
+    return "not expected" if deviation.kind == "extra" else "other values"
+
+
+def _values_table(evidence: FailureEvidence) -> Table:
+    table = Table("Where wrong values came from", ["argument", "expected", "known from", "made", "came from"])
+    for deviation in evidence.deviations:
+        for value in deviation.values if deviation.kind == "wrong" else ():
+            known = _SOURCES[value.known] if value.expected else ""
+            came = _SOURCES[value.source] if value.made else ""
+            table.add(value.argument, value.expected or "–", known, value.made or "–", came)
+    return table
+
+
+def blame_document(logs: Sequence[LogBlame]) -> dict[str, Any]:
+    """Everything as JSON: verdicts, signs as codes with arguments and as sentences, all evidence."""
+    return {"measured": msgspec.to_builtins(load_blame_record()), "logs": [_log_document(log) for log in logs]}
+
+
+def _log_document(log: LogBlame) -> dict[str, Any]:
+    sides: tuple[Blamed, ...] = BLAMED
+    return {
+        "name": log.name,
+        "file": log.file,
+        "domain": log.domain,
+        "conversations": log.conversations,
+        "unjudged": log.unjudged,
+        "without_task": list(log.without_task),
+        "blamed": {side: log.counts[side] for side in sides},
+        "leanings": {side: log.leanings[side] for side in sides},
+        "failures": [
+            {
+                "conversation": blame.conversation,
+                "blamed": blame.blamed,
+                "leans": blame.leans,
+                "firm": blame.firm,
+                "suspicion": blame.firm and blame.blamed in _SUSPICIONS,
+                "message": blame.message,
+                "sentence": blame_sentence(blame),
+                "signs": msgspec.to_builtins(blame.signs),
+                "evidence": msgspec.to_builtins(blame.evidence),
+            }
+            for blame in log.failures
+        ],
+    }

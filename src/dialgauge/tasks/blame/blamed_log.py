@@ -1,0 +1,119 @@
+"""All failures of a log, each with its verdict and the evidence for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log
+from dialgauge.tasks.audit.log_audit import replay_conversation
+from dialgauge.tasks.audit.task_facts import task_facts
+from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, blame_failure
+from dialgauge.tasks.blame.failure_evidence import ObservedFault, failure_evidence
+from dialgauge.text import counted
+from dialgauge.worlds.tools import (
+    Integrity,
+    ToolDomain,
+    ToolTask,
+    check_integrity,
+    load_tool_domain,
+    log_domain,
+    tasks_of_log,
+)
+
+_PASSED = 1 - 1e-6
+
+
+class LogBlame(Struct, frozen=True, kw_only=True):
+    """The failures of one log."""
+
+    name: str
+    file: str
+    domain: str | None
+    integrity: Integrity
+    conversations: int
+    #: Conversations without a verdict of their own: neither passed nor failed.
+    unjudged: int
+    failures: tuple[FailureBlame, ...]
+    #: Failures of tasks that are not known: nothing can be said of them.
+    without_task: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[Blamed, int]:
+        """Verdicts, by whom they blame."""
+        verdicts = Counter(each.blamed for each in self.failures)
+        return {side: verdicts[side] for side in BLAMED}
+
+    @property
+    def leanings(self) -> dict[Blamed, int]:
+        """What unclear ones lean to."""
+        leanings = Counter(each.leans for each in self.failures if not each.firm)
+        return {side: leanings[side] for side in BLAMED}
+
+
+def blame_log(
+    source: str | Path,
+    name: str,
+    *,
+    domain: str | None = None,
+    root: Path | None = None,
+    faults: Mapping[str, Sequence[ObservedFault]] | None = None,
+) -> LogBlame:
+    """Blame for each failure of a log of τ-bench or τ²-bench; ``faults`` are what checks saw in its users, by id."""
+    log = read_agent_log(source)
+    world = load_tool_domain(domain, root=root) if domain else log_domain(log, root)
+    given = world.tasks if world is not None else None
+    integrity = check_integrity(log, given)
+    if not integrity.per_task_stands:
+        raise DialgaugeError(
+            f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "
+            "task they are filed under, so nobody can be blamed by it; 'dialgauge tasks audit' shows which",
+            file=str(source),
+        )
+    if world is not None and (log.calls_in_prose or world.benchmark not in ("", log.benchmark)):
+        world = None
+    tasks = {task.id: task for task in tasks_of_log(log, given)}
+    failed = failed_conversations(log)
+    return LogBlame(
+        name=name,
+        file=str(source),
+        domain=world.name if world is not None else None,
+        integrity=integrity,
+        conversations=len(log.conversations),
+        unjudged=sum(one.reward is None for one in log.conversations),
+        failures=tuple(_blames(failed, tasks, world, faults or {})),
+        without_task=tuple(one.id for one in failed if one.task not in tasks),
+    )
+
+
+def _blames(
+    failed: Sequence[LoggedConversation],
+    tasks: Mapping[str, ToolTask],
+    world: ToolDomain | None,
+    faults: Mapping[str, Sequence[ObservedFault]],
+) -> list[FailureBlame]:
+    needed = {one.task for one in failed}
+    facts = {each.id: each for each in task_facts([tasks[name] for name in tasks if name in needed], world)}
+    return [
+        blame_failure(
+            failure_evidence(
+                one,
+                tasks[one.task],
+                domain=world,
+                replayed=replay_conversation(one, tasks[one.task], world),
+                facts=facts[one.task],
+                faults=faults.get(one.id, ()),
+            )
+        )
+        for one in failed
+        if one.task in tasks
+    ]
+
+
+def failed_conversations(log: AgentLog) -> list[LoggedConversation]:
+    """The conversations that have a verdict and did not pass."""
+    return [one for one in log.conversations if one.reward is not None and one.reward < _PASSED]

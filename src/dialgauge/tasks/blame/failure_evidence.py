@@ -1,0 +1,330 @@
+"""What a failed conversation shows, before anybody is blamed.
+
+Calls that write are held against the expected ones; each value that differs is traced to where it came from; each
+expected write that was not made, to whether the user ever spoke of it and what the agent said. Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.formats import LoggedCall, LoggedConversation
+from dialgauge.tasks.audit.log_audit import ReplayedConversation
+from dialgauge.tasks.audit.task_facts import TaskFacts
+from dialgauge.tasks.trials.attempts import ENDS
+from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
+
+#: Who or what ended it; ``error``: something technical.
+Ended: TypeAlias = Literal["user", "agent", "steps", "error"]
+#: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
+Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere"]
+#: An expected write that was not made: the agent handed the user over, the user never spoke of it, the agent tried and
+#: failed, refused it, or just left it.
+Fate: TypeAlias = Literal["transferred", "unvoiced", "failed", "refused", "left"]
+
+#: Tools of domains that are not here: names that begin so only look something up.
+_READS = ("get", "search", "list", "find", "calculate", "think", "check", "transfer", "can_", "verify")
+#: How people speak of what a tool does, by a word of its name.
+_SPOKEN = {
+    "cancel": r"cancel|call(?:ed)? off|refund|\bdrop",
+    "baggages": r"\bbag|luggage|suitcase",
+    "certificate": r"certificate|voucher|compensat|credit|refund|gesture",
+    "passengers": r"passenger|\bname\b|travell?er|myself|companion",
+    "flights": r"flight|upgrad|cabin|class|chang|earlier|later|nonstop|direct|business|econom",
+    "book": r"\bbook|\bfly\b|flight|reserv|ticket|\btrip",
+    "exchange": r"exchang|replac|swap|differen|chang",
+    "return": r"\breturn|send .{0,20}back|refund",
+    "items": r"chang|modif|differen|replac|swap",
+    "address": r"address|mov(?:e|ing)|ship",
+    "payment": r"\bpay|card|paypal",
+}
+_REFUSES = re.compile(
+    r"\b(?:unfortunately|cannot|unable|not (?:possible|able|eligible|allowed|permitted)|against)\b|can't\b",
+    re.IGNORECASE,
+)
+_PAYMENT = re.compile(
+    r"\b(?:certificates?|gift ?cards?|gcs?|(?:credit |master|debit )?cards?|visa|paypal|original payment)\b"
+)
+_STOP = re.compile(r"###\s?[A-Z-]+\s?###")
+_OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
+_CODE = re.compile(r"\b[a-z]+_[a-z]+_\d+\b|#?\b[A-Z0-9]{6}\b|#W\d+")
+#: Identifiers of records: what a call is about.
+_ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
+
+
+class ObservedFault(Struct, frozen=True):
+    """A fault that a check saw in the user: its kind, its message in the file, and what it is about."""
+
+    kind: str
+    message: int
+    about: str = ""
+
+
+class WrongValue(Struct, frozen=True, kw_only=True):
+    """A value of a write that differs from the expected one; ``known`` says where the agent could have had that."""
+
+    argument: str
+    expected: str
+    made: str
+    source: Source
+    known: Source
+
+
+class Deviation(Struct, frozen=True, kw_only=True):
+    """A write that is missing, extra or wrong. ``message`` is the call's; of a missing one, where its fate shows."""
+
+    kind: Literal["missing", "extra", "wrong"]
+    tool: str
+    record: str
+    message: int | None = None
+    fate: Fate | None = None
+    values: tuple[WrongValue, ...] = ()
+
+
+class FailureEvidence(Struct, frozen=True, kw_only=True):
+    """All that the rules look at."""
+
+    conversation: str
+    task: str
+    trial: int
+    ended: Ended
+    last_message: int
+    #: The data at the end are right: only what was told, or the steps, can have failed.
+    data_right: bool | None
+    deviations: tuple[Deviation, ...]
+    #: Outputs that the task wants and the agent never told.
+    unsaid: tuple[str, ...]
+    #: The message in which the agent first asked who the user is, where the instruction says it, the user never did,
+    #: and nothing was looked up.
+    unidentified: int | None
+    #: Did the agent at the end ask for a record's id alone, which the user was not given?
+    insists_on_record: bool
+    #: The message of a call that handed the user over.
+    transfer: int | None
+    #: The user's last message says that it is out of its scope.
+    out_of_scope: bool
+    faults: tuple[ObservedFault, ...]
+    #: Arguments of expected writes that nobody was given, and whether an expected write fails in its own world.
+    unsupported: tuple[str, ...]
+    failing_gold: bool
+    #: Does the instruction say how the user wants to pay?
+    payment_told: bool
+
+    def of_kind(self, kind: str) -> tuple[Deviation, ...]:
+        return tuple(each for each in self.deviations if each.kind == kind)
+
+    def fault(self, *kinds: str) -> ObservedFault | None:
+        """The first of the user's faults of these kinds."""
+        return next((fault for fault in self.faults if fault.kind in kinds), None)
+
+
+def failure_evidence(
+    one: LoggedConversation,
+    task: ToolTask,
+    *,
+    domain: ToolDomain | None,
+    replayed: ReplayedConversation,
+    facts: TaskFacts,
+    faults: Sequence[ObservedFault] = (),
+) -> FailureEvidence:
+    """The evidence on one failed conversation."""
+    known = _Known(one, task)
+    replayed_data = replayed.replay_parts.get("DB")
+    data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
+    made = [call for call in one.calls if _writes(call.name, domain)]
+    expected = [call for call in task.expected or () if _writes(call.name, domain)]
+    deviations = [] if data_right else list(_deviations(expected, made, known))
+    return FailureEvidence(
+        conversation=one.id,
+        task=one.task,
+        trial=one.trial,
+        ended=_ended(one),
+        last_message=max((text.place for text in one.texts), default=0),
+        data_right=data_right,
+        deviations=tuple(deviations),
+        unsaid=tuple(output for output, said in (replayed.outputs or {}).items() if not said),
+        unidentified=known.unidentified,
+        insists_on_record=known.insists_on_record,
+        transfer=next((call.place for call in one.calls if call.name.startswith("transfer")), None),
+        out_of_scope=bool(one.texts) and _OUT_OF_SCOPE.search(one.texts[-1].text) is not None,
+        faults=tuple(faults),
+        unsupported=tuple(each.argument for each in facts.unsupported or ()),
+        failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),
+        payment_told=_PAYMENT.search(known.instruction) is not None,
+    )
+
+
+def _writes(name: str, domain: ToolDomain | None) -> bool:
+    if domain is not None and name in domain.tools:
+        return domain.tools[name].writes
+    return not name.startswith(_READS)
+
+
+def _ended(one: LoggedConversation) -> Ended:
+    last = one.texts[-1] if one.texts else None
+    if last is None or ENDS.get(one.reason or "") == "infrastructure":
+        return "error"
+    if not one.finished:
+        return "steps"
+    if last.speaker == "user" and _STOP.search(last.text):
+        return "user"
+    return "agent"
+
+
+class _Known:
+    """What was said, shown and told by each message of a conversation."""
+
+    def __init__(self, one: LoggedConversation, task: ToolTask) -> None:
+        self._one = one
+        self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
+
+    def user_said(self, before: int | None = None) -> str:
+        return self._texts("user", before)
+
+    def agent_said(self, before: int | None = None) -> str:
+        return self._texts("system", before)
+
+    def _texts(self, speaker: str, before: int | None) -> str:
+        said = (each for each in self._one.texts if each.speaker == speaker)
+        return "\n".join(each.text for each in said if before is None or each.place < before).lower()
+
+    def shown(self, before: int | None = None) -> str:
+        """Answers of tools."""
+        calls = (call for call in self._one.calls if before is None or call.place < before)
+        return "\n".join(call.result or "" for call in calls if not call.failed).lower()
+
+    def source(self, value: str, before: int | None = None) -> Source:
+        if not value:
+            return "nowhere"
+        low = value.lower()
+        if _occurs(low, self.instruction):
+            return "instruction"
+        if _occurs(low, self.shown(before)):
+            return "tool"
+        return "user" if _occurs(low, self.user_said(before)) else "nowhere"
+
+    @property
+    def unidentified(self) -> int | None:
+        """Where the agent asks who the user is, in a conversation in which nobody ever was told."""
+        ids = [each.lower() for each in _CODE.findall(self.instruction) if "_" in each]
+        if not ids or identifiers_of(self._one) or any(each in self.user_said() for each in ids):
+            return None
+        asks = re.compile(
+            r"user id|customer id|phone number|e-?mail|reservation (?:id|number)|order (?:id|number)", re.I
+        )
+        return next(
+            (each.place for each in self._one.texts if each.speaker == "system" and asks.search(each.text)), None
+        )
+
+    @property
+    def insists_on_record(self) -> bool:
+        records = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.I)
+        asked = [
+            each.text
+            for each in self._one.texts
+            if each.speaker == "system" and (records.search(each.text) or re.search(r"user id", each.text, re.I))
+        ]
+        return bool(asked[1:]) and all(
+            records.search(text) and not re.search(r"user id", text, re.I) for text in asked[-1:]
+        )
+
+    def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate | None, int | None]:
+        """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
+        texts = self._one.texts
+        if (handed := next((c.place for c in self._one.calls if c.name.startswith("transfer")), None)) is not None:
+            return "transferred", handed
+        if (failed := next((c.place for c in made if c.failed and c.name == gold.name), None)) is not None:
+            return "failed", failed
+        matter = "|".join(_SPOKEN[word] for word in gold.name.lower().split("_") if word in _SPOKEN)
+        if not matter:
+            return None, None
+        spoken_of = [each for each in texts if re.search(matter, each.text.lower())]
+        voiced = next((each.place for each in spoken_of if each.speaker == "user"), None)
+        if voiced is None and not any(each.speaker == "system" and "?" in each.text for each in spoken_of):
+            return "unvoiced", texts[-1].place if texts else None
+        later = (each for each in spoken_of if each.speaker == "system" and each.place > (voiced or 0))
+        refused = next((each.place for each in later if _refuses(each.text, matter)), None)
+        return ("refused", refused) if refused is not None else ("left", voiced)
+
+
+def _refuses(text: str, matter: str) -> bool:
+    parts = re.split(r"(?<=[.!?])\s|\n", text)
+    return any(_REFUSES.search(part) and re.search(matter, part.lower()) for part in parts)
+
+
+def _occurs(value: str, text: str) -> bool:
+    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+
+
+def _record(arguments: Any) -> str:
+    given = arguments if isinstance(arguments, dict) else {}
+    names = [*_ABOUT, *(name for name in given if name.endswith("_id"))]
+    return next((str(given[name]) for name in names if name in given), "")
+
+
+def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known: _Known) -> Iterator[Deviation]:
+    """Expected and made writes paired: equal ones first, then those of one tool on one record; what is left is odd."""
+    done = [call for call in made if not call.failed and call.result is not None]
+    open_calls, left = list(expected), []
+    for call in done:
+        same = next((gold for gold in open_calls if _same(gold, call)), None)
+        if same is not None:
+            open_calls.remove(same)
+        else:
+            left.append(call)
+    for gold in open_calls:
+        record = _record(gold.arguments)
+        like = next((each for each in left if each.name == gold.name and _record(each.arguments) == record), None)
+        if like is None:
+            fate, message = known.fate(gold, made)
+            yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message)
+            continue
+        left.remove(like)
+        values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.place))
+        yield Deviation(kind="wrong", tool=gold.name, record=record, message=like.place, values=values)
+    for call in left:
+        if call.speaker == "user":  # what a user tries on its own device is nobody's fault
+            continue
+        values = tuple(
+            WrongValue(argument=path, expected="", made=text, source=known.source(text, call.place), known="nowhere")
+            for path, text in _leaves(call.arguments)
+        )
+        yield Deviation(kind="extra", tool=call.name, record=_record(call.arguments), message=call.place, values=values)
+
+
+def _same(gold: GoldCall, call: LoggedCall) -> bool:
+    return gold.name == call.name and canonical(gold.arguments, "by-value") == canonical(call.arguments, "by-value")
+
+
+def _wrong_values(expected: Any, made: Any, known: _Known, place: int) -> Iterator[WrongValue]:
+    wanted, given = list(_leaves(expected)), list(_leaves(made))
+    missing = [each for each in wanted if each not in given]
+    surplus = [each for each in given if each not in wanted]
+    for path in dict.fromkeys(path for path, _ in [*missing, *surplus]):
+        should = [text for name, text in missing if name == path]
+        was = [text for name, text in surplus if name == path]
+        for number in range(max(len(should), len(was))):
+            value = should[number] if number < len(should) else ""
+            text = was[number] if number < len(was) else ""
+            yield WrongValue(
+                argument=path,
+                expected=value,
+                made=text,
+                source=known.source(text, place),
+                known=known.source(value, place),
+            )
+
+
+def _leaves(value: Any, path: str = "") -> Iterable[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _leaves(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each, path)
+    elif value is not None:
+        yield path, f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,167 @@
+"""Whose fault a failure was: one sign each on made-up evidence, scripted agents of known guilt, and the labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.tasks import (
+    FailureEvidence,
+    LogBlame,
+    ObservedFault,
+    blame_failure,
+    blame_log,
+    evidence_tables,
+    label_sheets,
+    load_blame_record,
+    write_scripted_log,
+)
+from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue
+from dialgauge.worlds.tools import load_tool_domain
+from support.agent_results import desk_tasks, tau_file
+from support.commands import dialgauge
+
+ROOT = Path(__file__).parents[3]
+
+
+def evidence(**given: Any) -> FailureEvidence:
+    """A failure of which nothing is known but what is given."""
+    usual = {
+        "conversation": "1#0", "task": "1", "trial": 0, "ended": "user", "last_message": 9, "data_right": False,
+        "deviations": (), "unsaid": (), "unidentified": None, "insists_on_record": False, "transfer": None,
+        "out_of_scope": False, "faults": (), "unsupported": (), "failing_gold": False, "payment_told": False,
+    }  # fmt: skip
+    return FailureEvidence(**usual | given)
+
+
+def wrong(argument: str, *, made: str = "MCO", source: str = "tool", known: str = "instruction") -> Deviation:
+    value = WrongValue(argument=argument, expected="SEA", made=made, source=source, known=known)  # type: ignore[arg-type]
+    return Deviation(kind="wrong", tool="book", record="r", message=6, values=(value,))
+
+
+MISSING = Deviation(kind="missing", tool="cancel", record="r", message=4, fate="refused")
+UNVOICED = Deviation(kind="missing", tool="cancel", record="r", message=9, fate="unvoiced")
+EXTRA = Deviation(kind="extra", tool="cancel", record="r", message=8)
+EARLY = ObservedFault("early_end", 9)
+REPEATED = ObservedFault("repeated", 5)
+ASSENT = ObservedFault("contradicted", 5, "checked bags")
+
+
+@pytest.mark.parametrize(
+    ("given", "blamed", "leans", "code"),
+    [
+        ({}, "unclear", "unclear", None),
+        ({"ended": "error"}, "infrastructure", "infrastructure", "technical_end"),
+        ({"deviations": (EXTRA,)}, "agent", "agent", "extra_write"),
+        ({"deviations": (MISSING,)}, "agent", "agent", "not_done_refused"),
+        ({"deviations": (wrong("origin"),)}, "agent", "agent", "wrong_value"),
+        ({"deviations": (EXTRA,), "faults": (ObservedFault("invented", 3),)}, "unclear", "agent", "extra_write"),
+        ({"unsaid": ("327",)}, "unclear", "agent", "unsaid"),
+        ({"deviations": (UNVOICED,)}, "unclear", "user", "never_voiced"),
+        ({"deviations": (UNVOICED,), "faults": (EARLY,)}, "user", "user", "stopped"),
+        ({"deviations": (MISSING,), "faults": (EARLY,)}, "unclear", "both", "not_done_refused"),
+        ({"deviations": (MISSING,), "unidentified": 2}, "user", "user", "unidentified"),
+        ({"deviations": (MISSING,), "unidentified": 2, "insists_on_record": True}, "unclear", "both", "insists"),
+        ({"deviations": (wrong("origin", source="user"),)}, "unclear", "both", "said_otherwise"),
+        ({"deviations": (wrong("origin"),), "faults": (ASSENT,)}, "unclear", "both", "assented"),
+        ({"deviations": (wrong("payment_id"),)}, "task", "task", "unknowable"),
+        ({"deviations": (wrong("payment_id"),), "payment_told": True}, "agent", "agent", "wrong_value"),
+        ({"deviations": (wrong("dob"),), "unsupported": ("dob",)}, "task", "task", "unknowable"),
+        ({"deviations": (wrong("dob"), EXTRA), "unsupported": ("dob",)}, "agent", "agent", "extra_write"),
+        ({"ended": "steps", "faults": (REPEATED,)}, "unclear", "user", "looped"),
+        ({"ended": "steps"}, "agent", "agent", "out_of_steps"),
+        ({"failing_gold": True}, "unclear", "task", "failing_gold"),
+    ],
+)
+def test_what_each_sign_leads_to(given: dict[str, Any], blamed: str, leans: str, code: str | None) -> None:
+    blame = blame_failure(evidence(**given))
+    assert (blame.blamed, blame.leans, blame.signs[0].code if blame.signs else None) == (blamed, leans, code)
+    assert blame.message == (blame.signs[0].message if blame.signs else None)
+
+
+def scripted(script: str, folder: Path) -> LogBlame:
+    domain = load_tool_domain("depot")
+    log = folder / f"{script}.json"
+    write_scripted_log(domain, desk_tasks(folder / "tasks.json"), script, log)
+    return blame_log(log, script, domain="depot")
+
+
+def test_scripted_agents_are_blamed_for_what_they_do(tmp_path: Path) -> None:
+    assert scripted("gold", tmp_path).failures == ()
+    failures = scripted("wrong", tmp_path).failures
+    assert failures
+    for blame in failures:
+        assert blame.leans == "agent", blame.signs
+        assert {each.kind for each in blame.evidence.deviations} <= {"wrong", "extra", "missing"}
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        return import_module("blame_logs")
+
+
+def test_the_stored_record_is_what_the_rules_give(shared_data: Path, benchmark: ModuleType) -> None:
+    labels, verdicts = benchmark.labelled_verdicts(shared_data)
+    unseen = [(label, verdicts[label.key]) for label in benchmark.parts(labels)[benchmark.UNSEEN]]
+    assert benchmark.record(unseen, load_blame_record().measured) == load_blame_record()
+    seen = {(label.file, label.task) for label in benchmark.parts(labels)["where the rules were written"]}
+    assert not seen & {(label.file, label.task) for label, _ in unseen}
+
+
+def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
+    source = shared_data / "tau" / "tau_airline_gpt-4o.json.gz"
+    log = blame_log(source, "gpt-4o", root=shared_data)
+    assert len(log.failures) == 116
+    blame = next(each for each in log.failures if each.conversation == "22#2")
+    kinds = [(each.kind, each.tool, each.message) for each in blame.evidence.deviations]
+    assert kinds[0] == ("wrong", "update_reservation_flights", 22)
+    assert evidence_tables(log, "22#2")[0].title == "Blame: 22#2"
+    with pytest.raises(DialgaugeError, match="there is no failure '22#9'"):
+        evidence_tables(log, "22#9")
+
+
+def test_sheets_hold_no_word_of_the_rules(shared_data: Path) -> None:
+    source = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
+    files = label_sheets(source, root=shared_data)
+    rows = list(csv.DictReader(files["labels.csv"].decode().splitlines()))
+    assert {row["sheet"] for row in rows} == {*files} - {"GUIDE.txt", "POLICY.txt", "labels.csv"}
+    assert not any(row["blame"] for row in rows)
+    fewer = label_sheets(source, root=shared_data, known={(rows[0]["task"], int(rows[0]["trial"]))})
+    assert len(fewer) == len(files) - 1
+    sheet = files[rows[0]["sheet"]].decode()
+    assert "WHAT THE USER WAS TOLD" in sheet and "leans" not in sheet
+
+
+def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_data: Path) -> None:
+    import gzip
+
+    content = json.loads(gzip.decompress((shared_data / "tau" / "tau2_airline_grok-3.json.gz").read_bytes()))
+    tasks = [each["task_id"] for each in content["simulations"]]
+    for place, simulation in enumerate(content["simulations"]):
+        simulation["task_id"] = tasks[place - 1]
+    (tmp_path / "mixed.json").write_text(json.dumps(content))
+    with pytest.raises(DialgaugeError, match="nobody can be blamed by it"):
+        blame_log(tmp_path / "mixed.json", "mixed")
+
+
+def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:
+    log = blame_log(tau_file(tmp_path / "tau.json", {"a": "+!", "b": "-+"}), "tau")
+    assert [(each.conversation, each.blamed) for each in log.failures] == [
+        ("a#1", "infrastructure"),
+        ("b#0", "unclear"),
+    ]
+
+
+def test_the_command_says_what_verdicts_are_worth(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "tasks", "blame", shared_data / "tau" / "tau2_airline_grok-3.json.gz")
+    assert done.code == 0
+    assert "labelled failures of tasks that no rule was written on" in " ".join(done.out.split())
