@@ -21,6 +21,7 @@ from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 
 if TYPE_CHECKING:
+    from dialgauge.cli.gates import Checks
     from dialgauge.report import RunSet, Table
     from dialgauge.runs import Run
 
@@ -70,6 +71,7 @@ class Output(DrawnOutput):
         texts: Sequence[Table | str] = (),
         in_files: Callable[[], Sequence[Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
+        checks: Checks | None = None,
     ) -> list[Run]:
         """Print tables, then texts, and write what was asked for; the runs, stored where that was asked for.
 
@@ -83,7 +85,8 @@ class Output(DrawnOutput):
         if self.table is not None:
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
-            write_document(self.json, schema, (document or results.document)())
+            checked = checks.document() if checks else {}
+            write_document(self.json, schema, {**(document or results.document)(), **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
