@@ -118,6 +118,7 @@ ELSEWHERE = {
     "data verify": "tests/data: it takes a dataset that was downloaded",
     "data rm": "tests/data: it takes a dataset that was downloaded",
     "runs annotate": "tests/cli/test_runs.py: it changes the store",
+    "runs tag": "tests/cli/test_runs.py: it changes the store",
     "runs rm": "tests/cli/test_runs.py: it changes the store",
 }
 #: Kinds of runs of the store here, by the word that calls use for the first run of each.

@@ -104,6 +104,10 @@ RatedOption = Annotated[
     str | None,
     Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
+DetailOption = Annotated[
+    bool,
+    Option("--detail", help="Show also what these dialogues can resolve, the spread and the ranks; files have it."),
+]
 ToOption = Annotated[
     str,
     Option(
@@ -175,6 +179,7 @@ class Request:
     """What to show beyond scores and tests, as the options say it."""
 
     pairs: PairsOption = False
+    detail: DetailOption = False
     correlation: CorrelationOption = None
     sweep: SweepOption = False
     show: ShowOption = 0
@@ -196,7 +201,7 @@ class Request:
 
         ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
+        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail)
 
 
 @app.command()
@@ -370,7 +375,6 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
     told = missing_sentences(comparison)
     if told:
         screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
-    screen.print(f"{comparison.verdict}.\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
@@ -379,6 +383,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
+    screen.print(f"{comparison.verdict}.")
     runs = list(comparison.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store

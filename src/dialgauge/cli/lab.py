@@ -121,7 +121,7 @@ def run(
     place, where = Store(output.store), placement.place
     results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())
     checks = gate.check(results.runs)
-    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks)
+    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks, verdict=True)
     if export is not None:
         for path in write_conversations(list(stored.dialogues()), export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")

@@ -153,5 +153,5 @@ class LabOfTools:
         for sentence in coverage_sentences(results.runs):
             screen.print(sentence)
         checks = gate.check(results.runs)
-        output.present(results, "tasks-trials", tables=results.tables(), checks=checks)
+        output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
         return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

@@ -72,16 +72,20 @@ class Output(DrawnOutput):
         in_files: Callable[[], Sequence[Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
         checks: Checks | None = None,
+        verdict: bool = False,
     ) -> list[Run]:
         """Print tables, then texts, and write what was asked for; the runs, stored where that was asked for.
 
-        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen.
+        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen. With ``verdict``,
+        the last line says what it comes to.
         """
         if self.on_screen:
             for place, part in enumerate((*tables, *texts)):
                 if place:
                     out.print()
                 out.print(part if isinstance(part, str) else part.render("terminal"))
+            if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
+                out.print(f"\n{_verdict(results.runs)}")
         if self.table is not None:
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
@@ -140,6 +144,21 @@ class ViewedOutput(Output):
 
             view_runs(runs, self.store)
         return runs
+
+
+def _verdict(runs: Sequence[Run]) -> str:
+    """What the runs come to, in one sentence: the best of several with how sure that is, or what one run says."""
+    if len(runs) == 1:
+        from dialgauge.presentation import run_verdict
+
+        return run_verdict(runs[0])
+    from dialgauge.comparison import compare_runs
+    from dialgauge.errors import DialgaugeError
+
+    try:
+        return f"{compare_runs(runs).verdict}."
+    except DialgaugeError as why:
+        return f"No verdict: {why}"
 
 
 def refuse(why: str, options: Mapping[str, object]) -> None:

@@ -236,7 +236,7 @@ def score(
             err.print(plain(note))
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
     checks = gate.check(results.runs, score_file)
-    output.present(results, schema, tables=tables, checks=checks)
+    output.present(results, schema, tables=tables, checks=checks, verdict=True)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 

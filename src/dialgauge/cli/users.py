@@ -103,6 +103,7 @@ def score(
             tables=results.tables(verdicts=verdicts),
             document=lambda: results.document(per_dialogue=per_dialogue),
             checks=checks,
+            verdict=True,
         )
         if reference is not None:
             write_json(reference, reference_report(results[0]))
