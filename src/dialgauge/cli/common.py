@@ -124,7 +124,10 @@ JsonOption = Annotated[
     Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
 ]
 TableOption = Annotated[
-    Path | None, OutputFile("--table", metavar="FILE", help="Write tables to FILE: .md, .tex, .html, .csv or .json.")
+    Path | None,
+    OutputFile(
+        "--table", metavar="FILE", help="Write tables to FILE: .md, .html, .csv, .json or, the first one, .tex."
+    ),
 ]
 FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
 FigureFormatOption = Annotated[
@@ -395,7 +398,7 @@ def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
     if path is not None:
         from dialgauge.report import write_tables
 
-        write_tables(tables, path)
+        write_tables(tables, path, intervals=out.wide)
 
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:

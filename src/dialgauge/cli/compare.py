@@ -411,7 +411,7 @@ def _write(
     from dialgauge.report import render_tables, write_tables
 
     if output.table is not None:
-        write_tables(tables(), output.table)
+        write_tables(tables(), output.table, intervals=out.wide)
     if output.json is not None:
         output.document(schema, content())
     if output.figures is not None:
@@ -419,7 +419,7 @@ def _write(
     if not output.on_screen:
         return
     if output.to != "terminal":
-        out.write(render_tables(tables(), output.to))
+        out.write(render_tables(tables(), output.to, intervals=out.wide))
         return
     for table in screen():
         out.print(table.render("terminal"))

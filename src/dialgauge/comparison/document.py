@@ -30,9 +30,9 @@ from dialgauge.comparison.tables import (
     standing_tables,
 )
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import Table
+from dialgauge.report import USAGE, Table
 from dialgauge.stats import discriminative_power
-from dialgauge.text import counted, note_kind
+from dialgauge.text import Note, counted, note_kind
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,11 @@ def screen_tables(comparison: Comparison, options: ComparisonOptions | None = No
     tables = [standing, *(ranks if chosen.detail else ()), *pairs]
     if not pairs:
         tables[-1].notes.append(
-            f"--pairs prints the {counted(len(comparison.pairs) * len(comparison.measures), 'difference')} with "
-            "intervals and p-values; --json FILE and --table FILE write them."
+            Note(
+                USAGE,
+                f"--pairs prints the {counted(len(comparison.pairs) * len(comparison.measures), 'difference')} with "
+                "intervals and p-values; --json FILE and --table FILE write them.",
+            )
         )
     return [*tables, *(_detail_tables(comparison) if chosen.detail else ()), *_asked_tables(comparison, chosen)]
 
