@@ -107,7 +107,7 @@ class Table:
 
     def is_about(self, note: str, column: str) -> bool:
         """Whether a note explains a column, or ``INTERVALS``, alone."""
-        return self._explained.get(note) == {column}
+        return self._explained.get(note) == frozenset({column})
 
     def right_aligned(self, place: int) -> bool:
         """Whether a column reads as numbers."""
