@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import Screen, err, out
 
 if TYPE_CHECKING:
     import polars
@@ -391,6 +392,23 @@ def print_tables(tables: Iterable[Table]) -> None:
         if place:
             out.print()
         out.print(each.render("terminal"))
+
+
+def print_sentence(text: str, screen: Screen = out) -> None:
+    """A sentence of any length, folded so that a pipe shows it as a terminal does."""
+    from dialgauge.report import fold_sentence
+
+    for line in fold_sentence(text, 80):
+        screen.print(line)
+
+
+def typed_command(words: str) -> str:
+    """A command of this program as it works when typed: with the program's path where the shell would not find it."""
+    program = Path(sys.argv[0])
+    if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
+        return f"dialgauge {words}"
+    within = program.absolute().is_relative_to(Path.cwd())
+    return f"{program.absolute().relative_to(Path.cwd()) if within else program} {words}"
 
 
 def write_table_file(tables: Sequence[Table], path: Path | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption
+from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption, print_sentence
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
@@ -383,7 +383,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
-    screen.print(f"{comparison.verdict}.")
+    print_sentence(f"{comparison.verdict}.", screen)
     runs = list(comparison.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store

@@ -14,6 +14,7 @@ from dialgauge.cli.common import (
     StoreOption,
     ViewOption,
     kept_for_good,
+    print_sentence,
     write_document,
     write_table_file,
 )
@@ -85,7 +86,8 @@ class Output(DrawnOutput):
                     out.print()
                 out.print(part if isinstance(part, str) else part.render("terminal"))
             if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
-                out.print(f"\n{_verdict(results.runs)}")
+                out.print()
+                print_sentence(_verdict(results.runs))
         if self.table is not None:
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
