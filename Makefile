@@ -70,6 +70,7 @@ test: lint programs bare
 	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 soak: $(READY) programs bare
+	command -v pdflatex >/dev/null || apt-get install -y -q --no-install-recommends texlive-latex-recommended || true
 	DIALGAUGE_EXAMPLES=more DIALGAUGE_SLOW_BLOCKS=1 $(BIN)/pytest -m "" -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 # By itself, so that it runs once, and what it installs is not counted against another test.

@@ -34,10 +34,10 @@ def gold(tmp_path: Path) -> Path:
 
 
 def test_compare_prints_the_answer(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA")
+    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 300, "-m", "JGA,RSA", "--detail")
     assert outcome.code == 0
-    verdict, _, *lines = outcome.out.splitlines()
-    assert verdict.startswith("JGA names no clear winner: good has the top value, alike is ")
+    lines = outcome.out.splitlines()
+    assert outcome.out.rpartition("\n\n")[2].startswith("JGA names no clear winner: good has the top value, alike is ")
     rows = [line.split()[:3] for line in lines[3:6]]
     assert [(name, letters.replace("·", "")) for name, _, letters in rows] == [
         ("good", "a"),
@@ -241,8 +241,11 @@ def test_many_systems_and_measures_fit_80_columns(tmp_path: Path, capsys: pytest
         write_predictions(tmp_path / f"system-{number}.json", gold, tracker(gold, 0.05 * number, number))
         for number in range(10)
     ]
-    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 200)
-    verdict, *lines = outcome.out.splitlines()
+    outcome = dialgauge(capsys, "compare", "self", *files, "--resamples", 200, "--detail")
+    tables_shown, _, verdict = outcome.out.rpartition("\n\n")
+    lines = tables_shown.splitlines()
+    short = dialgauge(capsys, "compare", "self", *files, "--resamples", 200).out
+    assert short.endswith(f"\n\n{verdict}") and short.count("\n") < 25
     assert verdict.startswith("system-0 is ahead of every other system in JGA, of system-1 by 15.2 points")
     tables = lines[: lines.index("Do measures rank the systems alike? (Kendall's tau-b)")]
     rows = [line for line in tables if line.startswith(("system", "─")) or "   " in line]
@@ -335,7 +338,9 @@ def test_all_measures_and_intervals_of_few_systems_fit(
         :9
     ] == measures
     assert scores.count("[") == 9 * systems and "Left out" not in scores
-    assert all(len(line) <= 80 for line in scores.splitlines() if not line.startswith("Systems that share"))
+    assert all(
+        len(line) <= 80 for line in scores.splitlines() if not line.startswith(("Systems that share", "--pairs"))
+    )
 
 
 def test_notes_do_not_explain_what_is_left_out(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -352,7 +357,7 @@ def test_one_measure_is_not_correlated_with_itself(files: list[Path], capsys: py
 
 
 def test_the_confidence_is_that_of_every_sentence(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    shown = dialgauge(capsys, "compare", "self", *files[:2], "--confidence", "0.9", "--resamples", 200, "--pairs").out
+    shown = dialgauge(capsys, "compare", "self", *files[:2], "--confidence", "0.9", "--resamples", 200, "--detail").out
     assert "p < 0.1" in shown and "uncorrected p < 0.1 (" in shown
     assert "0.05" not in shown and "95%" not in shown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -146,3 +147,34 @@ def test_a_bad_threshold_is_refused_before_any_file_is_read(
     refused = dialgauge(capsys, "score", tmp_path / "absent.json", tmp_path / "absent-too.json", *options)
     assert refused.code == 2
     assert sentence in refused.err and "absent" not in refused.err
+
+
+def test_the_baseline_may_be_a_file_and_small_drops_may_pass(capsys: Capture, files: Path) -> None:
+    """The check of a file gives what the check of its stored run gives; a margin is on top of significance."""
+    run = stored(dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "-m", "JGA,F1", "--run"))
+    against_run = dialgauge(
+        capsys, "score", "gold.jsonl", "bad.jsonl", "-m", "JGA,F1", "--fail-on-drop", run, "--json", "a"
+    )
+    call = ("score", "gold.jsonl", "bad.jsonl", "-m", "JGA,F1", "--fail-on-drop", "good.jsonl", "--json", "b")
+    against_file = dialgauge(capsys, *call, "--junit", "checks.xml")
+    assert (against_run.code, against_file.code) == (3, 3)
+    found = [json.loads(Path(name).read_text())["checks"] for name in ("a", "b")]
+    numbers = [
+        [{key: check[key] for key in ("measure", "drop", "low", "high", "p", "passed")} for check in one]
+        for one in found
+    ]
+    assert numbers[0] == numbers[1]
+    jga = next(check for check in found[1] if check["measure"] == "JGA")
+    assert jga["low"] < jga["drop"] < jga["high"] and jga["p"] < 0.05 and not jga["passed"]
+    suite = ElementTree.parse("checks.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("2", "2", 2)
+    largest = 100 * max(check["drop"] for check in found[1])
+    assert dialgauge(capsys, *call, "--margin", f"{largest + 0.01}").code == 0
+    between = dialgauge(capsys, *call, "--margin", f"{largest - 0.01}")
+    assert between.code == 3 and between.err.count("FAILED") == 1
+
+
+def test_a_file_is_no_baseline_where_it_cannot_be_scored(capsys: Capture, files: Path) -> None:
+    outcome = dialgauge(capsys, "lab", "run", "-n", "2", "--fail-on-drop", "good.jsonl")
+    assert outcome.code == 2 and "here a stored run is needed" in outcome.err
+    assert "--junit writes checks" in dialgauge(capsys, "score", "gold.jsonl", "bad.jsonl", "--junit", "x.xml").err

@@ -91,7 +91,10 @@ def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytes
         ("lab run -nx", "--count must be a whole number (got 'x')"),
         ("lab run --seconds nan", "--seconds must be a number (got nan)"),
         ("babi simulate --out x --accept 2", "--accept must be between 0 and 1 (got 2.0)"),
-        ("runs nonsense", "unknown command 'runs nonsense'. Known: annotate, compare, export, list, path, rm, show."),
+        (
+            "runs nonsense",
+            "unknown command 'runs nonsense'. Known: annotate, compare, export, list, path, rm, show, tag.",
+        ),
         ("runs lst", "unknown command 'runs lst'. Did you mean 'list'?"),
         ("sql a b", "unexpected argument 'b' ('dialgauge sql --help' shows how to call it)"),
     ],

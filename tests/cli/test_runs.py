@@ -183,6 +183,9 @@ def test_annotating_a_run_and_its_dialogues(place: Place) -> None:
 
 def test_an_empty_text_removes_an_annotation(place: Place) -> None:
     id_ = place.add("augpt")
+    place.run("runs", "annotate", id_, "--tag", "first")
+    assert place.run("runs", "tag", id_, "t", "first").code == 0
+    assert Store(None).annotations(id_).tags == ("first", "t") and place.run("runs", "path", "t").code == 0
     place.run("runs", "annotate", id_, "--tag", "t", "--note", "n")
     place.run("runs", "annotate", id_, "--dialogue", "a", "--label", "l")
     assert place.run("runs", "annotate", id_, "--tag", "").code == 0

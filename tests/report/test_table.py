@@ -5,6 +5,8 @@ import io
 import json
 import math
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table, csv_text, inert, notebook_html, write_tables
+from dialgauge.report import (
+    Cell,
+    Column,
+    Table,
+    csv_text,
+    inert,
+    notebook_html,
+    percent_note,
+    render_tables,
+    write_tables,
+)
 
 
 def scores() -> Table:
@@ -44,12 +56,40 @@ def test_markdown() -> None:
 
 
 def test_latex_is_booktabs_with_everything_escaped() -> None:
-    text = scores().render("latex")
-    assert r"\toprule" in text
-    assert r"\caption{Scores on R\&D\_1}" in text
+    text = render_tables([scores(), scores()], "latex", intervals=True)
+    assert text.count(r"\toprule") == 1
+    assert r"\caption{Scores on R\&D\_1, in percent. signature: 100\% of \#1}" in text
+    assert r"\label{tab:scores-on-r-d-1}" in text
     assert r"trade\textbar{}1 & \textbf{48.62}\textsuperscript{*} {\scriptsize [47.00, 50.10]} & 2.0 & 10 \\" in text
     assert r"none & -- & -- & 3 \\" in text
-    assert r"signature: 100\% of \#1" in text
+    assert r"\textbf{48.62}\textsuperscript{*} & 2.0" in scores().render("latex")
+
+
+def test_what_only_users_of_the_program_need_is_a_comment_in_latex() -> None:
+    table = Table("Scores", ["a", "b"], [[1, 2]], notes=["Read this.", percent_note()], signature="x:1|v:2\nline")
+    comments, _, rest = table.render("latex").partition(r"\begin{table}")
+    assert all(line.startswith("% ") for line in comments.splitlines())
+    assert "CSV and JSON" in comments and "x:1|v:2" in comments and "CSV" not in rest and "x:1" not in rest
+    assert r"\caption{Scores. Read this.}" in rest
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed (make soak does)")
+def test_latex_compiles_where_it_is_put_in(tmp_path: Path) -> None:
+    odd = Table(
+        "Odd & 50% _ {x} \\ ~ ^ # $", ["a|b", "[c]"], [["* _x_", 0.5], ["[y] <z>", "ü – λ"]], notes=["p < 0.05 & more."]
+    )
+    for name, table in {"scores": scores(), "odd": odd}.items():
+        write_tables([table], tmp_path / f"{name}.tex", intervals=True)
+    paper = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{scores}\input{odd}" + "\n"
+    (tmp_path / "paper.tex").write_text(
+        paper + r"Tables \ref{tab:scores-on-r-d-1} and \ref{tab:odd-50-x}.\end{document}"
+    )
+    for _ in range(2):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert "undefined" not in done.stdout and (tmp_path / "paper.pdf").stat().st_size > 1000
 
 
 def test_csv_and_json_hold_raw_values() -> None:

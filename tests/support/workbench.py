@@ -110,6 +110,7 @@ CALLS: dict[str, tuple[str, ...]] = {
 ELSEWHERE = {
     "demo": "tests/cli/test_demo.py: a tour of seconds",
     "explore": "tests/cli/test_explore.py: a server",
+    "init": "tests/cli/test_init.py: it fills a folder",
     "babi chat": "tests/cli/test_babi_chat.py: somebody has to talk to it",
     "lab chat": "tests/cli/test_lab.py: somebody has to talk to it",
     "lab new": "tests/cli/test_lab.py: what it prints is a path",
@@ -119,6 +120,7 @@ ELSEWHERE = {
     "data verify": "tests/data: it takes a dataset that was downloaded",
     "data rm": "tests/data: it takes a dataset that was downloaded",
     "runs annotate": "tests/cli/test_runs.py: it changes the store",
+    "runs tag": "tests/cli/test_runs.py: it changes the store",
     "runs rm": "tests/cli/test_runs.py: it changes the store",
 }
 #: Kinds of runs of the store here, by the word that calls use for the first run of each.

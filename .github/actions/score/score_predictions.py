@@ -1,12 +1,14 @@
 """Scores predictions in CI, comments on the pull request, and fails on a significant drop against a baseline.
 
 Settings come from variables of the environment (``action.yml``). The Markdown goes to the summary of the job and, on a
-pull request, into one comment that later runs replace. Exit code: 0 all well, 1 a significant drop or turns without a
-prediction, 2 nothing could be scored. A comment that cannot be written is a warning: a fork's token may not write.
+pull request, into one comment that later runs replace. The exit code is that of ``dialgauge score``: 0 all well, 1
+turns without a prediction, 2 nothing could be scored, 3 a significant drop. A comment that cannot be written is a
+warning: a fork's token may not write.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -14,20 +16,15 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dialgauge
-from dialgauge.comparison import Difference
-from dialgauge.formats import system_names
-from dialgauge.report import Cell, Column, Table, markdown, score_column
-from dialgauge.runs import Run
-from dialgauge.tracking import TrackingRuns
+from dialgauge.cli import main as dialgauge_command
+from dialgauge.report import markdown
 
-BASELINE = "baseline"
-#: One number for scores and comparisons, so that a score has one interval.
-_RESAMPLES = 10_000
 #: GitHub refuses longer comments; the rest is for the sentence that says so.
 _LONGEST = 65_000
 _PAGE = 100
@@ -45,6 +42,7 @@ class Settings:
     measures: tuple[str, ...]
     profile: str
     coverage: str
+    margin: str
     fail_on_drop: bool
     comment: bool
     title: str
@@ -63,9 +61,10 @@ class Settings:
             gold=text("GOLD"),
             predictions=predictions,
             baseline=text("BASELINE"),
-            measures=tuple(text("MEASURES", "JGA").replace(",", " ").split()),
-            profile=text("PROFILE", "canon"),
-            coverage=text("COVERAGE", "empty"),
+            measures=tuple(text("MEASURES", "JGA F1").replace(",", " ").split()),
+            profile=text("PROFILE"),
+            coverage=text("COVERAGE"),
+            margin=text("MARGIN"),
             fail_on_drop=_is_true(text("FAIL_ON_DROP", "true"), "fail-on-drop"),
             comment=_is_true(text("COMMENT", "true"), "comment"),
             title=text("TITLE", "dialgauge"),
@@ -74,88 +73,59 @@ class Settings:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The Markdown of the report, the drops in it, and whether some turns were not scored."""
+    """What ``dialgauge score`` found: the Markdown of the report, the drops, and whether turns were not scored."""
 
     report: str
     drops: tuple[str, ...]
-    incomplete: tuple[str, ...]
+    incomplete: bool
 
 
-def judge(settings: Settings) -> Verdict:
-    """Score the predictions, and compare each with the baseline."""
-    names = system_names(list(settings.predictions))
-    results = _scored(settings, dict(zip(names, settings.predictions, strict=True)))
-    incomplete = tuple(f"{one.name}: {one.coverage.sentence()}" for one in results.systems if not one.coverage.complete)
-    if settings.coverage == "empty":  # then what is missing was scored, as wrong
-        incomplete = ()
-    tables, drops, notes = [results.table(compact=True)], [], []
-    if settings.baseline:
-        base = _baseline(settings)
-        for run in results.runs:
-            comparison = dialgauge.compare([base, run], measures=settings.measures, resamples=_RESAMPLES)
-            old, new = comparison.systems
-            found = [comparison.difference(new, old, measure) for measure in comparison.measures]
-            tables.append(_drop_table(run, comparison, found))
-            drops += [_sentence(run, one) for one in found if one.significant and one.better == old]
-            notes += [f"{run.name}: {note}" for note in comparison.notes]
-    return Verdict(_report(settings, tables, drops, incomplete, notes), tuple(drops), incomplete)
+def command(settings: Settings, folder: Path) -> list[str]:
+    """The command of the check; typed in a terminal, it gives the same numbers and the same exit code."""
+    optional = {"--profile": settings.profile, "--coverage": settings.coverage, "--fail-on-drop": settings.baseline}
+    margin = {"--margin": settings.margin} if settings.baseline else {}
+    options = [word for name, value in (optional | margin).items() if value for word in (name, value)]
+    return [
+        "score", "-m", ",".join(settings.measures), *options,
+        "--json", str(folder / "scores.json"), "--table", str(folder / "scores.md"),
+        "--", settings.gold or "self", *settings.predictions,
+    ]  # fmt: skip
 
 
-def _scored(settings: Settings, predictions: Mapping[str, str]) -> TrackingRuns:
-    return dialgauge.score(
-        settings.gold or None,
-        dict(predictions),
-        measures=list(settings.measures),
-        profile=settings.profile,
-        coverage=settings.coverage,
-        resamples=_RESAMPLES,
-    )
+def judge(settings: Settings, folder: Path) -> Verdict:
+    """Run the command, and make its verdict readable."""
+    told = io.StringIO()
+    with redirect_stderr(told), redirect_stdout(io.StringIO()):
+        try:
+            dialgauge_command(command(settings, folder))
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    lines = told.getvalue().splitlines()
+    if code not in (0, 1, 3):
+        error = next((line for line in reversed(lines) if line.startswith("dialgauge: ")), lines[-1] if lines else "")
+        raise dialgauge.DialgaugeError(error.removeprefix("dialgauge: "))
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    systems = scores["coverage"]["systems"].values()
+    incomplete = code == 1 or any(one["policy"] != "empty" and one["turns_missing"] for one in systems)
+    checks = scores.get("checks", [])
+    drops = tuple(_sentence(check) for check in checks if not check["passed"])
+    table = (folder / "scores.md").read_text(encoding="utf-8").strip()
+    return Verdict(_report(settings, table, checks, incomplete), drops, incomplete)
 
 
-def _baseline(settings: Settings) -> Run:
-    path = Path(settings.baseline)
-    if (path / "run.json").is_file():
-        return Run.load(path)
-    return _scored(settings, {BASELINE: settings.baseline}).runs[0]
+def _sentence(check: Mapping[str, Any]) -> str:
+    return f"{check['system']}: {check['sentence']}"
 
 
-def _drop_table(run: Run, comparison: dialgauge.Comparison, found: list[Difference]) -> Table:
-    titles = (BASELINE, "now", "difference")
-    numbers = [Column(title, align="right") for title in titles]
-    table = Table(f"{run.name} against the {BASELINE}", [Column("measure"), *numbers, Column("p"), Column("verdict")])
-    for place, one in enumerate(found):
-        look, signed = (score_column("", run.scores[one.measure], signed=sign) for sign in (False, True))
-        values, ends = comparison.values[:, place], comparison.intervals[:, place]
-        before, after = (
-            Cell(float(values[row]), float(ends[row, 0]), float(ends[row, 1]), like=look) for row in (0, 1)
-        )
-        verdict = "could be noise" if not one.significant else "better" if one.better == one.first else "worse"
-        difference = Cell(one.difference, one.low, one.high, like=signed)
-        table.add(one.measure, before, after, difference, one.adjusted, verdict)
-    table.notes.append(f"{comparison.basis}.")
-    return table
-
-
-def _sentence(run: Run, one: Difference) -> str:
-    look = score_column("", run.scores[one.measure])
-    scale = 100 if look.percent else 1
-    size = f"{scale * abs(one.difference):.{look.digits}f}{' points' if look.percent else ''}"
-    return f"{run.name}: {one.measure} is {size} worse than the {BASELINE}'s (p = {one.adjusted:.4f})"
-
-
-def _report(
-    settings: Settings, tables: list[Table], drops: list[str], incomplete: tuple[str, ...], notes: list[str]
-) -> str:
-    if drops:
-        head = [f"❌ Significant drop: {markdown(drop)}." for drop in drops]
-    elif settings.baseline:
-        head = ["✅ No significant drop against the baseline."]
-    else:
-        head = []
-    head += [f"⚠️ Not everything was scored: {markdown(one)}" for one in incomplete]
-    body = [table.render("markdown") for table in tables]
-    told = [f"*{markdown(note)}*" for note in notes]
-    return inert("\n\n".join([f"### {markdown(settings.title)}", *head, *body, *told])) + "\n"
+def _report(settings: Settings, table: str, checks: list[dict[str, Any]], incomplete: bool) -> str:
+    failed = [check for check in checks if not check["passed"]]
+    head = [f"❌ Significant drop: {markdown(_sentence(check))}" for check in failed]
+    if checks and not failed:
+        head.append("✅ No significant drop against the baseline.")
+    if incomplete:
+        head.append("⚠️ Not everything was scored: some turns have no prediction.")
+    others = [f"- {markdown(_sentence(check))}" for check in checks if check["passed"]]
+    return inert("\n\n".join([f"### {markdown(settings.title)}", *head, table, "\n".join(others)]).strip()) + "\n"
 
 
 def inert(text: str) -> str:
@@ -237,13 +207,12 @@ def _cut(text: str) -> str:
     )
 
 
-def publish(settings: Settings, verdict: Verdict, environment: Mapping[str, str]) -> None:
+def publish(settings: Settings, verdict: Verdict, folder: Path, environment: Mapping[str, str]) -> None:
     """The report into the job's summary, the step's outputs and the pull request."""
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as out:
             out.write(verdict.report)
-    folder = environment.get("RUNNER_TEMP") or tempfile.gettempdir()
-    path = Path(tempfile.mkdtemp(prefix="dialgauge-", dir=folder), "report.md")
+    path = folder / "report.md"
     path.write_text(verdict.report, encoding="utf-8")
     if outputs := environment.get("GITHUB_OUTPUT"):
         with Path(outputs).open("a", encoding="utf-8") as out:
@@ -271,20 +240,23 @@ def _is_true(text: str, name: str) -> bool:
 
 
 def main(environment: Mapping[str, str]) -> int:
-    """Score, publish, and say by the exit code how it went."""
+    """Score, publish, and end with the command's exit code; a drop that only warns leaves the code of the rest."""
+    folder = Path(tempfile.mkdtemp(prefix="dialgauge-", dir=environment.get("RUNNER_TEMP") or tempfile.gettempdir()))
     try:
         settings = Settings.of(environment)
-        verdict = judge(settings)
+        verdict = judge(settings, folder)
     except dialgauge.DialgaugeError as error:
         _tell("error", str(error))
         return 2
     sys.stdout.write(verdict.report)
-    publish(settings, verdict, environment)
-    for one in verdict.incomplete:
-        _tell("error", f"not everything was scored: {one}")
+    publish(settings, verdict, folder, environment)
+    if verdict.incomplete:
+        _tell("error", "not everything was scored: some turns have no prediction")
     for drop in verdict.drops:
         _tell("error" if settings.fail_on_drop else "warning", f"significant drop: {drop}")
-    return 1 if verdict.incomplete or (verdict.drops and settings.fail_on_drop) else 0
+    if verdict.drops and settings.fail_on_drop:
+        return 3
+    return 1 if verdict.incomplete else 0
 
 
 if __name__ == "__main__":

@@ -81,6 +81,7 @@ __all__ = [
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
     "demo": "guided tour: simulate, track, answer, compare, write a report",
+    "init": "a folder to begin in: project file, example files, notebook",
     "data": "inspect, check and convert dialogue files; download datasets",
     "score": "score state-tracking predictions against gold, with intervals",
     "compare": "which system is better, by which measure, and is it noise?",

@@ -174,9 +174,10 @@ def evaluate(
             if not fresh.seeded:
                 break
     output.show([results_table(runs), class_table(runs)])
-    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs]})
+    checks = gate.check(runs)
+    output.document("babi-evaluate", {"systems": [run_record(run) for run in runs], **checks.document()})
     output.draw_scores(runs)
-    return gate.exit_code(runs, 0)
+    return checks.exit_code(0)
 
 
 def _world_task(world: str, task: int, dialogs: int, seed: int) -> RankingTask:

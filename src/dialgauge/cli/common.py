@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.screen import Screen, err, out
 from dialgauge.errors import DialgaugeError, nearest
 
 if TYPE_CHECKING:
@@ -133,7 +134,10 @@ JsonOption = Annotated[
     Path | None, OutputFile("--json", metavar="FILE", help="Write JSON to FILE; - for stdout, without tables.")
 ]
 TableOption = Annotated[
-    Path | None, OutputFile("--table", metavar="FILE", help="Write tables to FILE: .md, .tex, .html, .csv or .json.")
+    Path | None,
+    OutputFile(
+        "--table", metavar="FILE", help="Write tables to FILE: .md, .html, .csv, .json or, the first one, .tex."
+    ),
 ]
 FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
 FigureFormatOption = Annotated[
@@ -398,12 +402,29 @@ def print_tables(tables: Iterable[Table]) -> None:
         out.print(each.render("terminal"))
 
 
+def print_sentence(text: str, screen: Screen = out) -> None:
+    """A sentence of any length, folded so that a pipe shows it as a terminal does."""
+    from dialgauge.report import fold_sentence
+
+    for line in fold_sentence(text, 80):
+        screen.print(line)
+
+
+def typed_command(words: str) -> str:
+    """A command of this program as it works when typed: with the program's path where the shell would not find it."""
+    program = Path(sys.argv[0])
+    if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
+        return f"dialgauge {words}"
+    within = program.absolute().is_relative_to(Path.cwd())
+    return f"{program.absolute().relative_to(Path.cwd()) if within else program} {words}"
+
+
 def write_table_file(tables: Sequence[Table], path: Path | None) -> None:
     """Tables into a file, if one was named."""
     if path is not None:
         from dialgauge.report import write_tables
 
-        write_tables(tables, path)
+        write_tables(tables, path, intervals=out.wide)
 
 
 def tables_document(tables: Iterable[Table]) -> dict[str, Any]:

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
-from dialgauge.cli.common import DrawnOutput, Inputs, RunOption, SeedOption, StoreOption, ViewOption, keep_shown
+from dialgauge.cli.common import (
+    DrawnOutput,
+    Inputs,
+    RunOption,
+    SeedOption,
+    StoreOption,
+    ViewOption,
+    keep_shown,
+    print_sentence,
+)
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
@@ -105,6 +114,10 @@ RatedOption = Annotated[
     str | None,
     Option(metavar="SYSTEM", needs="--ratings", help="Which system was rated, if the ratings file does not say."),
 ]
+DetailOption = Annotated[
+    bool,
+    Option("--detail", help="Show also what these dialogues can resolve, the spread and the ranks; files have it."),
+]
 ToOption = Annotated[
     str,
     Option(
@@ -175,6 +188,7 @@ class Request:
     """What to show beyond scores and tests, as the options say it."""
 
     pairs: PairsOption = False
+    detail: DetailOption = False
     correlation: CorrelationOption = None
     sweep: SweepOption = False
     show: ShowOption = 0
@@ -196,7 +210,7 @@ class Request:
 
         ratings = assigned(read_ratings(self.ratings), systems, self.rated) if self.ratings else {}
         extras = ("sweep",) if self.sweep else ()
-        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs)
+        return ComparisonOptions(self.correlations(), extras, self.show, self.show_by, ratings, self.pairs, self.detail)
 
 
 @app.command()
@@ -366,7 +380,6 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
     told = missing_sentences(comparison)
     if told:
         screen.print("\n".join(f"{sentence}." for sentence in told) + "\n")
-    screen.print(f"{comparison.verdict}.\n")
     _write(
         lambda: comparison_tables(comparison, options),
         lambda: screen_tables(comparison, options),
@@ -375,6 +388,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         output,
         "compare",
     )
+    print_sentence(f"{comparison.verdict}.", screen)
     runs = list(comparison.runs.values())
     if isinstance(output, StoredComparisonOutput) and output.run:
         from dialgauge.runs import Store
@@ -402,7 +416,7 @@ def _write(
     from dialgauge.report import render_tables, write_tables
 
     if output.table is not None:
-        write_tables(tables(), output.table)
+        write_tables(tables(), output.table, intervals=out.wide)
     if output.json is not None:
         output.document(schema, content())
     if output.figures is not None:
@@ -410,7 +424,7 @@ def _write(
     if not output.on_screen:
         return
     if output.to != "terminal":
-        out.write(render_tables(tables(), output.to))
+        out.write(render_tables(tables(), output.to, intervals=out.wide))
         return
     for table in screen():
         out.print(table.render("terminal"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dialgauge.cli.common import print_sentence, typed_command
 from dialgauge.cli.options import Option, OutputFolder, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
@@ -38,20 +39,12 @@ def demo(
         answer = step(work)
         runs += answer.runs
         out.print(answer.question, style="bold")
-        _print_sentence(answer.sentence)
+        print_sentence(f"  {answer.sentence}")
     out.print()
     _report(folder / "report.html", runs)
     out.print("Try next:")
     for command in _next_commands(folder):
         out.print(f"  {command}")
-
-
-def _print_sentence(sentence: str) -> None:
-    """The answer, folded here so that a pipe shows the tour as a terminal does."""
-    from dialgauge.report import fold_sentence
-
-    for line in fold_sentence(f"  {sentence}", 80):
-        out.print(line)
 
 
 def _next_commands(folder: Path) -> list[str]:
@@ -64,9 +57,9 @@ def _next_commands(folder: Path) -> list[str]:
 
     return [
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
-        f"dialgauge explore --store {folder / 'runs'}",
-        f"dialgauge compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1",
-        "dialgauge data check YOUR_FILE",
+        typed_command(f"explore --store {folder / 'runs'}"),
+        typed_command(f"compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1"),
+        typed_command("data check YOUR_FILE"),
     ]
 
 
@@ -79,7 +72,7 @@ def _report(file: Path, runs: Sequence[Run]) -> None:
         write_report(file, runs, title="dialgauge demo")
     except DialgaugeError as error:
         out.print("No report:")
-        _print_sentence(str(error))
+        print_sentence(f"  {error}")
         return
     out.print(f"Report: {file}")
 

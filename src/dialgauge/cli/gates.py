@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dialgauge.cli.choices import measures_of
-from dialgauge.cli.options import Option
+from dialgauge.cli.common import write_file
+from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, note_kind
@@ -37,7 +39,11 @@ FailUnderOption = Annotated[
 ]
 FailOnDropOption = Annotated[
     str | None,
-    Option("--fail-on-drop", metavar="RUN", help="Exit with code 3 if significantly worse than this stored run."),
+    Option(
+        "--fail-on-drop",
+        metavar="RUN|FILE",
+        help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
+    ),
 ]
 
 
@@ -47,14 +53,71 @@ class Gates:
 
     fail_under: FailUnderOption = None
     fail_on_drop: FailOnDropOption = None
+    margin: Annotated[
+        float,
+        Option(
+            "--margin",
+            metavar="POINTS",
+            min=0,
+            needs="--fail-on-drop",
+            help="Let smaller drops pass: points of a share (0.5 is half a percentage point), else in the unit.",
+        ),
+    ] = 0.0
+    junit: Annotated[
+        Path | None, OutputFile("--junit", metavar="FILE", help="Write the checks as JUnit XML, a test case each.")
+    ] = None
 
     def gate(
-        self, store: Path | None, *, kinds: Sequence[str], family: str | None = None, check_names: bool = True
+        self,
+        store: Path | None,
+        *,
+        kinds: Sequence[str],
+        family: str | None = None,
+        check_names: bool = True,
+        scores_files: bool = False,
     ) -> BuildGate:
-        """The checks, of a command that makes runs of these kinds; see :meth:`BuildGate.of`."""
-        return BuildGate.of(
-            self.fail_under, self.fail_on_drop, store, kinds=kinds, family=family, check_names=check_names
+        """The checks, made before the work, so that a misspelt option costs no scoring.
+
+        ``kinds`` are the runs that the command makes; ``family`` holds all its measures, if one does; without
+        ``check_names`` it has scores that are no measures. ``scores_files``: it can score a baseline's file.
+        """
+        thresholds = [Threshold.parse(written) for written in self.fail_under or ()]
+        for threshold in thresholds if check_names else ():
+            threshold.check(family)
+        if self.junit is not None and not thresholds and self.fail_on_drop is None:
+            raise DialgaugeError("--junit writes checks, and there are none: add --fail-under or --fail-on-drop")
+        gate = BuildGate(thresholds, margin=self.margin, junit=self.junit)
+        if self.fail_on_drop is None:
+            return gate
+        if _is_to_score(self.fail_on_drop, store):
+            if not scores_files:
+                raise DialgaugeError(
+                    f"--fail-on-drop: {self.fail_on_drop} is a file or folder to score, and here a stored run is needed"
+                )
+            return replace(gate, baseline_file=self.fail_on_drop)
+        return replace(gate, baseline=_baseline(self.fail_on_drop, store, kinds))
+
+
+def _is_to_score(name: str, store: Path | None) -> bool:
+    """Whether a baseline is a file or folder with what is to be scored, rather than a stored run."""
+    from dialgauge.runs import Store
+
+    path = Path(name)
+    return path.is_file() or (
+        path.is_dir() and not (path / "run.json").is_file() and not (Store(store).folder / name).is_dir()
+    )
+
+
+def _baseline(name: str, store: Path | None, kinds: Sequence[str]) -> Run:
+    from dialgauge.runs import Run, Store
+
+    run = Run.load(Path(name)) if (Path(name) / "run.json").is_file() else Store(store).open(name)
+    if run.kind not in kinds:
+        raise DialgaugeError(
+            f"--fail-on-drop: {run.id} is a run of kind {run.kind}, and this command makes runs of kind "
+            f"{' or '.join(kinds)}; name one of those"
         )
+    return run
 
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -117,41 +180,67 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Check:
+    """What one check found: a measure of a run against a threshold, or against a baseline."""
+
+    system: str
+    measure: str
+    passed: bool
+    sentence: str
+    #: What else there is to know, by the names that ``--json`` gives it.
+    facts: Mapping[str, object]
+
+    def document(self) -> dict[str, object]:
+        """The check as a part of ``--json``."""
+        return {
+            "system": self.system,
+            "measure": self.measure,
+            **self.facts,
+            "passed": self.passed,
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Checks:
+    """All checks of a command's runs."""
+
+    found: Sequence[Check] = ()
+    junit: Path | None = None
+    margin: float = 0.0
+
+    def document(self) -> dict[str, object]:
+        """``checks`` for ``--json``, if any were asked for."""
+        return {"checks": [check.document() for check in self.found]} if self.found else {}
+
+    def exit_code(self, otherwise: int) -> int:
+        """Say which checks failed and in which measure; the code of a failed check, or the other one."""
+        if self.junit is not None:
+            write_file(self.junit, _junit(self.found))
+        failed = [check for check in self.found if not check.passed]
+        for check in failed:
+            err.print(f"FAILED: {check.system}: {check.sentence}")
+        drops = [check for check in self.found if check.facts["check"] == "fail-on-drop"]
+        for system, group in groupby(drops, key=lambda check: check.system):
+            tested = list(group)
+            if all(check.passed for check in tested):
+                names = ", ".join(check.measure for check in tested)
+                beyond = f" beyond {self.margin:g}" if self.margin else ""
+                against = tested[0].facts["against"]
+                err.print(f"{system}: no significant drop{beyond} compared with {against} ({names})", style="dim")
+        return EXIT_FAILED_CHECK if failed else otherwise
+
+
+@dataclass(frozen=True)
 class BuildGate:
-    """What a build is to fail on; made before the work, so that a misspelt option costs no scoring."""
+    """What a build is to fail on."""
 
     thresholds: Sequence[Threshold] = ()
     baseline: Run | None = None
-
-    @classmethod
-    def of(
-        cls,
-        under: Sequence[str] | None,
-        drop: str | None,
-        store: Path | None,
-        *,
-        kinds: Sequence[str],
-        family: str | None = None,
-        check_names: bool = True,
-    ) -> BuildGate:
-        """The checks that the options ask for, of a command that makes runs of these kinds.
-
-        ``family`` holds all its measures, if one does; without ``check_names`` it has scores that are no measures.
-        """
-        thresholds = [Threshold.parse(written) for written in under or ()]
-        for threshold in thresholds if check_names else ():
-            threshold.check(family)
-        if drop is None:
-            return cls(thresholds)
-        from dialgauge.runs import Store
-
-        baseline = Store(store).open(drop)
-        if baseline.kind not in kinds:
-            raise DialgaugeError(
-                f"--fail-on-drop: {baseline.id} is a run of kind {baseline.kind}, and this command makes runs of kind "
-                f"{' or '.join(kinds)}; name one of those"
-            )
-        return cls(thresholds, baseline)
+    #: A file to score as the others are, in place of a stored baseline.
+    baseline_file: str | None = None
+    margin: float = 0.0
+    junit: Path | None = None
 
     def require(self, scored: Iterable[object]) -> None:
         """Before the work: an error where a threshold is for a measure that will not be scored."""
@@ -163,14 +252,11 @@ class BuildGate:
                     f"{nearest(threshold.measure, names)}"
                 )
 
-    def exit_code(self, runs: Sequence[Run], otherwise: int) -> int:
-        """Say which checks failed and in which measure; the code of a failed check, or the other one."""
-        failures = [*self._under(runs), *self._drops(runs)]
-        for sentence in failures:
-            err.print(f"FAILED: {sentence}")
-        return EXIT_FAILED_CHECK if failures else otherwise
+    def check(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None = None) -> Checks:
+        """Check the runs; ``score_file`` makes the run of a baseline's file, where the command can."""
+        return Checks([*self._under(runs), *self._drops(runs, score_file)], self.junit, self.margin)
 
-    def _under(self, runs: Sequence[Run]) -> Iterator[str]:
+    def _under(self, runs: Sequence[Run]) -> Iterator[Check]:
         for run in runs:
             for threshold in self.thresholds:
                 score = run.scores.get(threshold.measure)
@@ -179,69 +265,95 @@ class BuildGate:
                         f"--fail-under: {run.name} has no measure '{threshold.measure}'."
                         f"{nearest(threshold.measure, run.scores)}"
                     )
-                least = threshold.least(score)
-                if score.value is None or math.isnan(score.value):
-                    yield f"{run.name}: {threshold.measure} is undefined, so not at least {threshold.text}"
-                elif score.value < least:
-                    wanted = threshold.text if "%" in threshold.text else _shown(score, least)
-                    yield f"{run.name}: {threshold.measure} {_shown(score, score.value)} is below {wanted}"
+                yield _threshold_check(run, threshold, score)
 
-    def _drops(self, runs: Sequence[Run]) -> Iterator[str]:
-        if self.baseline is None:
-            return
-        for run in self._same_split(runs, self.baseline):
-            yield from _drops(self.baseline, run)
-
-    @staticmethod
-    def _same_split(runs: Sequence[Run], baseline: Run) -> list[Run]:
-        """Of runs on several splits, those on the baseline's."""
-        split = baseline.manifest.config.get("split")
-        same = [run for run in runs if run.manifest.config.get("split") == split]
-        if not same:
-            raise DialgaugeError(f"--fail-on-drop: nothing was evaluated on the split of {baseline.id}, '{split}'")
-        return same
+    def _drops(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None) -> Iterator[Check]:
+        baseline, against = self.baseline, self.baseline.id if self.baseline else ""
+        if self.baseline_file is not None and score_file is not None:
+            baseline, against = score_file(self.baseline_file), self.baseline_file
+        if baseline is not None:
+            for run in _same_split(runs, baseline):
+                yield from _drop_checks(baseline, against, run, self.margin)
 
 
-def _drops(baseline: Run, run: Run) -> Iterator[str]:
-    """The measures in which a run is significantly worse than the baseline, over the dialogues both have."""
+def _threshold_check(run: Run, threshold: Threshold, score: Score) -> Check:
+    least = threshold.least(score)
+    facts = {"check": "fail-under", "value": score.value, "least": least}
+    if score.value is None or math.isnan(score.value):
+        sentence = f"{threshold.measure} is undefined, so not at least {threshold.text}"
+        return Check(run.name, threshold.measure, False, sentence, facts | {"value": None})
+    wanted = threshold.text if "%" in threshold.text else _shown(score, least)
+    passed = score.value >= least
+    sentence = f"{threshold.measure} {_shown(score, score.value)} is {'at least' if passed else 'below'} {wanted}"
+    return Check(run.name, threshold.measure, passed, sentence, facts)
+
+
+def _same_split(runs: Sequence[Run], baseline: Run) -> list[Run]:
+    """Of runs on several splits, those on the baseline's."""
+    split = baseline.manifest.config.get("split")
+    same = [run for run in runs if run.manifest.config.get("split") == split]
+    if not same:
+        raise DialgaugeError(f"--fail-on-drop: nothing was evaluated on the split of {baseline.id}, '{split}'")
+    return same
+
+
+def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterator[Check]:
+    """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import MISSING_OPTIONS, UNLIKE_TURNS, compare_runs
+    from dialgauge.stats import holm
 
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
         if note_kind(note) not in (MISSING_OPTIONS, UNLIKE_TURNS):  # which compare has, and this check not
             err.print(f"--fail-on-drop: {note}")
-    worse = list(_significantly_worse(comparison))
-    for difference, p in worse:
-        yield f"{run.name}: {_told(comparison, difference, p, baseline)}"
-    if not worse:
-        tested = ", ".join(comparison.measures)
-        err.print(f"{run.name}: no significant drop compared with {baseline.id} ({tested})", style="dim")
-
-
-def _significantly_worse(comparison: Comparison) -> Iterator[tuple[Difference, float]]:
-    """What got worse, new minus old, with p corrected for the number of measures (Holm)."""
-    from dialgauge.stats import holm
-
     old, new = comparison.systems
-    found = [comparison.difference(new, old, measure) for measure in comparison.measures]
-    tested = [difference for difference in found if not math.isnan(difference.p)]
-    corrected = holm([difference.p for difference in tested]) if tested else ()
-    for one, p in zip(tested, corrected, strict=True):
-        if p < _ALPHA and one.difference and one.better == old:
-            yield one, float(p)
+    differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
+    tested = [difference for difference in differences if not math.isnan(difference.p)]
+    for one, p in zip(tested, holm([difference.p for difference in tested]) if tested else (), strict=True):
+        worse = bool(one.difference) and one.better == old
+        larger = abs(one.difference) > margin / (100 if _is_share(run.scores.get(one.measure)) else 1)
+        sign = 1 if one.higher_is_better is False else -1
+        low, high = sorted((sign * one.low, sign * one.high))
+        facts = {
+            "check": "fail-on-drop", "against": against, "drop": sign * one.difference,
+            "low": low, "high": high, "p": float(p),
+        }  # fmt: skip
+        passed = not (worse and larger and p < _ALPHA)
+        yield Check(run.name, one.measure, passed, _drop_sentence(comparison, one, float(p), against), facts)
 
 
-def _told(comparison: Comparison, one: Difference, p: float, baseline: Run) -> str:
+def _drop_sentence(comparison: Comparison, one: Difference, p: float, against: str) -> str:
     score = comparison.scores.run_score(one.measure)
     column = comparison.measures.index(one.measure)
-    old, new = (_shown(score, float(comparison.values[place, column])) for place in (0, 1))
+    old, new = (_shown(score, float(comparison.values[row, column])) for row in (0, 1))
     low, high = sorted((abs(one.low), abs(one.high)))
     size, ends = _size(score, abs(one.difference)), _size(score, low, high)
-    verb = "dropped" if one.higher_is_better else "rose"
+    verb = ("rose" if one.difference > 0 else "dropped") if one.difference else "moved"
     return (
-        f"{one.measure} {verb} by {size} from {old} to {new} compared with {baseline.id} "
+        f"{one.measure} {verb} by {size} from {old} to {new} compared with {against} "
         f"(95% interval {ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
     )
+
+
+def _junit(checks: Sequence[Check]) -> bytes:
+    from xml.etree import ElementTree
+
+    failures = sum(not check.passed for check in checks)
+    suite = ElementTree.Element("testsuite", name="dialgauge", tests=str(len(checks)), failures=str(failures))
+    for check in checks:
+        kind = str(check.facts["check"])
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=_xml(check.system), name=_xml(f"{kind} {check.measure}")
+        )
+        if not check.passed:
+            ElementTree.SubElement(case, "failure", message=_xml(check.sentence))
+    text: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def _xml(text: str) -> str:
+    """A text without the characters that XML has none for."""
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
 def _shown(score: Score | None, value: float) -> str:

@@ -117,14 +117,15 @@ def run(
     )
     place, where = Store(output.store), placement.place
     results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())
-    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail))
+    checks = gate.check(results.runs)
+    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks, verdict=True)
     if export is not None:
         for path in write_conversations(list(stored.dialogues()), export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in results.notes:
         err.print(note)
-    return gate.exit_code([stored], 0 if results.complete else EXIT_INCOMPLETE)
+    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
 @app.command("new")

@@ -153,5 +153,6 @@ class LabOfTools:
         screen = out if output.on_screen else err
         for sentence in coverage_sentences(results.runs):
             screen.print(sentence)
-        runs = output.present(results, "tasks-trials", tables=results.tables())
-        return gate.exit_code(runs, 0 if results.complete else EXIT_INCOMPLETE)
+        checks = gate.check(results.runs)
+        output.present(results, "tasks-trials", tables=results.tables(), checks=checks, verdict=True)
+        return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

@@ -15,6 +15,7 @@ from dialgauge.cli.common import (
     ViewOption,
     keep_shown,
     kept_for_good,
+    print_sentence,
     write_document,
     write_table_file,
 )
@@ -23,6 +24,7 @@ from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
+    from dialgauge.cli.gates import Checks
     from dialgauge.report import RunSet, Table
     from dialgauge.runs import Run
 
@@ -72,10 +74,13 @@ class Output(DrawnOutput):
         texts: Sequence[Table | str] = (),
         in_files: Callable[[], Sequence[Table]] | None = None,
         document: Callable[[], Mapping[str, Any]] | None = None,
+        checks: Checks | None = None,
+        verdict: bool = False,
     ) -> list[Run]:
         """Print tables, then texts, and write what was asked for; the runs, stored where that was asked for.
 
-        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen.
+        ``in_files`` are the tables of ``--table``, where they are longer than those on the screen. With ``verdict``,
+        the last line says what it comes to.
         """
         keep_shown(results)
         if self.on_screen:
@@ -83,10 +88,14 @@ class Output(DrawnOutput):
                 if place:
                     out.print()
                 out.print(part if isinstance(part, str) else part.render("terminal"))
+            if verdict and len({run.name for run in results.runs}) == len(results.runs) > 0:
+                out.print()
+                print_sentence(_verdict(results.runs))
         if self.table is not None:
             write_table_file(in_files() if in_files else tables, self.table)
         if self.json is not None:
-            write_document(self.json, schema, (document or results.document)())
+            checked = checks.document() if checks else {}
+            write_document(self.json, schema, {**(document or results.document)(), **checked})
         if (self.run or self.always) and not all(run.stored for run in results.runs):
             results = self.save(results)
         if self.figures is not None:
@@ -140,6 +149,21 @@ class ViewedOutput(Output):
 
             view_runs(runs, self.store)
         return runs
+
+
+def _verdict(runs: Sequence[Run]) -> str:
+    """What the runs come to, in one sentence: the best of several with how sure that is, or what one run says."""
+    if len(runs) == 1:
+        from dialgauge.presentation import run_verdict
+
+        return run_verdict(runs[0])
+    from dialgauge.comparison import compare_runs
+    from dialgauge.errors import DialgaugeError
+
+    try:
+        return f"{compare_runs(runs).verdict}."
+    except DialgaugeError as why:
+        return f"No verdict: {why}"
 
 
 def refuse(why: str, options: Mapping[str, object]) -> None:

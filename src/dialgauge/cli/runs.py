@@ -135,6 +135,21 @@ def annotate(
 
 
 @app.command()
+def tag(
+    run: RunArgument,
+    tags: Annotated[list[str], Argument(metavar="TAG...", help="Names to find the run by, beside those it has.")],
+    store: StoreOption = None,
+) -> None:
+    """Give a run a name of your own: whatever takes a run then takes the tag, and means the newest run that has it.
+
+    dialgauge runs tag latest baseline
+    """
+    place = Store(store)
+    kept = place.annotations(place.resolve(run)).tags
+    place.annotate(run, tags=list(dict.fromkeys((*kept, *tags))))
+
+
+@app.command()
 def compare(
     runs: Annotated[list[str], Argument(metavar="RUN RUN...", help="Two or more runs (ids, systems, tags or latest).")],
     testing: comparing.Testing,

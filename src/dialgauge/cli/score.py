@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -26,6 +28,7 @@ from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.report import Table
+    from dialgauge.runs import Run
     from dialgauge.tracking import SgdScoring, TrackingRuns
 
 #: What --worst goes by unless it is said.
@@ -252,8 +255,11 @@ def score(
     from dialgauge.runs import Store
     from dialgauge.tracking import TrackingRuns, chosen_measures, ranking_measure, score
 
-    gate = gates.gate(output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None)
+    gate = gates.gate(
+        output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=not from_runs
+    )
     where, rates = placement.place, views.domain_rates()
+    score_file: Callable[[str], Run] | None = None
     if views.worst:
         ranking_measure(views.worst_by)
     if from_runs:
@@ -276,9 +282,9 @@ def score(
             gold, systems = SELF, [name for name in files or () if name != SELF]
         if not systems:
             raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
-        results = score(
+        scored = partial(
+            score,
             gold,
-            systems,
             measures=measures or None,
             profile=profile or None,
             coverage=inputs.coverage,
@@ -298,9 +304,11 @@ def score(
             store=working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
+        results, score_file = scored(systems), lambda file: scored([file]).runs[0]
+    checks = gate.check(results.runs, score_file)
     by = views.by or ()
     rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None
-    runs = output.present(
+    output.present(
         results,
         "score",
         tables=[
@@ -312,10 +320,12 @@ def score(
         document=lambda: (
             results.document(by=by, faults=views.faults, rates=rates) | ({"ratings": rated.document()} if rated else {})
         ),
+        checks=checks,
+        verdict=len(results.runs) > 1 and not intervals.no_intervals,
     )
     if views.sheets:
         *sheets, table = results.rating_sheets(views.sheets, views.sample, raters=views.raters, seed=intervals.seed)
         err.print(
             f"{counted(len(sheets), 'sheet')} in {views.sheets}; ratings go into {table} (score --ratings reads it)"
         )
-    return gate.exit_code(runs, 0 if results.complete else EXIT_INCOMPLETE)
+    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -180,7 +180,7 @@ def score(
 
     if tasks is not None:
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
-    gate = gates.gate(output.store, kinds=("tasks", "trials"))
+    gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
     where = placement.place
     elsewhere: dict[str, Any] = {
         "workers": where if where.asked else None,
@@ -189,10 +189,17 @@ def score(
     }
     stored = _opened(from_runs or (), output.store)
     results: RunSet
+    score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
-            results = score_results(files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere)
+
+            def scored(results_files: Sequence[str]) -> TrialRuns:
+                return score_results(
+                    results_files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere
+                )
+
+            results, score_file = scored(files), lambda file: scored([file]).runs[0]
         else:
             results = TrialRuns(stored)
         schema, screen = "tasks-trials", out if output.on_screen else err
@@ -207,26 +214,31 @@ def score(
             results = _with_domains(TaskRuns(stored), by)
         else:
             gold, systems = _named(files)
-            results = score_tasks(
-                gold,
-                systems,
-                database=responses.database,
-                references=responses.references,
-                references_are=responses.references_are,
-                mode=responses.domains,
-                missing=responses.unanswered,
-                strict=responses.strict,
-                measures=[*(measures or ["default"]), *(["domains"] if by else [])],
-                resamples=resamples,
-                seed=seed,
-                human=not responses.no_human,
-                **elsewhere,
-            )
+
+            def answered(answers: Sequence[str]) -> TaskRuns:
+                return score_tasks(
+                    gold,
+                    answers,
+                    database=responses.database,
+                    references=responses.references,
+                    references_are=responses.references_are,
+                    mode=responses.domains,
+                    missing=responses.unanswered,
+                    strict=responses.strict,
+                    measures=[*(measures or ["default"]), *(["domains"] if by else [])],
+                    resamples=resamples,
+                    seed=seed,
+                    human=not responses.no_human,
+                    **elsewhere,
+                )
+
+            results, score_file = answered(systems), lambda file: answered([file]).runs[0]
         for note in results.notes:
             err.print(plain(note))
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
-    runs = output.present(results, schema, tables=tables)
-    return gate.exit_code(runs, 0 if results.complete else EXIT_INCOMPLETE)
+    checks = gate.check(results.runs, score_file)
+    output.present(results, schema, tables=tables, checks=checks, verdict=True)
+    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
 @app.command()

@@ -81,12 +81,12 @@ def score(
     from dialgauge.formats import bulk_load
     from dialgauge.users import reference_report, score_users
 
-    gate = gates.gate(output.store, kinds=("users",), family="users")
+    gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
         raise DialgaugeError("--reference writes the results of one user model; give one source")
     with bulk_load():
-        results = score_users(
-            conversations,
+        scored = partial(
+            score_users,
             options=scoring.options(),
             measures=measures or ["default"],
             workers=placement.place,
@@ -95,15 +95,19 @@ def score(
             store=working_store(output.store) if placement.engine else None,
             progress=OnScreen(),
         )
+        results = scored(conversations)
+        checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
         runs = output.present(
             results,
             "users-score",
             tables=results.tables(verdicts=verdicts),
             document=lambda: results.document(per_dialogue=per_dialogue),
+            checks=checks,
+            verdict=True,
         )
         if reference is not None:
             write_json(reference, reference_report(results[0]))
-    return gate.exit_code(runs, finish(runs))
+    return checks.exit_code(finish(runs))
 
 
 @app.command()

@@ -10,7 +10,7 @@ from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, Store
 from dialgauge.cli.options import Option
 from dialgauge.cli.screen import err
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored
-from dialgauge.report import Column, Table
+from dialgauge.report import Column, Table, percent_note
 from dialgauge.text import counted
 
 
@@ -118,5 +118,5 @@ def _shown(found: Table) -> Table:
         _COLUMNS.get(column.title) or Column(column.title, digits=2, percent="GCDF1" in column.title)
         for column in found.columns
     ]
-    notes = ["Scores in percent; CSV and JSON have fractions."] if any(column.percent for column in columns) else []
+    notes = [percent_note("Scores in percent")] if any(column.percent for column in columns) else []
     return Table(found.title, columns, found.cells, notes)

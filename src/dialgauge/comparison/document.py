@@ -30,9 +30,9 @@ from dialgauge.comparison.tables import (
     standing_tables,
 )
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import Table
+from dialgauge.report import USAGE, Table
 from dialgauge.stats import discriminative_power
-from dialgauge.text import counted, note_kind
+from dialgauge.text import Note, counted, note_kind
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class ComparisonOptions:
     """What to show beyond scores and tests.
 
     ``pairs`` shows every pair of systems on the screen too; files have them always. ``extras`` names tables that only
-    some families have, such as tracking's ``sweep``.
+    some families have, such as tracking's ``sweep``. ``detail`` shows on the screen too what files have always: ranks,
+    what the dialogues can resolve, and the spread over dialogues.
     """
 
     correlations: tuple[str, ...] = ()
@@ -49,32 +50,40 @@ class ComparisonOptions:
     show_by: str | None = None
     ratings: Mapping[str, Ratings] = field(default_factory=dict)
     pairs: bool = False
+    detail: bool = False
 
 
 def comparison_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
     """Every table, the scores first, each whole: for files, reports and programs."""
     many = len(comparison.systems) > 2
     first = [score_table(comparison), *([rank_range_table(comparison)] if many else []), pair_table(comparison)]
-    return [*first, *_more_tables(comparison, options or ComparisonOptions())]
+    return [*first, *_detail_tables(comparison), *_asked_tables(comparison, options or ComparisonOptions())]
 
 
 def screen_tables(comparison: Comparison, options: ComparisonOptions | None = None) -> list[Table]:
     """The same for people at a screen: the standings in 80 columns; the pairs where there is one, or on request."""
     chosen = options or ComparisonOptions()
     pairs = [pair_table(comparison)] if chosen.pairs or len(comparison.systems) == 2 else []
-    tables = [*standing_tables(comparison), *pairs]
+    standing, *ranks = standing_tables(comparison)
+    tables = [standing, *(ranks if chosen.detail else ()), *pairs]
     if not pairs:
         tables[-1].notes.append(
-            f"--pairs prints the {counted(len(comparison.pairs) * len(comparison.measures), 'difference')} with "
-            "intervals and p-values; --json FILE and --table FILE write them."
+            Note(
+                USAGE,
+                f"--pairs prints the {counted(len(comparison.pairs) * len(comparison.measures), 'difference')} with "
+                "intervals and p-values; --json FILE and --table FILE write them.",
+            )
         )
-    return [*tables, *_more_tables(comparison, chosen)]
+    return [*tables, *(_detail_tables(comparison) if chosen.detail else ()), *_asked_tables(comparison, chosen)]
 
 
-def _more_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Table]:
-    tables = [floor_table(comparison), spread_table(comparison)]
-    if len(comparison.systems) > 2 and len(comparison.measures) > 1:
-        tables.append(rank_table(comparison))
+def _detail_tables(comparison: Comparison) -> list[Table]:
+    several = len(comparison.systems) > 2 and len(comparison.measures) > 1
+    return [floor_table(comparison), spread_table(comparison), *([rank_table(comparison)] if several else [])]
+
+
+def _asked_tables(comparison: Comparison, chosen: ComparisonOptions) -> list[Table]:
+    tables = []
     for kind in chosen.correlations:
         tables += _correlation_tables(comparison, kind)
     for name in (*comparison.view.always, *chosen.extras):

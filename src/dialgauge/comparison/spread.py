@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import Cell, Column, Table, percent_note
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 from dialgauge.text import counted
 
@@ -162,7 +162,7 @@ def system_tables(table: SystemTable) -> list[Table]:
     others = [one.measure for one in measured if not _is_share(one)]
     if len(others) < len(measured):
         exception = f", except {', '.join(others)}" if others else ""
-        spread.notes.append(f"In percent{exception}; CSV and JSON have fractions.")
+        spread.notes.append(percent_note(f"In percent{exception}"))
     columns = list(table.values.T)
     matrices = [
         matrix_table(f"{kind.capitalize()} over systems", table.measures, correlation_matrix(columns, kind))

@@ -10,7 +10,7 @@ from dialgauge.comparison.missing import missing_sentences
 from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
-from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, score_column
+from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
 from dialgauge.stats import discriminative_power
 from dialgauge.text import counted
 
@@ -113,7 +113,7 @@ def scale_note(comparison: Comparison) -> list[str]:
     if len(others) == len(scores):
         return []
     exception = f", except {', '.join(others)}" if others else ""
-    return [f"In percent{exception}; CSV and JSON have fractions."]
+    return [percent_note(f"In percent{exception}")]
 
 
 def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[Cell]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.report.escape import latex, markdown
-from dialgauge.report.table import Cell, Column
+from dialgauge.report.table import INTERVALS, Cell, Column
 from dialgauge.text import encodable, plain
 
 if TYPE_CHECKING:
@@ -41,49 +41,53 @@ def _markdown_cell(column: Column, cell: Cell) -> str:
     return " ".join(filter(None, ["".join(parts), markdown(cell.interval(column))]))
 
 
-def render_latex(table: Table) -> str:
-    """A ``table`` environment for the package booktabs; notes stand below the rules in footnote size."""
+def render_latex(table: Table, *, intervals: bool = False) -> str:
+    """A ``table`` environment for the package booktabs, to be put into a paper by ``\\input``.
+
+    What a reader of the paper needs stands in the caption; the signature, and notes on this program, are comments.
+    """
     shape = "".join("r" if table.right_aligned(place) else "l" for place in range(len(table.columns)))
-    titles = " & ".join(latex(column.title) for column in table.columns)
     rows = [
-        " & ".join(_latex_cell(column, cell) for column, cell in zip(table.columns, row, strict=True)) + r" \\"
+        [_latex_cell(column, cell, intervals) for column, cell in zip(table.columns, row, strict=True)]
         for row in table.cells
     ]
-    notes = [rf"\par\smallskip{{\footnotesize {_breakable(latex(note))}}}" for note in table.notes_in_full]
-    return (
-        "\n".join(
-            [
-                r"% needs \usepackage{booktabs}",
-                r"\begin{table}",
-                r"\centering",
-                *([rf"\caption{{{latex(table.title)}}}"] if table.title else []),
-                rf"\begin{{tabular}}{{{shape}}}",
-                r"\toprule",
-                titles + r" \\",
-                r"\midrule",
-                *rows,
-                r"\bottomrule",
-                r"\end{tabular}",
-                *notes,
-                r"\end{table}",
-            ]
-        )
-        + "\n"
-    )
+    comments = [note for note in table.notes_in_full if note not in table.reading_notes]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        *(f"% {plain(note)}" for note in comments),
+        r"\begin{table}",
+        r"\centering",
+        *_caption(table, intervals),
+        rf"\begin{{tabular}}{{{shape}}}",
+        r"\toprule",
+        " & ".join(latex(column.title) for column in table.columns) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _breakable(note: str) -> str:
-    """A signature has no spaces: let lines end after its bars."""
-    return note.replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+def _caption(table: Table, intervals: bool) -> list[str]:
+    if not table.title:
+        return []
+    cells = [(cell.like or column) for row in table.cells for column, cell in zip(table.columns, row, strict=True)]
+    unsaid = any(column.percent for column in cells) and "percent" not in table.title
+    title = f"{table.title}, in percent" if unsaid else table.title
+    notes = [note for note in table.reading_notes if intervals or not table.is_about(note, INTERVALS)]
+    label = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-") or "scores"
+    return [rf"\caption{{{latex(' '.join([f'{title}.', *notes]))}}}", rf"\label{{tab:{label}}}"]
 
 
-def _latex_cell(column: Column, cell: Cell) -> str:
+def _latex_cell(column: Column, cell: Cell, intervals: bool) -> str:
     text = latex(cell.text(column))
     if text.startswith(("[", "*")):
         text = "{}" + text  # after \\ an opening bracket or an asterisk would be read as its argument
     bold = rf"\textbf{{{text}}}" if cell.bold else text
-    mark = rf"\textsuperscript{{{latex(cell.mark)}}}" if cell.mark else ""
-    interval = rf" {{\scriptsize {latex(cell.interval(column))}}}" if cell.has_interval else ""
+    mark = rf"\textsuperscript{{{latex(cell.mark.strip())}}}" if cell.mark.strip() else ""
+    interval = rf" {{\scriptsize {latex(cell.interval(column))}}}" if intervals and cell.has_interval else ""
     return bold + mark + interval
 
 

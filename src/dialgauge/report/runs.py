@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
-from dialgauge.report.table import Cell, Column, Table, Value
+from dialgauge.report.table import Cell, Column, Table, Value, percent_note
 
 if TYPE_CHECKING:
     from dialgauge.measures import Coverage
@@ -78,7 +78,7 @@ def score_tables(run: Run) -> list[Table]:
         table.add(name, cell, "percent" if score.unit == SHARE else score.unit, _direction(score))
     own = list(_own_parts(run))
     if any(score.unit == SHARE for score in run.scores.values()):
-        table.notes.append("Shares in percent; CSV and JSON have fractions.")
+        table.notes.append(percent_note("Shares in percent"))
     return [table, _fields(_OWN_SETTINGS, own)] if own else [table]
 
 

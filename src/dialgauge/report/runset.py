@@ -20,7 +20,7 @@ from dialgauge.kinds import kind_named
 from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
 from dialgauge.report.runs import SHARE, numbered, score_column
-from dialgauge.report.table import Cell, Column, Table
+from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
 from dialgauge.runs import Run, Store
 from dialgauge.text import some_of
 
@@ -69,9 +69,9 @@ class Presented:
         except ModuleNotFoundError as error:
             raise missing_extra(error.name or "pandas", "pandas", "a pandas frame") from error
 
-    def to_latex(self) -> str:
-        """:meth:`table` for a paper (booktabs)."""
-        return self.table().render("latex")
+    def to_latex(self, *, intervals: bool = False) -> str:
+        """:meth:`table` for a paper (booktabs), ready for ``\\input``."""
+        return render_tables([self.table()], "latex", intervals=intervals)
 
     def plot(self, name: str | None = None) -> Any:
         """A figure as an Altair chart, the first unless one of :meth:`figures` is named."""
@@ -184,7 +184,7 @@ class RunSet(Presented, Mapping[str, Run]):
             scores = [run.scores.get(measure) for run in self.runs]
             table.add(measure, *(score_cell(score, like=measure) for score in scores))
         if any(score.unit == SHARE for run in self.runs for score in run.scores.values()):
-            table.notes.append("Shares in percent; CSV and JSON have fractions.")
+            table.notes.append(percent_note("Shares in percent"))
         return [table]
 
     @property

@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
-from dialgauge.text import counted
+from dialgauge.text import Note, counted, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.report.terminal import TerminalTable
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 TEXT_FORMATS = ("markdown", "latex", "html", "csv", "json")
 FORMATS = ("terminal", *TEXT_FORMATS)
 
+#: The kind of a note on how to use this program, which a paper does not need.
+USAGE = "usage"
 #: The format a file's ending asks for.
 ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv", ".json": "json"}
 
@@ -97,6 +99,15 @@ class Table:
     def notes_in_full(self) -> list[str]:
         """What stands below the table in files: the notes, and the signature in its long form."""
         return [*self.notes, f"Signature: {self.signature}"] if self.signature else list(self.notes)
+
+    @property
+    def reading_notes(self) -> list[str]:
+        """The notes for whoever reads the table, without those on how to use this program."""
+        return [note for note in self.notes if note_kind(note) != USAGE]
+
+    def is_about(self, note: str, column: str) -> bool:
+        """Whether a note explains a column, or ``INTERVALS``, alone."""
+        return self._explained.get(note) == frozenset({column})
 
     def right_aligned(self, place: int) -> bool:
         """Whether a column reads as numbers."""
@@ -180,12 +191,24 @@ class Table:
         write_tables([self], path, format)
 
 
-def write_tables(tables: Sequence[Table], path: Path, format: str | None = None, *, title: str | None = None) -> None:
-    """Write several tables into one file, atomically; JSON becomes a list when there are several.
+def percent_note(scale: str = "In percent") -> Note:
+    """Says that shares are shown in percent here, and not so where programs read them."""
+    return Note(USAGE, f"{scale}; CSV and JSON have fractions.")
 
-    ``title`` is that of a web page; without one, the first table's.
+
+def write_tables(
+    tables: Sequence[Table],
+    path: Path,
+    format: str | None = None,
+    *,
+    title: str | None = None,
+    intervals: bool = False,
+) -> None:
+    """Write several tables into one file, atomically; JSON becomes a list when there are several, LaTeX has the first.
+
+    ``title`` is that of a web page; without one, the first table's. ``intervals``: LaTeX has them too.
     """
-    content = render_tables(tables, format_of(path, format), title=title)
+    content = render_tables(tables, format_of(path, format), title=title, intervals=intervals)
     with atomic(path) as scratch:
         scratch.write_text(content, encoding="utf-8", newline="")
 
@@ -200,8 +223,12 @@ def format_of(path: Path, format: str | None = None) -> str:
     return chosen
 
 
-def render_tables(tables: Sequence[Table], format: str, *, title: str | None = None) -> str:
-    """Several tables as one text, an empty line between them; HTML becomes a page of its own."""
+def render_tables(tables: Sequence[Table], format: str, *, title: str | None = None, intervals: bool = False) -> str:
+    """Several tables as one text, an empty line between them; HTML becomes a page of its own, LaTeX has the first."""
+    if format == "latex":
+        from dialgauge.report.render import render_latex
+
+        return "".join(render_latex(table, intervals=intervals) for table in tables[:1])
     if format == "html":
         from dialgauge.report.page import tables_page
 

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from dialgauge.columns import ColumnTable, GivenTable
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
-from dialgauge.report import Column, Table
+from dialgauge.report import Column, Table, percent_note
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
@@ -186,7 +186,7 @@ def sweep_table(sweep: Sweep, shown: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.
     table = Table("Flexible goal accuracy by strictness", columns)
     for name, values in sweep.scores.items():
         table.add(name, *(float(values[place]) for place in places))
-    table.notes.append("In percent; CSV and JSON have fractions.")
+    table.notes.append(percent_note())
     swaps = [f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep.swaps()]
     table.notes.append(
         ("; ".join(swaps) if swaps else f"No two systems change places up to λ = {sweep.lambdas[-1]:g}") + "."
