@@ -175,8 +175,6 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.
     """
-    from dialgauge.tasks import TaskRuns, TrialRuns, coverage_sentences, score_results, score_tasks
-
     if tasks is not None:
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"))
@@ -189,6 +187,8 @@ def score(
     stored = _opened(from_runs or (), output.store)
     results: RunSet
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
+        from dialgauge.tasks import TrialRuns, coverage_sentences, score_results
+
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
             results = score_results(files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere)
@@ -201,6 +201,8 @@ def score(
             for note in each.notes:
                 err.print(f"{each.name}: {note}", style="dim")
     else:
+        from dialgauge.tasks import TaskRuns, score_tasks
+
         schema = "tasks-score"
         if stored:
             results = _with_domains(TaskRuns(stored), by)
