@@ -79,7 +79,7 @@ def score(
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     from dialgauge.formats import bulk_load
-    from dialgauge.users import reference_report, score_users
+    from dialgauge.users import score_users
 
     gate = gates.gate(output.store, kinds=("users",), family="users")
     if reference is not None and len(conversations) > 1:
@@ -102,6 +102,8 @@ def score(
             document=lambda: results.document(per_dialogue=per_dialogue),
         )
         if reference is not None:
+            from dialgauge.users import reference_report
+
             write_json(reference, reference_report(results[0]))
     return gate.exit_code(runs, finish(runs))
 
