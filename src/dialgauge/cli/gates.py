@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.options import Option
@@ -41,8 +42,7 @@ FailOnDropOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Gates:
+class Gates(Struct, frozen=True):
     """The checks that a build fails on, as options."""
 
     fail_under: FailUnderOption = None
@@ -62,8 +62,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _ALPHA = 0.05
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(Struct, frozen=True):
     """The least value of a measure, as it was written."""
 
     measure: str
@@ -116,8 +115,7 @@ class Threshold:
         return number
 
 
-@dataclass(frozen=True)
-class BuildGate:
+class BuildGate(Struct, frozen=True):
     """What a build is to fail on; made before the work, so that a misspelt option costs no scoring."""
 
     thresholds: Sequence[Threshold] = ()

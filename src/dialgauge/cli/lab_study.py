@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from dialgauge.cli.choices import AGENTS, words
@@ -17,8 +16,7 @@ def register(app: CommandGroup) -> None:
     app.command("study")(study)
 
 
-@dataclass(frozen=True)
-class StudiedAgents(Agents):
+class StudiedAgents(Agents, frozen=True):
     """The agents, of which the system is made to misunderstand."""
 
     system: Annotated[

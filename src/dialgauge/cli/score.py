@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.common import (
@@ -36,8 +37,7 @@ SELF = "self"
 app = application("State-tracking scores of predicted against gold dialogue states.")
 
 
-@dataclass(frozen=True)
-class Views:
+class Views(Struct, frozen=True):
     """What is shown beside the scores."""
 
     by: Annotated[
@@ -115,8 +115,7 @@ class Views:
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
 
 
-@dataclass(frozen=True)
-class SgdOptions:
+class SgdOptions(Struct, frozen=True):
     """The official scores of SGD."""
 
     schema: Annotated[
@@ -154,8 +153,7 @@ class SgdOptions:
         return SgdScoring.read(self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn)
 
 
-@dataclass(frozen=True)
-class Intervals:
+class Intervals(Struct, frozen=True):
     """How intervals are made."""
 
     no_intervals: Annotated[

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from dialgauge.cli import tasks_audit
 from dialgauge.cli.choices import measures_of, names_of
@@ -74,8 +76,7 @@ Strict = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How responses are read."""
 
     database: DatabaseFolder = None
@@ -83,8 +84,7 @@ class Reading:
     strict: Strict = False
 
 
-@dataclass(frozen=True)
-class Responses(Reading):
+class Responses(Reading, frozen=True):
     """How responses are scored."""
 
     unanswered: UnansweredOption = "skip"
@@ -109,7 +109,7 @@ class Responses(Reading):
     @property
     def named(self) -> dict[str, object]:
         """What was asked for, by option."""
-        given = {**vars(self), "unanswered": self.unanswered != "skip"}
+        given = {**asdict(self), "unanswered": self.unanswered != "skip"}
         return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
 
