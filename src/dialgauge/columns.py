@@ -334,7 +334,7 @@ def _chunk(column: TableColumn) -> _Chunk:
 def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
     """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
     empty list, a null in a list, a value; and the values."""
-    whole = [() if each is None else each for each in lists] if None in lists else lists
+    whole = [() if each is None else each for each in lists]
     items: list[Any] = list(chain.from_iterable(whole))
     sizes = np.fromiter(map(len, whole), np.int64, len(whole))
     ends = np.cumsum(np.maximum(sizes, 1))
@@ -343,8 +343,7 @@ def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], N
     first = ends - np.maximum(sizes, 1)
     repetition[first] = 0
     definition[first[sizes == 0]] = 1
-    if whole is not lists:
-        definition[first[[each is None for each in lists]]] = 0
+    definition[first[[each is None for each in lists]]] = 0
     if None in items:
         definition[np.flatnonzero(definition == 3)[[item is None for item in items]]] = 2
         items = [item for item in items if item is not None]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from dialgauge.cli import (
     COMMANDS,
@@ -117,8 +117,7 @@ def test_any_words_are_a_call_or_one_sentence(call: tuple[Any, list[str], Any], 
         assert "\n" not in str(error)
 
 
-@dataclass(frozen=True)
-class Looks:
+class Looks(Struct, frozen=True):
     """A bundle."""
 
     wide: Annotated[bool, Option("--wide", "-w")] = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import MODELS, words
 from dialgauge.cli.options import Option
@@ -92,8 +93,7 @@ FactsOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Replies:
+class Replies(Struct, frozen=True):
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
 
     data: MaybeDataOption = None
@@ -116,8 +116,7 @@ class Replies:
         return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed)
 
 
-@dataclass(frozen=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True):
     """The settings of a model."""
 
     given: SetOption = None
@@ -135,8 +134,7 @@ class ModelSettings:
         return named | {name: value for name, value in by_option.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class TrainingSettings(ModelSettings):
+class TrainingSettings(ModelSettings, frozen=True):
     """The settings of a model that is yet to be trained."""
 
     preset: PresetOption = None

@@ -7,9 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import FIGURE_FORMATS, FORMATS, WORLDS, names_of
 from dialgauge.cli.options import AlwaysOn, Argument, Option, OutputFile, OutputFolder, WholeNumber
@@ -262,8 +263,7 @@ AcceptFindingOption = Annotated[
 # Bundles: what several commands take together. Making one checks it, before the command begins its work.
 
 
-@dataclass(frozen=True)
-class TableOutput:
+class TableOutput(Struct, frozen=True):
     """Where tables go: to the screen, into a file, and as JSON."""
 
     json: JsonOption = None
@@ -293,8 +293,7 @@ class TableOutput:
         write_document(self.json, schema, value)
 
 
-@dataclass(frozen=True)
-class DrawnOutput(TableOutput):
+class DrawnOutput(TableOutput, frozen=True):
     """The same for commands that also draw."""
 
     figures: FiguresOption = None
@@ -335,8 +334,7 @@ class DrawnOutput(TableOutput):
             self.draw(run_figures(runs))
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """How gold files and predictions are read, and which of their turns count."""
 
     coverage: CoverageOption = "intersection"
@@ -348,8 +346,7 @@ class Inputs:
     accept: AcceptFindingOption = None
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """Where the work runs."""
 
     engine: EngineOption = None
@@ -368,8 +365,7 @@ class Placement:
         return WorkPlace(self.engine, self.workers, self.address)
 
 
-@dataclass(frozen=True)
-class AlwaysStored:
+class AlwaysStored(Struct, frozen=True):
     """The store of a command that always stores its runs, and takes ``--run`` for what it is."""
 
     run: AlwaysRunOption = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import PROFILES, measures_of, names_of
 from dialgauge.cli.common import (
@@ -133,8 +134,7 @@ ToOption = Annotated[
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 
 
-@dataclass(frozen=True)
-class Testing:
+class Testing(Struct, frozen=True):
     """What is compared, and how differences are tested."""
 
     measures: MeasuresOption = None
@@ -149,8 +149,7 @@ class Testing:
         return [name.strip() for text in self.measures or () for name in split_at_commas(text) if name.strip()]
 
 
-@dataclass(frozen=True)
-class ComparisonOutput(DrawnOutput):
+class ComparisonOutput(DrawnOutput, frozen=True):
     """Where a comparison goes. What cannot be written is refused before the work begins."""
 
     to: ToOption = "terminal"
@@ -169,8 +168,7 @@ class ComparisonOutput(DrawnOutput):
             raise DialgaugeError(f"unknown output format '{self.to}' for --to.{nearest(self.to, FORMATS)}")
 
 
-@dataclass(frozen=True)
-class StoredComparisonOutput(ComparisonOutput):
+class StoredComparisonOutput(ComparisonOutput, frozen=True):
     """The same where the runs that are compared can be stored."""
 
     run: RunOption = False
@@ -183,8 +181,7 @@ class StoredComparisonOutput(ComparisonOutput):
             Store(self.store).check_writable()
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """What to show beyond scores and tests, as the options say it."""
 
     pairs: PairsOption = False

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import write_file
@@ -47,8 +49,7 @@ FailOnDropOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Gates:
+class Gates(Struct, frozen=True):
     """The checks that a build fails on, as options."""
 
     fail_under: FailUnderOption = None
@@ -125,8 +126,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _ALPHA = 0.05
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(Struct, frozen=True):
     """The least value of a measure, as it was written."""
 
     measure: str
@@ -179,8 +179,7 @@ class Threshold:
         return number
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """What one check found: a measure of a run against a threshold, or against a baseline."""
 
     system: str
@@ -201,8 +200,7 @@ class Check:
         }
 
 
-@dataclass(frozen=True)
-class Checks:
+class Checks(Struct, frozen=True):
     """All checks of a command's runs."""
 
     found: Sequence[Check] = ()
@@ -231,8 +229,7 @@ class Checks:
         return EXIT_FAILED_CHECK if failed else otherwise
 
 
-@dataclass(frozen=True)
-class BuildGate:
+class BuildGate(Struct, frozen=True):
     """What a build is to fail on."""
 
     thresholds: Sequence[Threshold] = ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_study, lab_track, lab_train
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
@@ -34,8 +36,7 @@ for _command in (lab_blame.blame, lab_call.call, lab_chat.chat, lab_study.study,
     app.command()(_command)
 
 
-@dataclass(frozen=True)
-class LanguageModel:
+class LanguageModel(Struct, frozen=True):
     """The language model of agents that are made of one, on either side."""
 
     endpoint: EndpointOption = ""
@@ -48,11 +49,10 @@ class LanguageModel:
 
     def asked(self) -> dict[str, str]:
         """What was asked for, as settings of an agent."""
-        return {name: str(value or "") for name, value in vars(self).items()}
+        return {name: str(value or "") for name, value in asdict(self).items()}
 
 
-@dataclass(frozen=True)
-class CutOff:
+class CutOff(Struct, frozen=True):
     """When a conversation ends at the latest."""
 
     exchanges: ExchangesOption = 20
@@ -113,7 +113,7 @@ def run(
         trials=trials,
         seed=seed,
         mask=failures == "masked",
-        **vars(limits),
+        **asdict(limits),
     )
     place, where = Store(output.store), placement.place
     results = converse(sitting, goals=loaded, resamples=resamples, workers=where, store=place, progress=OnScreen())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import TableOutput
@@ -103,8 +104,7 @@ def _short(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else f"{text[:most]}…"
 
 
-@dataclass(frozen=True)
-class LabOfTools:
+class LabOfTools(Struct, frozen=True):
     """``lab run --domain``: conversations about the tasks of a tool domain."""
 
     domain: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import AGENTS, words
 from dialgauge.cli.options import Option, WholeNumber
@@ -105,8 +106,7 @@ _MODELS = ("llm-user", "llm-system")
 _HEARING = ("agenda", "agenda-baseline", "rule-system", "rule-baseline")
 
 
-@dataclass(frozen=True)
-class Town:
+class Town(Struct, frozen=True):
     """The domain and its goals."""
 
     domain: DomainOption = "town"
@@ -137,8 +137,7 @@ class Town:
         )
 
 
-@dataclass(frozen=True)
-class Agents:
+class Agents(Struct, frozen=True):
     """Who talks to whom, each with settings."""
 
     system: SystemOption = "rule-system"

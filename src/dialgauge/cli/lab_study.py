@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from dialgauge.cli.choices import AGENTS, words
@@ -13,8 +12,7 @@ from dialgauge.cli.screen import err, progress_bar
 from dialgauge.errors import DialgaugeError
 
 
-@dataclass(frozen=True)
-class StudiedAgents(Agents):
+class StudiedAgents(Agents, frozen=True):
     """The agents, of which the system is made to misunderstand."""
 
     system: Annotated[

@@ -9,7 +9,7 @@
     ) -> None:
         ...
 
-A parameter may also be a bundle: a dataclass whose fields are such options, for what several commands take together
+A parameter may also be a bundle: a Struct whose fields are such options, for what several commands take together
 (``cli/common.py`` has the usual ones). ``cli/parse.py`` reads calls by these declarations, ``cli/help_pages.py`` and
 ``cli/completion.py`` show them, and ``cli/project_file.py`` takes defaults for them.
 """

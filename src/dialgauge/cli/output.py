@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.cli.common import (
@@ -46,8 +45,7 @@ class OnScreen(Progress):
             yield advance
 
 
-@dataclass(frozen=True)
-class Output(DrawnOutput):
+class Output(DrawnOutput, frozen=True):
     """Where results go. What cannot be written is refused before the work begins."""
 
     run: RunOption = False
@@ -113,8 +111,7 @@ class Output(DrawnOutput):
         return stored
 
 
-@dataclass(frozen=True)
-class AlwaysStoredOutput(Output):
+class AlwaysStoredOutput(Output, frozen=True):
     """The same for a command that always stores its runs."""
 
     run: AlwaysRunOption = False
@@ -124,8 +121,7 @@ class AlwaysStoredOutput(Output):
         return True
 
 
-@dataclass(frozen=True)
-class ViewedOutput(Output):
+class ViewedOutput(Output, frozen=True):
     """The same for a command that also opens its runs in the explorer, which must be stored for that."""
 
     view: ViewOption = False

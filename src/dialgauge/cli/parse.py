@@ -1,6 +1,6 @@
 """From the words of a command line to the arguments of a command, by the command's own declarations.
 
-A command is a function. Each of its parameters is an option, an argument, or a bundle: a dataclass whose fields are
+A command is a function. Each of its parameters is an option, an argument, or a bundle: a Struct whose fields are
 options. What is wrong with a call is one sentence: which option, what it must be, and what was given.
 """
 
@@ -106,8 +106,9 @@ def command_parameters(command: Callable[..., object]) -> tuple[CommandParameter
     for name, hint in _hints(command).items():
         if _is_bundle(hint):
             fields = get_type_hints(hint, include_extras=True)
-            found += [_parameter(field, fields[field], getattr(hint, field, REQUIRED), name)
-                      for field in hint.__dataclass_fields__]  # fmt: skip
+            given = dict(zip(reversed(hint.__struct_fields__), reversed(hint.__struct_defaults__), strict=False))
+            found += [_parameter(field, fields[field], given.get(field, REQUIRED), name)
+                      for field in hint.__struct_fields__]  # fmt: skip
         elif name != "return":
             found.append(_parameter(name, hint, defaults.get(name, REQUIRED)))
     return tuple(found)
@@ -119,7 +120,7 @@ def _hints(command: Callable[..., object]) -> dict[str, Any]:
 
 
 def _is_bundle(hint: Any) -> bool:
-    return hasattr(hint, "__dataclass_fields__")
+    return hasattr(hint, "__struct_fields__")
 
 
 def _parameter(name: str, hint: Any, default: Any, bundle: str = "") -> CommandParameter:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import PROFILES, measures_of
 from dialgauge.cli.common import (
@@ -39,8 +40,7 @@ SELF = "self"
 app = application("State-tracking scores of predicted against gold dialogue states.")
 
 
-@dataclass(frozen=True)
-class Views:
+class Views(Struct, frozen=True):
     """What is shown beside the scores."""
 
     by: Annotated[
@@ -140,8 +140,7 @@ class Views:
         return [*worst, *(text for dialogue in self.dialogue or () for text in results.explain(dialogue))]
 
 
-@dataclass(frozen=True)
-class SgdOptions:
+class SgdOptions(Struct, frozen=True):
     """The official scores of SGD."""
 
     schema: Annotated[
@@ -179,8 +178,7 @@ class SgdOptions:
         return SgdScoring.read(self.schema, self.train_schema, matching=matching, across_turn=self.sgd_across_turn)
 
 
-@dataclass(frozen=True)
-class Intervals:
+class Intervals(Struct, frozen=True):
     """How intervals are made."""
 
     no_intervals: Annotated[

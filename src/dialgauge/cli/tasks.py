@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from dialgauge.cli import tasks_audit, tasks_blame
 from dialgauge.cli.choices import measures_of, names_of
@@ -75,8 +77,7 @@ Strict = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class ResponseReading:
+class ResponseReading(Struct, frozen=True):
     """How responses are read."""
 
     database: DatabaseFolder = None
@@ -84,8 +85,7 @@ class ResponseReading:
     strict: Strict = False
 
 
-@dataclass(frozen=True)
-class Responses(ResponseReading):
+class Responses(ResponseReading, frozen=True):
     """How responses are scored."""
 
     unanswered: UnansweredOption = "skip"
@@ -110,7 +110,7 @@ class Responses(ResponseReading):
     @property
     def named(self) -> dict[str, object]:
         """What was asked for, by option."""
-        given = {**vars(self), "unanswered": self.unanswered != "skip"}
+        given = {**asdict(self), "unanswered": self.unanswered != "skip"}
         return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
 
@@ -176,8 +176,6 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.
     """
-    from dialgauge.tasks import TaskRuns, TrialRuns, coverage_sentences, score_results, score_tasks
-
     if tasks is not None:
         return tasks_audit.grade_again(files or [], tasks, domain, resamples, seed, output)
     gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
@@ -191,6 +189,8 @@ def score(
     results: RunSet
     score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
+        from dialgauge.tasks import TrialRuns, coverage_sentences, score_results
+
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
 
@@ -209,6 +209,8 @@ def score(
             for note in each.notes:
                 err.print(f"{each.name}: {note}", style="dim")
     else:
+        from dialgauge.tasks import TaskRuns, score_tasks
+
         schema = "tasks-score"
         if stored:
             results = _with_domains(TaskRuns(stored), by)

@@ -79,7 +79,7 @@ def score(
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     from dialgauge.formats import bulk_load
-    from dialgauge.users import reference_report, score_users
+    from dialgauge.users import score_users
 
     gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
     if reference is not None and len(conversations) > 1:
@@ -106,6 +106,8 @@ def score(
             verdict=True,
         )
         if reference is not None:
+            from dialgauge.users import reference_report
+
             write_json(reference, reference_report(results[0]))
     return checks.exit_code(finish(runs))
 

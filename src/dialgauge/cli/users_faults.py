@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Struct
 
 from dialgauge.cli.common import FormatOption, LimitOption, ResamplesOption, SeedOption, row_limit
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -117,13 +118,12 @@ JudgeSettings = Annotated[
 _DEFAULTS = {"max_tokens": "1000"}
 
 
-@dataclass
-class Judging:
+class Judging(Struct):
     """What the checks and the judge found together, and the judge's own faults by conversation."""
 
-    checked: list[CheckedConversation] = field(default_factory=list)
-    judged: dict[tuple[str, str, int], Sequence[UserFault]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
+    checked: list[CheckedConversation] = []
+    judged: dict[tuple[str, str, int], Sequence[UserFault]] = {}
+    failed: dict[str, str] = {}
 
 
 def judge_settings(endpoint: str, given: Sequence[str] | None) -> ChatSettings:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from dialgauge.cli.choices import BEHAVIOURS, measures_of, names_of
 from dialgauge.cli.common import FromOption, LimitOption, ProcessesOption, StoreOption, TableOutput, frame_table
@@ -14,8 +16,7 @@ from dialgauge.report import Column, Table, percent_note
 from dialgauge.text import counted
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Struct, frozen=True):
     """What to look for: the fields of the library's ``Query``."""
 
     behaviour: Annotated[
@@ -85,7 +86,7 @@ def find(
     from dialgauge.users import MEASURES, Query, several_meanings
     from dialgauge.users import find as search_run
 
-    query = Query(**vars(search))
+    query = Query(**asdict(search))
     named = [] if search.measure in MEASURES else [search.measure]
     searched = fresh_or_stored(conversations, from_run, store, scoring.options(), workers, ["default", *named])
     rows = search_run(searched, query)

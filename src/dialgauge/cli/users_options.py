@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Struct
 
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import FormatOption
@@ -87,8 +88,7 @@ SchemaFile = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Scoring:
+class Scoring(Struct, frozen=True):
     """How conversations are scored."""
 
     canonical_map: Map = None

@@ -102,7 +102,7 @@ NO_SERVICE = ""
 
 #: What is written into frames.
 _FRAMED = ("acts", "active", "state", "intents", "requested")
-_SPEAKERS: dict[str, Speaker] = {"user": "user", "system": "system"}
+_SPEAKERS: dict[str, Speaker] = {"USER": "user", "SYSTEM": "system", "user": "user", "system": "system"}
 
 
 class Gcdf1(DialogueFormat):
@@ -167,10 +167,10 @@ class _Reader:
         return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
 
     def _turn(self, position: int, raw: _Turn, heard: tuple[Act, ...] | None) -> Turn:
-        speaker = _SPEAKERS.get(raw.speaker.lower())
+        speaker = _SPEAKERS.get(raw.speaker) or _SPEAKERS.get(raw.speaker.lower())
         if speaker is None:
             raise DialgaugeError(f"the speaker is {raw.speaker!r}; it must be USER or SYSTEM", turn=position)
-        if speaker == "user" and raw.turn_id is not None and str(raw.turn_id) != str(position):
+        if speaker == "user" and str(raw.turn_id) != str(position) and raw.turn_id is not None:
             raise DialgaugeError(
                 f"turn_id is {raw.turn_id!r}, but turns are counted from 0 and this one is number {position}; "
                 "renumber the turns or leave turn_id out",

@@ -287,9 +287,9 @@ def sentence_of(words: str, said: Said | None) -> str:
     place = -1 if said is None or not said.slot else words.find(f"[{said.slot}]")
     if place < 0:
         return words
-    before = max(words.rfind(end, 0, place) for end in _ENDS)
-    after = min((end for end in (words.find(end, place) for end in _ENDS) if end >= 0), default=len(words))
-    return words[before + 1 if before >= 0 else 0 : after + 1].strip()
+    begin = max([words.rfind(end, 0, place) for end in _ENDS]) + 1
+    ends = [end for end in [words.find(end, place) for end in _ENDS] if end >= 0]
+    return words[begin : min(ends) + 1 if ends else None].strip()
 
 
 class Mishearing(NamedTuple):

@@ -305,11 +305,14 @@ class UserRuns(RunSet):
 
     def tables(self, *, verdicts: bool = False) -> list[Table]:
         """For each user model its scores by domain and what each fault costs; how often each verdict was given."""
-        from dialgauge.users.figures import verdict_table
+        tables = []
+        for run in self.runs:
+            tables += score_tables(run)
+            if verdicts:
+                from dialgauge.users.figures import verdict_table
 
-        return [
-            table for run in self.runs for table in (*score_tables(run), *([verdict_table(run)] if verdicts else ()))
-        ]
+                tables.append(verdict_table(run))
+        return tables
 
     def document(self, *, per_dialogue: bool = False) -> dict[str, Any]:
         """The JSON that ``dialgauge users score --json`` writes."""

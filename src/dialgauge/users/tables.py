@@ -219,6 +219,7 @@ def _normalisation(results: Results) -> Columns:
 def _failures(failures: Sequence[Failure]) -> Columns:
     """Names of files need not be UTF-8, and tables must be."""
     columns = _attributes(failures, "dialogue", "turn", "reason", "file")
-    return columns | {
-        name: [text and encodable(text) for text in columns[name]] for name in ("dialogue", "reason", "file")
+    return {
+        name: values if name == "turn" else [text and encodable(text) for text in values]
+        for name, values in columns.items()
     }

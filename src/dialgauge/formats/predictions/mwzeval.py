@@ -33,6 +33,11 @@ class _Entry(msgspec.Struct, gc=False):
 
 _FILE = Keyed(list[_Entry])
 
+#: Predicted and blank slots of states that need no note. All files share what is written the same: systems that are
+#: compared mostly agree.
+_MEANINGS: dict[bytes, tuple[State | None, State | None]] = {}
+_MOST_MEANINGS = 1 << 16
+
 
 class MwzEval(DialogueFormat):
     """A list of responses a dialogue, each with an optional state; no gold inside."""
@@ -58,8 +63,9 @@ class MwzEval(DialogueFormat):
             return state
 
         states = LooseStates(strict, part, notes)
-        #: Predicted and blank slots of what needs no note.
-        known: dict[bytes, tuple[State | None, State | None]] = dict.fromkeys(NOTHING, (None, None))
+        if len(_MEANINGS) >= _MOST_MEANINGS:
+            _MEANINGS.clear()
+        _MEANINGS.update(dict.fromkeys(NOTHING, (None, None)))
 
         def meaning(content: bytes, turn: int) -> tuple[State | None, State | None]:
             states.turn = turn
@@ -67,8 +73,8 @@ class MwzEval(DialogueFormat):
                 predicted_and_blank = states.read(content), blanks[content]
             except DialgaugeError as error:
                 raise error.at(turn=turn) from error
-            if not states.is_odd(content):
-                known[content] = predicted_and_blank
+            if not states.is_odd(content) and len(_MEANINGS) < _MOST_MEANINGS:
+                _MEANINGS[content] = predicted_and_blank
             return predicted_and_blank
 
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
@@ -76,7 +82,7 @@ class MwzEval(DialogueFormat):
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
                 content = bytes(entry.state)
-                predicted, blank = known.get(content) or meaning(content, number)
+                predicted, blank = _MEANINGS.get(content) or meaning(content, number)
                 turns += (
                     Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains),
                     Turn(speaker="system", text=entry.response),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         load_town,
         town_beside,
     )
+    from dialgauge.worlds.town.document import described
     from dialgauge.worlds.town.generator import generate_town, write_town
     from dialgauge.worlds.town.goal_generator import generate_goals, goal_record
     from dialgauge.worlds.town.goals import Failures, TownGoal, TownTask, town_goal
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         TOWN,
         TOWN_DOMAINS,
         USER_ACTS,
-        described,
         goal_act,
         goal_slot,
         is_reference,

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from dialgauge.worlds.domain import Domain, RowsFile
 from dialgauge.worlds.town.database import TownDatabase
-from dialgauge.worlds.town.vocabulary import described, town_with
+from dialgauge.worlds.town.document import described
+from dialgauge.worlds.town.vocabulary import town_with
 
 _MISSING = ("?", "", "none")
 _DIGITS = tuple("0123456789")

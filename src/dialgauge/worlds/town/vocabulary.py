@@ -15,22 +15,15 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Act
 from dialgauge.intents import service_of
 from dialgauge.worlds.domain import Domain, RowsFile, domain_of
-from dialgauge.yaml_file import shipped_yaml
+from dialgauge.worlds.town.document import DOCUMENT, described
 
 #: The name of a booking's reference number in acts.
 REFERENCE = "Ref"
-_DOCUMENT = shipped_yaml("dialgauge.worlds.town", "domain.yaml", as_text=True)
-
-
-def described(table: str) -> tuple[str, ...]:
-    """The columns of a table that people hear of; ids, places on the map and texts stay inside."""
-    service = _DOCUMENT.content["services"][table]
-    return tuple(dict.fromkeys((service["name"], *service.get("search", ()), *service.get("answer", ()))))
 
 
 def town_with(rows: dict[str, RowsFile]) -> Domain:
     """The town as a domain, with rows by table; a table that is not given has none."""
-    return domain_of(_DOCUMENT, rows=lambda table: rows.get(table) or RowsFile(table, described(table), []))
+    return domain_of(DOCUMENT, rows=lambda table: rows.get(table) or RowsFile(table, described(table), []))
 
 
 #: The town without rows.
