@@ -170,3 +170,27 @@ def test_the_domains_own_words_are_spoken_and_understood() -> None:
     text = speech.nlg("plain").generate([asked], "system", Draws(1, "x")).text
     assert text == "What is it about? We have heart and lungs, skin, and more."
     assert speech.grammar.hear(text, "system", "") == (asked,)
+
+
+def test_what_was_only_tried_first_is_taken_back() -> None:
+    """A ``book_first`` and a ``first`` with a slot that ``book`` and ``want`` do not have."""
+    domain = load_domain(next(folder for folder in FOLDERS if folder.name == "boat-hire"))
+    search = DomainSearch(domain)
+    book = {"day": "monday", "hours": "3", "hirer": "Ann"}
+    goal = DomainGoal(
+        id="g",
+        tasks=(
+            ServiceTask(
+                domain="boat",
+                info={"kind": "sail"},
+                first={"kind": "sail", "engine": "fusion"},
+                book=book,
+                book_first={**book, "extras": "any"},
+            ),
+        ),
+    )
+    for level in ("act", "text"):
+        config = make_lab_config(AgentSpec("agenda"), AgentSpec("rule-system"), level=level)
+        dialogue = converse(config.user.make(), config.system.make(), lab_scenario(search, goal, config))
+        judged = judge_outcomes([with_states(dialogue, domain)], search, calls_recorded=True, goals={"g": goal})
+        assert [one.success for one in blame_conversations(judged)] == [True], dialogue

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.agents.speech.domain_grammar import DomainGrammar
+    from dialgauge.agents.speech.domain_grammar import DomainGrammar, ServiceGrammar
     from dialgauge.agents.speech.domain_nlg import DomainNlg
     from dialgauge.agents.speech.domain_nlu import DomainNlu
     from dialgauge.agents.speech.domain_speech import DomainSpeech
@@ -40,6 +40,7 @@ __all__ = [
     "ParseContext",
     "PhraseBook",
     "RetrievalNlg",
+    "ServiceGrammar",
     "ServiceVocabulary",
     "TemplateNlg",
     "Understanding",

@@ -268,6 +268,23 @@ class ServiceGrammar:
         """Are all its known values yes or no?"""
         return self.words.slots[slot].kind == "yes-no"
 
+    def told_wishes(self, wishes: Mapping[str, str]) -> str:
+        """Wishes as a list for a reader; without rows they are what the booking takes."""
+        known = self.service.wishes
+        return "; ".join(
+            (self.wishes if slot in known else self.values).say([(slot, value)], _bare)
+            for slot, value in wishes.items()
+        )
+
+    def told_booking(self, booking: Mapping[str, str]) -> str:
+        """What is to be booked, as a list for a reader."""
+        return self.values.say(booking.items(), _where_awkward)
+
+    def quoted_label(self, slot: str) -> str:
+        """A label that stands for itself: in quotes where a value would be missed behind it."""
+        label = self.words.label(slot)
+        return f'"{label}"' if self.is_open_ended(slot) else label
+
     # Saying and reading
 
     def say(self, speaker: Speaker, way: str, acts: Sequence[Act], parts: Callable[[Quote], Mapping[str, str]]) -> str:
@@ -350,7 +367,7 @@ class ServiceGrammar:
             return [act(inform, CHOICE, fields["count"])] if fields["count"].isdecimal() else None
         if "names" in fields:
             names = self._read_names(fields["names"])
-            return names and [act(self._select, service.name_slot, name) for name in names]
+            return None if names is None else [act(self._select, service.name_slot, name) for name in names]
         if "name" in fields:
             role: Role = "offer" if kind in ("offer", "still") else "inform"
             name = self._read_name(fields["name"])
@@ -360,7 +377,8 @@ class ServiceGrammar:
             return [act(service.act_name("request"), asked, ASKED)] if asked else None
         if "labels" in fields:
             asked_for = self._asked_labels.read(fields["labels"])
-            return asked_for and [act(service.act_name("request"), slot, ASKED) for slot, _ in asked_for]
+            request = service.act_name("request")
+            return None if asked_for is None else [act(request, slot, ASKED) for slot, _ in asked_for]
         return self._labelled(kind, fields)
 
     def _labelled(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:
