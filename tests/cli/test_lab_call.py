@@ -116,3 +116,29 @@ def test_an_installed_domain_is_named_without_a_path(
         outcome = dialgauge(capsys, "lab", "call", calls, "--domain", "acme-desk", "--json", "-")
         assert outcome.code == 0, outcome.err
         assert json.loads(outcome.out)["outcome"] == ["ok", "error", "ok", "error"]
+
+
+def test_what_a_task_starts_with_is_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = next(task for task in load_tool_domain("depot").tasks if task.start)
+    for made, changes in (
+        ([], False),
+        ([{"name": call.name, "arguments": call.arguments} for call in task.expected or ()], True),
+    ):
+        path = tmp_path / "some.json"
+        path.write_text(json.dumps(made))
+        outcome = dialgauge(capsys, "lab", "call", path, "--domain", "depot", "--task", task.id, "--json", "-")
+        assert outcome.code == 0, outcome.err
+        assert bool(json.loads(outcome.out)["changed"]) is changes
+
+
+def test_a_folder_that_cannot_be_read_is_told_with_line_and_nearest_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    yaml = folder / "domain.yaml"
+    yaml.write_text(yaml.read_text().replace("data/parcels.json", "data/parcel.json"))
+    checked = dialgauge(capsys, "data", "check", folder)
+    assert checked.code == 2
+    assert "Did you mean 'data/parcels.json'" in " ".join(checked.out.split())
+    ran = dialgauge(capsys, "lab", "run", "--domain", folder, "--system", "gold", "--user", "reader")
+    assert ran.code == 2
+    assert "line 4: there is no file 'data/parcel.json'. Did you mean 'data/parcels.json'" in " ".join(ran.err.split())

@@ -78,7 +78,11 @@ def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
 # Where the truth is known
 
 
-@pytest.mark.parametrize("fault", INJECTED_FAULTS)
+#: A user of ours waits for an answer that comes late: few conversations fail of it (see the test of its own).
+DEADLY = [fault for fault in INJECTED_FAULTS if fault != "late policy"]
+
+
+@pytest.mark.parametrize("fault", DEADLY)
 def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedDomain, fault: InjectedFault) -> None:
     # Of breakdowns many hang until the limit of time is reached, and nearly all fail: half as many goals are enough.
     goals = town.goals[:40] if fault == "breakdown" else town.goals
@@ -87,7 +91,7 @@ def test_injected_faults_are_blamed_on_the_right_cause(town: LoadedDomain, fault
     assert found.share >= 0.95, found.causes
 
 
-@pytest.mark.parametrize("fault", [fault for fault in INJECTED_FAULTS if fault != "breakdown"])
+@pytest.mark.parametrize("fault", [fault for fault in DEADLY if fault != "breakdown"])
 def test_injected_faults_are_blamed_on_the_right_cause_through_text(town: LoadedDomain, fault: InjectedFault) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:40])
     found = blame_confusion(few, fault, seed=5, level="text")
@@ -124,7 +128,7 @@ def test_what_an_nlu_misreads_is_on_the_ledger(town: LoadedDomain, monkeypatch: 
     assert len(clear.damaged) <= 1
 
 
-@pytest.mark.parametrize("fault", [fault for fault in INJECTED_FAULTS if fault != "breakdown"])
+@pytest.mark.parametrize("fault", [fault for fault in DEADLY if fault != "breakdown"])
 def test_a_channel_on_top_does_not_hide_the_fault(town: LoadedDomain, fault: InjectedFault) -> None:
     found = blame_confusion(town, fault, channel="mild", seed=5)
     assert found.causes.total() >= 8
@@ -140,7 +144,7 @@ def test_every_injection_does_what_the_ledger_says(town: LoadedDomain) -> None:
     assert {what for kind in kinds.values() for what in kind} == {
         "constraint", "request", "booking", "domain", "drop", "change", "constraint ignored", "request ignored",
         "booking ignored", "misfit offered", "booked wrongly", "untrue answer", "refusal missed", "refusal invented",
-        "name misheard", "booking refused", "nothing found",
+        "name misheard", "booking refused", "nothing found", "answer late", "reply late",
     }  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def test_a_deaf_system_fails_and_is_blamed_in_a_domain_of_ones_own(tmp_path: Pat
     assert scores["Blame[system]"].value > 0.9
 
 
-@pytest.mark.parametrize("fault", [fault for fault in TRUE_CAUSES if fault != "breakdown"])
+@pytest.mark.parametrize("fault", [fault for fault in TRUE_CAUSES if fault not in ("breakdown", "late policy")])
 def test_injected_faults_are_blamed_on_the_right_cause_in_a_domain_of_ones_own(
     fault: InjectedFault, tmp_path: Path
 ) -> None:
@@ -98,6 +98,13 @@ def test_injected_faults_are_blamed_on_the_right_cause_in_a_domain_of_ones_own(
     confusion = blame_confusion(domain, fault, seed=1)
     assert confusion.causes.total() > 5
     assert confusion.share >= 0.97
+
+
+def test_a_system_that_answers_a_turn_late_is_blamed_for_what_the_user_then_leaves_out() -> None:
+    folder = Path(__file__).parents[1] / "support" / "folders" / "night-train"
+    confusion = blame_confusion(open_domain(str(folder), count=600, seed=3), "late policy", seed=3)
+    assert confusion.causes.total() >= 4
+    assert confusion.share == 1
 
 
 def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialgauge.values.reply_text import ReplyText, phrase_of
     from dialgauge.values.rules import Drop, Pair, Replace, Side, Substitute, spoken
     from dialgauge.values.same import NO_CONSTRAINT, canonical, clock, constrains, same_value
+    from dialgauge.values.spoken_numbers import Place
     from dialgauge.values.spoken_slots import Kind, SpokenSlot, ToldValue, kind_of, same_told
     from dialgauge.values.standard_evaluator import normal_slot, normal_value, similarity
     from dialgauge.values.told import AnswerReader, Reading
@@ -41,6 +42,7 @@ __all__ = [
     "Kind",
     "Matcher",
     "Pair",
+    "Place",
     "Profile",
     "Reading",
     "Replace",

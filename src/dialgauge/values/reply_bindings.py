@@ -69,7 +69,7 @@ class BoundReply:
         literal = [
             place for slot in slots.values() for words in slot.literal for place in reply.literal(words, slot.name)
         ]
-        for label in (*reply.phrases(labels_of(slots)), *_longest(literal)):
+        for label in _longest([*reply.phrases(labels_of(slots)), *literal]):
             if label.first not in self._in_names:
                 self.labels.setdefault(reply.tokens[label.first].segment, []).append(label)
         self._told: dict[str, tuple[ToldValue, ...]] = {}

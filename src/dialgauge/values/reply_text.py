@@ -340,6 +340,12 @@ def has_fillers(text: str) -> bool:
     return bool(words) and _same_word(words[0]) in _FILLERS
 
 
+def ends_in_filler(text: str) -> bool:
+    """Does a text end in a word that phrases leave out, as "leave from" does?"""
+    words = [token.text for token in _tokens(cleaned(text))[0]]
+    return len(words) > 1 and _same_word(words[-1]) in _FILLERS
+
+
 @lru_cache(1 << 14)
 def phrase_of(value: str) -> str:
     """The words of a value in one spelling, written together, as texts are searched for them.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from dialgauge.values.reply_text import ReplyText, has_fillers, phrase_of
+from dialgauge.values.reply_text import ReplyText, ends_in_filler, has_fillers, phrase_of
 from dialgauge.values.spoken_numbers import DAYS, Place, word_set
 
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "list", "code", "text"]
@@ -100,9 +100,10 @@ class SpokenSlot:
 
     @cached_property
     def literal(self) -> tuple[tuple[str, ...], ...]:
-        """Names of the slot that begin with a word that phrases leave out: "from", "to hour"."""
+        """Names of the slot that begin or end with a word that phrases leave out: "from", "to hour", "leave at"."""
         plain = self.name.replace("_", " ").lower()
-        named = [name for name in dict.fromkeys((*self._given, plain)) if has_fillers(name)]
+        given = dict.fromkeys((*self._given, plain))
+        named = [name for name in given if has_fillers(name) or ends_in_filler(name)]
         return tuple(tuple(token.text for token in ReplyText(name).tokens) for name in named)
 
     @cached_property

@@ -111,7 +111,7 @@ def test_the_instructions_of_a_goal() -> None:
     assert lines == [
         "1. You need a place to stay. Your wishes: area north; stars 5.",
         "2. Only if there is none like that, ask for this instead: stars 4.",
-        "3. Then book it: day monday, people 2, stay 5.",
+        "3. Then book it: on monday, 2 people, stay 5.",
         "4. Only if that booking is refused, try this instead: stay 3.",
         "5. Make sure that you are told the reference number.",
         "6. You need a restaurant. Your wishes: food thai.",

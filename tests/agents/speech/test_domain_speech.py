@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.speech import DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
+from dialgauge.agents.speech import DomainGrammar, DomainNlg, DomainNlu, FreeListener, ParseContext, Vocabulary
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
@@ -37,7 +37,7 @@ def test_what_is_said_is_understood(name: str) -> None:
             (booking, ParseContext(domain=task.domain)),
             (asked, ParseContext(domain=task.domain)),
         ):
-            text = DomainNlg(words).generate(said, "user", draws).text
+            text = DomainNlg(DomainGrammar(words)).generate(said, "user", draws).text
             assert slots(nlu.parse(text, context).acts) == slots(said), text
 
 
@@ -73,7 +73,7 @@ def test_questions_of_a_user(text: str) -> None:
 def test_first_sentences_say_what_is_wanted_and_no_also() -> None:
     said = [act("Bike-Inform"), act("Bike-Inform", "style", "cargo"), act("Bike-Inform", "price", "9.50")]
     for seed in range(20):
-        nlg = DomainNlg(WORDS)
+        nlg = DomainNlg(DomainGrammar(WORDS))
         text = nlg.generate(said, "user", Draws(seed, "x")).text
         assert "also" not in text and "style cargo" in text and "at most 9.50 euros" in text
         assert "also" in nlg.generate(said, "user", Draws(seed, "x")).text
@@ -130,5 +130,5 @@ def test_a_time_is_heard_as_it_was_meant(tmp_path: Path, hour: str) -> None:
     )
     words = Vocabulary(load_domain(tmp_path))
     said = [act("Boat-Inform", "day", "monday"), act("Boat-Inform", "hour", hour)]
-    text = DomainNlg(words).generate(said, "user", Draws(1, "speech")).text
+    text = DomainNlg(DomainGrammar(words)).generate(said, "user", Draws(1, "speech")).text
     assert slots(DomainNlu(words).parse(text, ParseContext(domain="boat")).acts) == slots(said), text

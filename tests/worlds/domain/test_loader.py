@@ -237,3 +237,31 @@ def test_the_least_may_be_the_most(tmp_path: Path) -> None:
     domain = load_domain(domain_folder(tmp_path / "cars", files))
     goals = draw_goals(domain, DomainSearch(domain), 20).goals
     assert {len(goal.tasks) for goal in goals} == {1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("answer: [phone, mileage]", "answer: [phone, mileage, phone]", 22, "'phone' stands twice in 'answer'"),
+        ("cover: [none, basic, full]", "cover: [none, basic, None]", 24, "'None' stands twice in 'cover'"),
+        ("gives: [reference]", "gives: [code, code]", 27, "'code' stands twice in 'gives'"),
+        ('say: "a {value} car"', 'say: "a car"', 30, "'say' has {value} once"),
+        ('say: "a {value} car"', 'say: "a {value} {kind}"', 30, "'say' has {value} once"),
+        ("{class: {compact:", "{class: {compakt:", 31, "'compakt' is not a value of 'class'. Did you mean 'compact'"),
+        ("refers: {pickup: office}", "refers: {from hours: office}", 28, "Did you mean 'from hour'"),
+        ("fuel: {match: same, values: [petrol", "fuel: {match: same, values: [dontcare", 19, "having no wish at all"),
+    ],
+)
+def test_mistakes_that_went_unnoticed_are_told(old: str, new: str, line: int, words: str, tmp_path: Path) -> None:
+    with pytest.raises(DialgaugeError) as caught:
+        load_domain(domain_folder(tmp_path, changed(CARS, YAML, old, new)))
+    assert words in caught.value.message
+    assert caught.value.line == line
+
+
+def test_a_column_may_be_called_like_the_count_of_rows(tmp_path: Path) -> None:
+    files = changed(PETS, YAML, "answer: [age]", "answer: [choice]")
+    files["pets.csv"] = files["pets.csv"].replace("age", "choice")
+    service = load_domain(domain_folder(tmp_path, files)).services["pet"]
+    assert service.answer == ("its_choice",)
+    assert service.declared("its_choice") == "choice"

@@ -356,7 +356,10 @@ class TestSoundness:
         ("yaml", "told"),
         [
             (YAML + "toolz: x\n", "Did you mean 'tools'"),
-            (YAML.replace("data/things.json", "data/none.json"), "no file data/none.json"),
+            (
+                YAML.replace("data/things.json", "data/none.json"),
+                "no file 'data/none.json'. Did you mean 'data/things.json'?",
+            ),
             (YAML.replace("data/things.json", "../secret.json"), "outside"),
             (YAML + "compare: roughly\n", "compare"),
         ],
@@ -366,6 +369,7 @@ class TestSoundness:
         (folder / "domain.yaml").write_text(yaml)
         [problem] = check_tool_domain(folder).problems
         assert told in problem.message
+        assert problem.line is not None
         with pytest.raises(DialgaugeError):
             load_tool_domain(folder)
 

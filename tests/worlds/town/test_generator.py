@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import similarity
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town import (
     DATABASE_DOMAINS,
     VENUE_DOMAINS,
@@ -30,24 +31,10 @@ from dialgauge.worlds.town import (
     minutes,
     write_town,
 )
-from dialgauge.worlds.town.town_words import (
-    ATTRACTIONS,
-    DAYS,
-    DEPARTMENTS,
-    FAR_STATIONS,
-    FIRST_WORDS,
-    FOODS,
-    FOODS_ELSEWHERE,
-    LODGING_FORMS,
-    NEAR_STATIONS,
-    RESTAURANT_FORMS,
-    RESTAURANT_NAMES,
-    SECOND_WORDS,
-    STREETS,
-    TOWN_NAME,
-    TWO_WORD_FORMS,
-)
+from dialgauge.worlds.town.town_words import town_words
 from support.soak import examples
+
+WORDS = town_words()
 
 AREAS = {"centre", "north", "south", "east", "west"}
 PRICES = {"cheap", "moderate", "expensive"}
@@ -118,33 +105,43 @@ def test_nothing_is_named_as_in_the_real_database(shared_data: Path) -> None:
     addresses = " | ".join(
         row["address"].lower() for name in (*VENUE_DOMAINS, "police") for row in real[name]
     ) + " | ".join(sorted(stations))
-    forms = [form for _, group in ATTRACTIONS.values() for form in group]
-    forms += [form for group in (*LODGING_FORMS.values(), *RESTAURANT_FORMS.values()) for form in group]
-    made = {form.format(word) for form in forms for group in RESTAURANT_NAMES.values() for word in group}
-    made |= {form.format(first, second) for form in TWO_WORD_FORMS for first in FIRST_WORDS for second in SECOND_WORDS}
+    forms = [form for _, group in WORDS.attractions.values() for form in group]
+    forms += [form for group in (*WORDS.lodging_forms.values(), *WORDS.restaurant_forms.values()) for form in group]
+    made = {form.format(word) for form in forms for group in WORDS.restaurant_names.values() for word in group}
+    made |= {
+        form.format(first, second)
+        for form in WORDS.two_word_forms
+        for first in WORDS.first_words
+        for second in WORDS.second_words
+    }
     assert not made & taken
     assert not made & {name.removeprefix("the ") for name in taken}
-    assert not ({TOWN_NAME, *NEAR_STATIONS, *FAR_STATIONS} & stations)
-    streets = [street for group in STREETS.values() for street in group]
-    assert [street for street in (*streets, TOWN_NAME) if street in addresses] == []
+    assert not ({WORDS.town_name, *WORDS.near_stations, *WORDS.far_stations} & stations)
+    streets = [street for group in WORDS.streets.values() for street in group]
+    assert [street for street in (*streets, WORDS.town_name) if street in addresses] == []
     assert not set(generate_town().taxi["taxi_types"]) & set(real_table(shared_data, "taxi")["taxi_types"])
 
 
 def test_no_word_of_a_name_is_a_value_of_another_slot() -> None:
-    words = {word for group in RESTAURANT_NAMES.values() for word in group} | {*FIRST_WORDS, *SECOND_WORDS}
-    forms = [form for _, group in ATTRACTIONS.values() for form in group] + [*TWO_WORD_FORMS]
-    forms += [form for group in (*LODGING_FORMS.values(), *RESTAURANT_FORMS.values()) for form in group]
+    words = {word for group in WORDS.restaurant_names.values() for word in group} | {
+        *WORDS.first_words,
+        *WORDS.second_words,
+    }
+    forms = [form for _, group in WORDS.attractions.values() for form in group] + [*WORDS.two_word_forms]
+    forms += [form for group in (*WORDS.lodging_forms.values(), *WORDS.restaurant_forms.values()) for form in group]
     words |= {word for form in forms for word in form.replace("{}", "").split()}
-    words |= {word for station in (*NEAR_STATIONS, *FAR_STATIONS, TOWN_NAME) for word in station.split()}
+    words |= {
+        word for station in (*WORDS.near_stations, *WORDS.far_stations, WORDS.town_name) for word in station.split()
+    }
     values = AREAS | PRICES | {*DAYS, "free", "yes", "no", "dontcare", "train", "taxi", "restaurant", "attraction"}
-    foods = {word for food in (*FOODS, *FOODS_ELSEWHERE) for word in food.split()}
-    departments = {word for name in DEPARTMENTS for word in name.split()} - {"and"}
+    foods = {word for food in (*WORDS.foods, *WORDS.foods_elsewhere) for word in food.split()}
+    departments = {word for name in WORDS.departments for word in name.split()} - {"and"}
     assert words & (values | foods | departments) == set()
 
 
 def test_no_food_is_alike_to_another() -> None:
     """Or who asks for the one that nobody serves would be shown the other."""
-    foods = [*FOODS, *FOODS_ELSEWHERE]
+    foods = [*WORDS.foods, *WORDS.foods_elsewhere]
     assert [pair for pair in combinations(foods, 2) if similarity(*pair) >= 90] == []
 
 
@@ -175,9 +172,9 @@ def test_what_holds_for_the_rows_of_every_town(seed: int) -> None:
         assert len({row["id"] for row in rows}) == len(rows)
         for row in rows:
             street = row["address"].lower().split(" ", 1)[1]
-            assert street in STREETS[row["area"]]
-    assert {row["food"] for row in town.raw["restaurant"]} == set(FOODS)
-    assert {row["type"] for row in town.raw["attraction"]} == set(ATTRACTIONS)
+            assert street in WORDS.streets[row["area"]]
+    assert {row["food"] for row in town.raw["restaurant"]} == set(WORDS.foods)
+    assert {row["type"] for row in town.raw["attraction"]} == set(WORDS.attractions)
     assert {row["type"] for row in town.raw["hotel"]} == {"guesthouse", "hotel"}
     for domain in ("restaurant", "hotel"):
         assert {row["pricerange"] for row in town.raw[domain]} == PRICES
@@ -192,7 +189,7 @@ def test_trains_start_or_end_in_the_town_and_take_as_long_as_they_say(seed: int)
     rows = generate_town(seed).raw["train"]
     late = 0
     for row in rows:
-        assert (row["departure"] == TOWN_NAME) != (row["destination"] == TOWN_NAME)
+        assert (row["departure"] == WORDS.town_name) != (row["destination"] == WORDS.town_name)
         leave, arrive = minutes(row["leaveAt"]), minutes(row["arriveBy"])
         late += arrive < leave
         assert (arrive - leave) % (24 * 60) == int(row["duration"].split()[0])

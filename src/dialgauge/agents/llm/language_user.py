@@ -10,7 +10,7 @@ from typing import Any
 from dialgauge.agents.llm.observer import Observer
 from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
-from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
+from dialgauge.agents.speech import DomainGrammar, ServiceGrammar, Vocabulary
 from dialgauge.agents.town.pipeline import requested
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
@@ -82,59 +82,38 @@ def ends_conversation(text: str) -> tuple[str, bool, bool]:
 
 def goal_prompt(goal: DomainGoal, vocabulary: Vocabulary) -> str:
     """The instructions of a goal, numbered, in the order in which it is to be discussed."""
-    items = [line for task in goal.tasks for line in instructions(task, vocabulary[task.domain])]
+    services = DomainGrammar(vocabulary).services
+    items = [line for task in goal.tasks for line in instructions(task, services[task.domain])]
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(items, 1))
     return _PROMPT.format(title=vocabulary.domain.title, items=numbered, done=DONE, give_up=GIVE_UP)
 
 
-def instructions(task: ServiceTask, words: ServiceVocabulary) -> Iterator[str]:
+def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
     """What to do about one service, in sentences."""
-    service, wanted = words.service, task.first or task.info
-    wishes = f" Your wishes: {_wishes(words, wanted)}." if wanted else ""
+    service, wanted = grammar.service, task.first or task.info
+    gives = service.book.gives if service.book else ()
+    wishes = f" Your wishes: {grammar.told_wishes(wanted)}." if wanted else ""
     yield f"{'You need' if service.rows is not None else 'You want to book'} {service.title}.{wishes}"
     if task.first:
-        instead = _wishes(words, _changed(task.first, task.info))
+        instead = grammar.told_wishes(_changed(task.first, task.info))
         yield f"Only if there is none like that, ask for this instead: {instead}."
-    asked = [words.label(slot) for slot in task.requests if slot not in (service.book.gives if service.book else ())]
+    asked = [grammar.quoted_label(slot) for slot in task.requests if slot not in gives]
     if asked:
         yield f"Find out the {', the '.join(asked[:-1]) + ' and the ' if len(asked) > 1 else ''}{asked[-1]}."
     for slot, other in task.links.items():
-        yield f"For the {words.label(slot)}, say the name of the {other} that you settled on."
+        yield f"For the {grammar.quoted_label(slot)}, say the name of the {other} that you settled on."
     if task.book:
-        yield f"Then book it: {_values(words, task.book_first or task.book)}."
+        yield f"Then book it: {grammar.told_booking(task.book_first or task.book)}."
         if task.book_first:
-            changed = _values(words, _changed(task.book_first, task.book))
+            changed = grammar.told_booking(_changed(task.book_first, task.book))
             yield f"Only if that booking is refused, try this instead: {changed}."
-        gives = [words.label(slot) for slot in (service.book.gives if service.book else ())]
         if gives:
-            yield f"Make sure that you are told the {' and the '.join(gives)}."
+            yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, gives))}."
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    return {slot: value for slot, value in after.items() if before.get(slot) != value}
-
-
-def _wishes(words: ServiceVocabulary, values: Mapping[str, str]) -> str:
-    return "; ".join(_wish(words, slot, value) for slot, value in values.items())
-
-
-def _wish(words: ServiceVocabulary, slot: str, value: str) -> str:
-    wish, label = words.service.wishes.get(slot), words.label(slot)
-    unit = f" {wish.unit}" if wish is not None and wish.unit and wish.unit not in value else ""
-    if wish is None:
-        return f"{label} {value}"
-    if wish.match == "contains":
-        return f"{value} among the {label}"
-    if wish.match in ("at-least", "at-most"):
-        least = wish.match == "at-least"
-        if wish.timed:
-            return f"{label} {value} or {'later' if least else 'earlier'}"
-        return f"{label} {'at least' if least else 'at most'} {value}{unit}"
-    return f"{label} {value}{unit}"
-
-
-def _values(words: ServiceVocabulary, values: Mapping[str, str]) -> str:
-    return ", ".join(f"{words.label(slot)} {value}" for slot, value in values.items())
+    """What is other than before; all that is left where something was only left out."""
+    return {slot: value for slot, value in after.items() if before.get(slot) != value} or dict(after)
 
 
 def llm_user(**settings: Any) -> LlmUser:

@@ -6,6 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.agents.speech.domain_grammar import DomainGrammar, ServiceGrammar
     from dialgauge.agents.speech.domain_nlg import DomainNlg
     from dialgauge.agents.speech.domain_nlu import DomainNlu
     from dialgauge.agents.speech.domain_speech import DomainSpeech
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PRACTICE_ONTOLOGY",
     "STYLES",
+    "DomainGrammar",
     "DomainNlg",
     "DomainNlu",
     "DomainSpeech",
@@ -38,6 +40,7 @@ __all__ = [
     "ParseContext",
     "PhraseBook",
     "RetrievalNlg",
+    "ServiceGrammar",
     "ServiceVocabulary",
     "TemplateNlg",
     "Understanding",

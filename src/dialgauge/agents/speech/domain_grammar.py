@@ -12,91 +12,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.intents import INFORM, OFFER, REQUEST
 from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, SlotType, act, comparable, truth
+from dialgauge.yaml_file import shipped_yaml
 
-#: Sentences of no service, by speaker and intent.
-GENERAL_WAYS: dict[str, dict[str, tuple[str, ...]]] = {
-    "user": {
-        "bye": ("Goodbye.", "Bye!", "That's all, goodbye."),
-        "thank": ("Thank you.", "Thanks a lot!", "Thank you very much."),
-        "greet": ("Hello.", "Hi there!", "Good morning."),
-        "affirm": ("Yes, please.", "Yes, that's right.", "Sure."),
-        "negate": ("No, thank you.", "No, not that."),
-    },
-    "system": {
-        "bye": ("Goodbye.", "Have a nice day!", "Goodbye and thank you."),
-        "welcome": ("You're welcome.", "My pleasure.", "Glad to help."),
-        "greet": ("Hello.", "Welcome!"),
-        "reqmore": ("Is there anything else?", "Can I help you with anything else?", "Anything else today?"),
-    },
-}
+
+class _Ways(Struct, frozen=True, forbid_unknown_fields=True):
+    general: dict[str, dict[str, tuple[str, ...]]]
+    user: dict[str, tuple[str, ...]]
+    system: dict[str, tuple[str, ...]]
+
+
+_ways = shipped_yaml("dialgauge.agents.speech", "phrases", "domain.yaml").as_record(_Ways, "a file of sentences")
+#: Sentences of no service, by speaker and intent; and those of a service, by speaker and what they are for.
+GENERAL_WAYS = _ways.general
+WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {"user": _ways.user, "system": _ways.system}
 #: What is said where there is nothing to say.
 NOTHING = "Okay."
-#: Sentences of a service by what they are for, the first of each in the plain style. Fields in capitals begin one.
-WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {
-    "user": {
-        "need": ("I'm looking for {title}.", "I need {title}.", "Can you find me {title}?"),
-        "need_with": (
-            "I'm looking for {title} with {wishes}.",
-            "I need {title} with {wishes}.",
-            "Can you find me {title} with {wishes}?",
-        ),
-        "need_also": ("I also need {title}.", "I'm also looking for {title}."),
-        "need_also_with": ("I also need {title} with {wishes}.", "I'm also looking for {title} with {wishes}."),
-        "need_booked": ("I'd like to book {title}.", "Can you arrange {title} for me?"),
-        "need_booked_also": ("I'd also like to book {title}.", "Can you also arrange {title} for me?"),
-        "should": ("{SHOULD}.", "{SHOULD}, please."),
-        "wish": ("{WISHES}, please.", "I'd like this: {wishes}."),
-        "said": ("I'd like {said}.",),
-        "any": ("Any {label} is fine.", "I don't mind about the {label}.", "The {label} doesn't matter."),
-        "any_booked": ("Any {label} will do for the booking.",),
-        "nothing_else": ("Nothing else matters.", "Nothing else matters to me."),
-        "book": ("Please book it: {values}.", "I'd like to book it: {values}.", "Could you book it: {values}?"),
-        "details": ("For the booking: {values}.", "Please put down {values}."),
-        "ask": ("Could you tell me the {labels}?", "What is the {labels}?", "I'd like to know the {labels}."),
-        "ask_several": ("Could you tell me the {labels}?", "What are the {labels}?", "I'd like to know the {labels}."),
-        "ask_open": ("What is listed under {labels}?", "What do you have under {labels}?"),
-        "ask_yes": ("Could you tell me about the {labels}?", "What about the {labels}?"),
-        "named": ("I'd like {name}.", "Let's take {name}.", "{name}, please."),
-    },
-    "system": {
-        "own_question": ("{question}",),
-        "no_offer": ("I'm sorry, there is no such {noun}.", "Unfortunately, I find no such {noun}."),
-        "no_offer_with": (
-            "I'm sorry, there is no {noun} with {wishes}.",
-            "Unfortunately, I find no {noun} with {wishes}.",
-        ),
-        "no_book": ("I'm sorry, that cannot be booked.", "Unfortunately, the booking failed."),
-        "no_book_with": (
-            "I'm sorry, that cannot be booked with {values}.",
-            "Unfortunately, the booking failed with {values}.",
-        ),
-        "choose": ("You can choose between {names}.", "I can offer {names}: which one would you like?"),
-        "choose_any": ("Shall I pick one of them?",),
-        "booked": ("It is booked.", "Your booking is made.", "Done, it is booked."),
-        "found": ("I found {count} that fit.", "There are {count} that fit."),
-        "offer": ("How about {name}?", "I can offer {name}.", "There is {name}."),
-        "still": ("{name} still fits.", "{name} fits that too."),
-        "told_name": ("That is {name}.",),
-        "unknown": ("I'm afraid the {label} is not known.", "I don't know the {label}."),
-        "truth": ("As for {label}: {value}.",),
-        "told": ("The {label} is {value}.",),
-        "told_plural": ("The {label} are {value}.",),
-        "told_short": ("{LABEL}: {value}.",),
-        "want_it": ("Should it come with {label}?", "Do you need {label}?"),
-        "how_many": ("How many {label} do you need?", "At least how many {label}?"),
-        "which_among": ("What should be among the {label}?",),
-        "limit": ("What should the {label} be at most?", "What is the highest {label} for you?"),
-        "earliest": ("What should the {label} be at the earliest?",),
-        "latest": ("What should the {label} be at the latest?",),
-        "which": ("Which {label} would you like?", "What {label} do you have in mind?", "What should the {label} be?"),
-        "how_many_booked": ("How many {label} shall I book?",),
-        "which_booked": ("What shall I put down as the {label}?", "What {label} shall I put down?"),
-    },
-}
 _QUESTION_KINDS = ("want_it", "which_among", "how_many", "limit", "earliest", "latest", "which")
 _BOOKED_QUESTIONS = ("how_many_booked", "which_booked")
 #: Said before a sentence that is about another service than the one before it.
@@ -268,6 +204,23 @@ class ServiceGrammar:
         """Are all its known values yes or no?"""
         return self.words.slots[slot].kind == "yes-no"
 
+    def told_wishes(self, wishes: Mapping[str, str]) -> str:
+        """Wishes as a list for a reader; without rows they are what the booking takes."""
+        known = self.service.wishes
+        return "; ".join(
+            (self.wishes if slot in known else self.values).say([(slot, value)], _bare)
+            for slot, value in wishes.items()
+        )
+
+    def told_booking(self, booking: Mapping[str, str]) -> str:
+        """What is to be booked, as a list for a reader."""
+        return self.values.say(booking.items(), _where_awkward)
+
+    def quoted_label(self, slot: str) -> str:
+        """A label that stands for itself: in quotes where a value would be missed behind it."""
+        label = self.words.label(slot)
+        return f'"{label}"' if self.is_open_ended(slot) else label
+
     # Saying and reading
 
     def say(self, speaker: Speaker, way: str, acts: Sequence[Act], parts: Callable[[Quote], Mapping[str, str]]) -> str:
@@ -350,7 +303,7 @@ class ServiceGrammar:
             return [act(inform, CHOICE, fields["count"])] if fields["count"].isdecimal() else None
         if "names" in fields:
             names = self._read_names(fields["names"])
-            return names and [act(self._select, service.name_slot, name) for name in names]
+            return None if names is None else [act(self._select, service.name_slot, name) for name in names]
         if "name" in fields:
             role: Role = "offer" if kind in ("offer", "still") else "inform"
             name = self._read_name(fields["name"])
@@ -360,7 +313,8 @@ class ServiceGrammar:
             return [act(service.act_name("request"), asked, ASKED)] if asked else None
         if "labels" in fields:
             asked_for = self._asked_labels.read(fields["labels"])
-            return asked_for and [act(service.act_name("request"), slot, ASKED) for slot, _ in asked_for]
+            request = service.act_name("request")
+            return None if asked_for is None else [act(request, slot, ASKED) for slot, _ in asked_for]
         return self._labelled(kind, fields)
 
     def _labelled(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:

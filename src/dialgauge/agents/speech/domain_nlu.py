@@ -7,14 +7,14 @@ only slot that can have it. Later values correct earlier ones, and a value that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from dialgauge.agents.speech.nlu import Parse, ParseContext
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.intents import REQUEST, service_of
-from dialgauge.values import BoundReply, ReplyText, ToldValue, phrase_of
+from dialgauge.values import BoundReply, Place, ReplyText, ToldValue, phrase_of
 from dialgauge.worlds.domain import ASKED, GENERAL
 
 _GENERAL = {
@@ -48,6 +48,12 @@ _BOOKING = re.compile(
 )
 _VERBS = frozenset(("book", "reserve", "order", "know", "have", "find", "take", "get", "see", "arrange", "ask"))
 _YES, _NO = "yes", "no"
+#: What stands between a label and its text, and what follows a text and is none.
+_LEADING = frozenset(
+    (":", "is", "at", "from", "to", "in", "should", "be", "=", "it", "'s", ",", "will", "please", "use")
+)
+_POLITE = frozenset(("please", "thanks", "thank", "i", "then", "could", "can"))
+_SET = re.compile(r"(?:should be|must be|is|:|=)(?: |$)")
 
 
 class DomainNlu:
@@ -72,7 +78,12 @@ class DomainNlu:
         acts: list[Act] = [
             _act(f"{GENERAL}-{intent}") for intent, found in _GENERAL.items() if found.search(text.lower())
         ]
-        places = [place for place in reply.phrases(self._called) if not _is_verb(reply, place.first)]
+        inside = self._text_places(reply, known)
+        places = [
+            place
+            for place in reply.phrases(self._called)
+            if not _is_verb(reply, place.first) and place.first not in inside
+        ]
         named = list(dict.fromkeys(place.value for place in places))
         services = self._meant(reply, named, known)
         for service in services:
@@ -84,6 +95,12 @@ class DomainNlu:
         if any(act.domain != GENERAL for act in acts):
             acts = [act for act in acts if act.name not in (f"{GENERAL}-negate",)]
         return Parse(tuple(dict.fromkeys(acts)))
+
+    def _text_places(self, reply: ReplyText, known: ParseContext) -> set[int]:
+        """The places of words in texts of a booking, which name no service: "note: meet me in the lounge"."""
+        if known.domain not in self._vocabulary:
+            return set()
+        return _ServiceTalk(self._vocabulary[known.domain], reply, known).text_places()
 
     def _meant(self, reply: ReplyText, named: Sequence[str], known: ParseContext) -> list[str]:
         """The services that are spoken of: named ones, else the current one unless only another has the values."""
@@ -170,10 +187,20 @@ class _ServiceTalk:
             choice = self._choose(candidates[span], alone)
             if choice is not None:
                 name, told = choice
-                given[name] = (span[0], _as_value(told, name, self._words))
-        given |= self._open_texts(given)
+                given[name] = (span[0], self._signed(told, name))
+        typed = {span[0] for span in widest if any(kind not in ("text", "list") for _, kind, _ in candidates[span])}
+        given |= self._open_texts(given, typed)
         result = {name: value for name, (_, value) in sorted(given.items(), key=lambda item: item[1][0])}
         return result | dict.fromkeys(self._indifferent(result), DONTCARE)
+
+    def _signed(self, told: ToldValue, name: str) -> str:
+        """A value as the domain writes it, with the minus that stands before a number."""
+        value, tokens, first = _as_value(told, name, self._words), self._reply.tokens, told.place.first
+        if self._words.slots[name].kind != "number" or not first or not value[:1].isdigit():
+            return value
+        sign = tokens[first - 1]
+        apart = first < 2 or tokens[first - 2].end < sign.start
+        return f"-{value}" if sign.text in ("-", "−") and sign.end == tokens[first].start and apart else value
 
     def _names(self) -> dict[str, tuple[int, str]]:
         """The row that is named, and one of another service that a booking refers to."""
@@ -200,6 +227,9 @@ class _ServiceTalk:
         words = [(name, told) for name, kind, told in options if kind in ("text", "list", "day")]
         if words:
             return words[0]
+        times = [(name, told) for name, kind, told in options if kind == "time"]
+        if len(times) == 1 and alone:  # "candidate Ann Lee, at 20:00": a candidate is no time
+            return times[0]
         return loose[0] if len(loose) == 1 and alone else None
 
     def _booked_first(self, options: list[tuple[str, ToldValue]]) -> list[tuple[str, ToldValue]]:
@@ -242,50 +272,60 @@ class _ServiceTalk:
             r"\b(?:i need|i'd like it|looking for|find me|should)\b", words
         )
 
-    def _open_texts(self, given: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
-        """Text that a booking takes, behind its label: "pickup Castle Hill 9, day monday"; else the whole answer."""
+    def _text_labels(self, name: str) -> list[Place[str]]:
+        """Where the label of a text stands, other than in a question."""
+        places = [place for some in self._bound.labels.values() for place in some if place.value == name]
+        return [place for place in sorted(places, key=lambda place: place.first) if not self._is_question(place.first)]
+
+    def text_places(self) -> set[int]:
+        """The places of words that belong to texts which the booking takes."""
         takes = self._service.book.takes if self._service.book else {}
+        return {
+            place
+            for name, kind in takes.items()
+            if kind.kind == "text"
+            for label in self._text_labels(name)
+            for place in range(label.last, self._bound.scope(label)[1])
+        }
+
+    def _open_texts(self, given: dict[str, tuple[int, str]], typed: Collection[int]) -> dict[str, tuple[int, str]]:
+        """Text behind its label: "pickup Castle Hill 9, day monday", "the engine should be fusion"; else the whole
+        answer. ``typed`` are places of values that no text has: days, times, numbers."""
+        takes = self._service.book.takes if self._service.book else {}
+        booked = [name for name, kind in takes.items() if kind.kind == "text"]
+        wished = [name for name, wish in self._service.search.items() if wish.match == "same"]
         texts = {}
-        for name, kind in takes.items():
-            if kind.kind != "text" or name in given:
+        for name in dict.fromkeys((*booked, *wished)):
+            if name in given or self._words.slots[name].kind not in ("text", "code"):
                 continue
-            places = [place for some in self._bound.labels.values() for place in some if place.value == name]
-            labels = sorted(places, key=lambda place: place.first)
+            labels = self._text_labels(name)
             for label in labels:
                 _, last = self._bound.scope(label)
-                words = self._verbatim(label.last, last)
+                if name not in booked and not _SET.match(" ".join(self._reply.lower[label.last : label.last + 2])):
+                    continue
+                words = self._verbatim(label.last, last, typed)
                 verb = words.partition(" ")[0].lower() in _VERBS  # "I'd like to book" goes nowhere
-                if words and not verb and not self._is_question(label.first):
+                about = " ".join(self._reply.segment(self._reply.tokens[label.first].segment))
+                if words and not verb and not (name not in booked and _ANY.search(about)):
                     texts[name] = (label.first, words)
-            if name not in texts and self._asked == [name] and not labels and len(self._reply.tokens) <= 12:
-                texts[name] = (0, self._verbatim(0, len(self._reply.tokens)))
+            alone = self._asked == [name] and name in booked and not labels
+            if name not in texts and alone and len(self._reply.tokens) <= 12:
+                texts[name] = (0, self._verbatim(0, len(self._reply.tokens), typed))
         return {name: found for name, found in texts.items() if found[1]}
 
-    def _verbatim(self, first: int, last: int) -> str:
-        tokens = list(self._reply.tokens[first:last])
-        while tokens and tokens[0].text in (
-            ":",
-            "is",
-            "at",
-            "from",
-            "to",
-            "in",
-            "should",
-            "be",
-            "=",
-            "it",
-            "'s",
-            ",",
-            "will",
-            "please",
-            "use",
-        ):
-            tokens.pop(0)
-        for place, token in enumerate(tokens):
-            if token.text in (",", ".", "?", "!", ";") or (token.text == "and" and place):
-                tokens = tokens[:place]
+    def _verbatim(self, first: int, last: int, typed: Collection[int]) -> str:
+        """The words as they stand, up to the end of the sentence or to a value of another kind."""
+        tokens = self._reply.tokens
+        while first < last and tokens[first].text.lower() in _LEADING:
+            first += 1
+        for place in range(first, last):
+            text, following = tokens[place].text, tokens[place + 1].text.lower() if place + 1 < last else ""
+            separates = text == "," or (text.lower() == "and" and place > first)
+            other = not following or following in _POLITE or {place + 1, place + 2} & {*typed}
+            if text in (".", "?", "!", ";") or (separates and other):
+                last = place
                 break
-        return self._reply.text[tokens[0].start : tokens[-1].end].strip() if tokens else ""
+        return self._reply.text[tokens[first].start : tokens[last - 1].end].strip() if first < last else ""
 
     def _requests(self, given: dict[str, str]) -> Iterator[str]:
         """The slots that the user asks for."""

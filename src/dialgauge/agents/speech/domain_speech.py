@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
-from dialgauge.agents.speech.domain_grammar import DomainGrammar
-from dialgauge.agents.speech.domain_nlg import DomainNlg
 from dialgauge.agents.speech.domain_nlu import DomainNlu
 from dialgauge.agents.speech.free_listener import FreeListener
 from dialgauge.agents.speech.nlu import ParseContext
 from dialgauge.agents.speech.vocabulary import Vocabulary
 from dialgauge.dialogue import Act, Ontology, Speaker, Turn
 from dialgauge.worlds.domain import Domain
+
+if TYPE_CHECKING:
+    from dialgauge.agents.speech.domain_grammar import DomainGrammar
+    from dialgauge.agents.speech.domain_nlg import DomainNlg
 
 Understanding: TypeAlias = Callable[[Turn, tuple[Act, ...], str], tuple[Act, ...]]
 #: The speech of each domain that was asked for, with the records whose identity must not be reused.
@@ -25,8 +28,14 @@ class DomainSpeech:
 
     def __init__(self, domain: Domain, ontology: Ontology | None = None) -> None:
         self.vocabulary = Vocabulary(domain, ontology)
-        self.grammar = DomainGrammar(self.vocabulary)
         self._nlu = DomainNlu(self.vocabulary)
+
+    @cached_property
+    def grammar(self) -> DomainGrammar:
+        """The sentences of the domain; at the level of acts nobody needs them."""
+        from dialgauge.agents.speech.domain_grammar import DomainGrammar
+
+        return DomainGrammar(self.vocabulary)
 
     @classmethod
     def of(cls, domain: Domain, ontology: Ontology | None = None) -> DomainSpeech:
@@ -41,6 +50,8 @@ class DomainSpeech:
 
     def nlg(self, style: str) -> DomainNlg:
         """Words for one conversation."""
+        from dialgauge.agents.speech.domain_nlg import DomainNlg
+
         return DomainNlg(self.grammar, style)
 
     def listener(self, speaker: Speaker) -> Understanding:

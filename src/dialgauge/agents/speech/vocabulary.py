@@ -90,7 +90,7 @@ class ServiceVocabulary:
         """Labels of slots; "closes" is said "closing time" where it is one and no other slot is called that."""
         labels = {slot: self._label(slot) for slot in self.service.slots}
         if not self._domain.multiwoz:
-            columns = {labels[slot] for slot in self.service.columns if slot in labels}
+            columns = {labels[slot] for slot in self.service.columns if slot not in self.service.gives}
             for slot in self.service.gives:
                 labels[slot] += " of the booking" if labels[slot] in columns else ""
             for slot, label in list(labels.items()):

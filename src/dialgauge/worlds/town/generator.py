@@ -16,13 +16,16 @@ import msgspec
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import write_all
-from dialgauge.worlds.town import town_words as words
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town.database import TownDatabase
 from dialgauge.worlds.town.likeness import LikeTexts, alike
+from dialgauge.worlds.town.town_words import town_words
 
 Row = dict[str, Any]
 
+words = town_words()
 _UNKNOWN = "?"
+_WEEKEND = ("saturday", "sunday")
 _PURPOSE = "town"
 #: Trains each way on a day: first minute of the first hour, and minutes between two. As many as in MultiWOZ.
 _INTERVALS = (30, 60, 60, 60, 60, 60, 60, 120, 120, 120, 120, 120)
@@ -70,8 +73,8 @@ def generate_town(
         "police": [_police(places)],
     }
     taxi = {
-        "taxi_colors": list(words.TAXI_COLOURS),
-        "taxi_types": list(words.TAXI_MAKES),
+        "taxi_colors": list(words.taxi_colours),
+        "taxi_types": list(words.taxi_makes),
         "taxi_phone": ["^[0-9]{10}$"],
     }
     return TownDatabase(rows, taxi=taxi)
@@ -96,8 +99,8 @@ class _Places:
     def __init__(self, seed: int) -> None:
         draws = Draws(seed, _PURPOSE, "names")
         self._draws = draws
-        self._single = {flavour: draws.shuffled(pool) for flavour, pool in words.RESTAURANT_NAMES.items()}
-        self._first, self._second = draws.shuffled(words.FIRST_WORDS), draws.shuffled(words.SECOND_WORDS)
+        self._single = {flavour: draws.shuffled(pool) for flavour, pool in words.restaurant_names.items()}
+        self._first, self._second = draws.shuffled(words.first_words), draws.shuffled(words.second_words)
         self._phones = iter(draws.shuffled(range(1000)))
         self._taken: list[str] = []
 
@@ -107,11 +110,11 @@ class _Places:
 
     def two_words(self) -> str:
         """A name like "the velvet otter"; once every word was tried, words meet other words."""
-        name = self._first_unlike(words.TWO_WORD_FORMS, self._first, self._second)
+        name = self._first_unlike(words.two_word_forms, self._first, self._second)
         if not name:
-            self._first = self._draws.shuffled(words.FIRST_WORDS)
-            self._second = self._draws.shuffled(words.SECOND_WORDS)
-            name = self._first_unlike(words.TWO_WORD_FORMS, self._first, self._second)
+            self._first = self._draws.shuffled(words.first_words)
+            self._second = self._draws.shuffled(words.second_words)
+            name = self._first_unlike(words.two_word_forms, self._first, self._second)
         if not name:
             raise DialgaugeError("the synthetic town has run out of names; ask for fewer venues")
         return name
@@ -130,14 +133,14 @@ class _Places:
         return ""
 
     def phone(self) -> str:
-        return f"{words.PHONE_PREFIX}{next(self._phones):03}"
+        return f"{words.phone_prefix}{next(self._phones):03}"
 
     def postcode(self, area: str) -> str:
         letters = "".join(self._draws.pick("abdefghjlnpqrstuwxyz") for _ in range(2))
-        return f"{words.POSTCODE_AREA}{words.AREAS.index(area) + 1}{self._draws.integer(1, 9)}{letters}"
+        return f"{words.postcode_area}{words.areas.index(area) + 1}{self._draws.integer(1, 9)}{letters}"
 
     def address(self, area: str) -> str:
-        return f"{self._draws.integer(1, 180)} {self._draws.pick(words.STREETS[area])}"
+        return f"{self._draws.integer(1, 180)} {self._draws.pick(words.streets[area])}"
 
     def location(self) -> list[float]:
         """Somewhere in the sea."""
@@ -162,25 +165,25 @@ def _some(draws: Draws, count: int, share: float) -> set[int]:
 
 def _restaurants(seed: int, count: int, places: _Places) -> list[Row]:
     draws = Draws(seed, _PURPOSE, "restaurant")
-    foods = _spread(draws, list(words.FOODS), [share for share, _ in words.FOODS.values()], count)
-    areas = _spread(draws, words.AREAS, words.AREA_SHARES["restaurant"], count)
-    prices = _spread(draws, words.PRICE_RANGES, (25, 35, 50), count)
+    foods = _spread(draws, list(words.foods), [share for share, _ in words.foods.values()], count)
+    areas = _spread(draws, words.areas, words.area_shares["restaurant"], count)
+    prices = _spread(draws, words.price_ranges, (25, 35, 50), count)
     without_phone, plain = _some(draws, count, 0.027), _some(draws, count, 0.127)
     with_dish = _some(draws, count, 0.145) - plain - without_phone
     rows: list[Row] = []
     for number, (food, area, price) in enumerate(zip(foods, areas, prices, strict=True)):
-        flavour = words.FOODS[food][1]
+        flavour = words.foods[food][1]
         single = draws.unit() < 0.6
-        name = places.named(words.RESTAURANT_FORMS[flavour], flavour) if single else places.two_words()
+        name = places.named(words.restaurant_forms[flavour], flavour) if single else places.two_words()
         row: Row = {"address": places.address(area).title(), "area": area, "food": food, "id": str(5001 + number)}
         if number not in plain:
-            row["introduction"] = draws.pick(words.INTRODUCTIONS).format(name=name, food=food, area=area)
+            row["introduction"] = draws.pick(words.introductions).format(name=name, food=food, area=area)
         row |= {"location": places.location(), "name": name}
         if number not in without_phone:
             row["phone"] = places.phone()
         row |= {"postcode": places.postcode(area), "pricerange": price}
         if number in with_dish:
-            row["signature"] = draws.pick(words.DISHES)
+            row["signature"] = draws.pick(words.dishes)
         rows.append(row | {"type": "restaurant"})
     return rows
 
@@ -188,8 +191,8 @@ def _restaurants(seed: int, count: int, places: _Places) -> list[Row]:
 def _hotels(seed: int, count: int, places: _Places) -> list[Row]:
     draws = Draws(seed, _PURPOSE, "hotel")
     kinds = _spread(draws, ("guesthouse", "hotel"), (21, 12), count)
-    areas = _spread(draws, words.AREAS, words.AREA_SHARES["hotel"], count)
-    prices = _spread(draws, words.PRICE_RANGES, (10, 16, 7), count)
+    areas = _spread(draws, words.areas, words.area_shares["hotel"], count)
+    prices = _spread(draws, words.price_ranges, (10, 16, 7), count)
     without_internet, without_parking = _some(draws, count, 0.1), _some(draws, count, 0.2)
     rows: list[Row] = []
     for number, (kind, area, price) in enumerate(zip(kinds, areas, prices, strict=True)):
@@ -201,7 +204,7 @@ def _hotels(seed: int, count: int, places: _Places) -> list[Row]:
                 "parking": "no" if number in without_parking else "yes",
                 "id": str(number),
                 "location": places.location(),
-                "name": places.named(words.LODGING_FORMS[kind]),
+                "name": places.named(words.lodging_forms[kind]),
                 "phone": places.phone(),
                 "postcode": places.postcode(area),
                 "price": _room_prices(draws, price),
@@ -224,21 +227,21 @@ def _room_prices(draws: Draws, price: str) -> dict[str, str]:
 
 def _attractions(seed: int, count: int, places: _Places) -> list[Row]:
     draws = Draws(seed, _PURPOSE, "attraction")
-    kinds = _spread(draws, list(words.ATTRACTIONS), [share for share, _ in words.ATTRACTIONS.values()], count)
-    areas = _spread(draws, words.AREAS, words.AREA_SHARES["attraction"], count)
-    prices = _spread(draws, ("free", _UNKNOWN, *words.PRICE_RANGES), (40, 22, 6, 9, 2), count)
+    kinds = _spread(draws, list(words.attractions), [share for share, _ in words.attractions.values()], count)
+    areas = _spread(draws, words.areas, words.area_shares["attraction"], count)
+    prices = _spread(draws, ("free", _UNKNOWN, *words.price_ranges), (40, 22, 6, 9, 2), count)
     any_hours = _some(draws, count, 0.68)
     rows: list[Row] = []
     for number, (kind, area, price) in enumerate(zip(kinds, areas, prices, strict=True)):
-        hours = words.OPENING_NIGHTS if kind == "nightclub" else words.OPENING_HOURS
+        hours = words.opening_nights if kind == "nightclub" else words.opening_hours
         rows.append(
             {
                 "address": places.address(area),
                 "area": area,
-                "entrance fee": draws.pick(words.FEES[price]) if price in words.FEES else price,
+                "entrance fee": draws.pick(words.fees[price]) if price in words.fees else price,
                 "id": str(number + 1),
                 "location": places.location(),
-                "name": places.named(words.ATTRACTIONS[kind][1]),
+                "name": places.named(words.attractions[kind][1]),
                 "openhours": draws.pick(hours) if number in any_hours else _UNKNOWN,
                 "phone": places.phone(),
                 "postcode": places.postcode(area),
@@ -253,20 +256,20 @@ def _trains(seed: int, stations: int) -> list[Row]:
     draws = Draws(seed, _PURPOSE, "train")
     far = (stations - 1) // 3
     near = stations - 1 - far
-    lengths = {**words.NEAR_STATIONS, **words.FAR_STATIONS}
-    others = draws.sample(list(words.NEAR_STATIONS), near) + draws.sample(list(words.FAR_STATIONS), far)
+    lengths = {**words.near_stations, **words.far_stations}
+    others = draws.sample(list(words.near_stations), near) + draws.sample(list(words.far_stations), far)
     rows: list[Row] = []
     for other, interval in zip(draws.shuffled(others), _INTERVALS, strict=False):
         length = lengths[other] + draws.integer(-3, 3)
         pence = 10 * (draws.integer(22, 30) * length // 10 + draws.integer(5, 60))
-        for departure, destination in ((words.TOWN_NAME, other), (other, words.TOWN_NAME)):
+        for departure, destination in ((words.town_name, other), (other, words.town_name)):
             ends = {"departure": departure, "destination": destination}
             times = [
                 {"leaveAt": _clock(minute), "arriveBy": _arrival(minute + length)}
                 for minute in _departures(draws.integer(0, 59), interval)
             ]
-            for day in words.DAYS:
-                price = pence * 8 // 10 if day in words.WEEKEND else pence
+            for day in DAYS:
+                price = pence * 8 // 10 if day in _WEEKEND else pence
                 fixed = {"duration": f"{length} minutes", "price": f"{price // 100}.{price % 100:02} pounds"}
                 rows += [_train(draws, day, ends, time, fixed) for time in times]
     return rows
@@ -299,14 +302,14 @@ def _arrival(minute: int) -> str:
 
 
 def _hospital(departments: int, places: _Places) -> list[Row]:
-    address, postcode = f"{words.HOSPITAL_STREET} , {words.TOWN_NAME}", places.postcode("south")
+    address, postcode = f"{words.hospital_street} , {words.town_name}", places.postcode("south")
     return [
         {"department": name, "id": number, "phone": places.phone(), "address": address, "postcode": postcode}
-        for number, name in enumerate(words.DEPARTMENTS[:departments])
+        for number, name in enumerate(words.departments[:departments])
     ]
 
 
 def _police(places: _Places) -> Row:
-    address = f"{words.POLICE_STREET}, {words.TOWN_NAME.title()}"
-    name, phone, postcode = words.POLICE_NAME, places.phone(), places.postcode("centre")
+    address = f"{words.police_street}, {words.town_name.title()}"
+    name, phone, postcode = words.police_name, places.phone(), places.postcode("centre")
     return {"name": name, "address": address, "id": 0, "phone": phone, "postcode": postcode}

@@ -16,10 +16,11 @@ from dialgauge.dialogue import Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import normal_slot
+from dialgauge.worlds.domain import DAYS
 from dialgauge.worlds.town.database import VENUE_DOMAINS, TownDatabase
 from dialgauge.worlds.town.goal_messages import messages
 from dialgauge.worlds.town.likeness import minutes
-from dialgauge.worlds.town.town_words import DAYS, FOODS_ELSEWHERE
+from dialgauge.worlds.town.town_words import town_words
 from dialgauge.worlds.town.vocabulary import TOWN_DOMAINS
 
 RawTask = dict[str, Any]
@@ -210,7 +211,7 @@ class _GoalSource:
         for slot in order:
             values = self._values_of(domain, slot)
             if slot == "food" and empty and draws.unit() < 0.7:
-                values = list(FOODS_ELSEWHERE)
+                values = list(town_words().foods_elsewhere)
             for value in draws.shuffled(values):
                 changed = {**info, slot: value}
                 if value != info[slot] and (not self._fit(domain, changed)) is empty:
