@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 def evidence(**given: Any) -> FailureEvidence:
     """A failure of which nothing is known but what is given."""
-    usual = {
+    usual: dict[str, Any] = {
         "conversation": "1#0", "task": "1", "trial": 0, "ended": "user", "last_message": 9, "data_right": False,
         "deviations": (), "unsaid": (), "unidentified": None, "insists_on_record": False, "transfer": None,
         "out_of_scope": False, "faults": (), "unsupported": (), "failing_gold": False, "payment_told": False,
@@ -115,6 +115,15 @@ def test_the_stored_record_is_what_the_rules_give(shared_data: Path, benchmark: 
     assert benchmark.record(unseen, load_blame_record().measured) == load_blame_record()
     seen = {(label.file, label.task) for label in benchmark.parts(labels)["where the rules were written"]}
     assert not seen & {(label.file, label.task) for label, _ in unseen}
+
+
+def test_the_page_has_the_figures_of_the_record() -> None:
+    page = (ROOT / "docs" / "tasks-blame.md").read_text("utf-8")
+    record = load_blame_record()
+    [row] = [line for line in page.splitlines() if line.startswith("| tasks that no rule was written on |")]
+    for each in (record.right, record.kappa, record.verdict_kappa):
+        assert f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]" in row
+    assert f"| {record.failures} |" in row and f"{record.always_agent.value:.2f} |" in row
 
 
 def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
