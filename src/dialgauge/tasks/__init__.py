@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         regrading_table,
         task_set_tables,
     )
-    from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs, same_logs
+    from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs
     from dialgauge.tasks.audit.regrading import Regrading, regrade
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
     from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
@@ -167,7 +167,6 @@ __all__ = [
     "regrading_sentences",
     "regrading_table",
     "richness",
-    "same_logs",
     "score_attempts",
     "score_outcomes",
     "score_results",
