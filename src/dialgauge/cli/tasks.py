@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dialgauge.cli import tasks_audit, tasks_blame
+from dialgauge.cli import tasks_audit, tasks_blame, tasks_judges
 from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
     FromOption,
@@ -40,6 +40,7 @@ app = application(
 
 tasks_audit.register(app)
 tasks_blame.register(app)
+tasks_judges.register(app)
 
 DatabaseFolder = Annotated[
     Path | None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -73,3 +75,21 @@ def _distances(categories: Floats, totals: Floats, level: Level) -> Floats:
     middle = np.cumsum(totals) - totals / 2.0
     between: Floats = np.subtract.outer(middle, middle)
     return between**2
+
+
+def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
+    """Cohen's kappa of two raters' answers to the same items: ``(P - P_e) / (1 - P_e)``.
+
+    P is the share of items on which they agree, P_e that by chance, from how often each gives each answer. None where
+    both always give the same one answer, or there are no items. (Cohen, 1960.)
+
+    >>> cohen_kappa([(1, 1), (1, 0), (0, 0), (0, 0)])
+    0.5
+    """
+    items = len(pairs)
+    if not items:
+        return None
+    first, second = Counter(answer for answer, _ in pairs), Counter(answer for _, answer in pairs)
+    observed = sum(answer == other for answer, other in pairs) / items
+    chance = sum(first[answer] * second[answer] for answer in first) / items**2
+    return None if chance == 1 else (observed - chance) / (1 - chance)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
+    from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures
+    from dialgauge.tasks.judges.judge_views import judge_document, judge_tables
+    from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
@@ -93,6 +96,8 @@ __all__ = [
     "FailureEvidence",
     "GoldTask",
     "GoldTasks",
+    "GraderVerdict",
+    "JudgeFigures",
     "JudgedConversation",
     "JudgedConversations",
     "LogAudit",
@@ -140,9 +145,12 @@ __all__ = [
     "fitting_rows",
     "frequent_reasons",
     "human_responses",
+    "judge_document",
+    "judge_figures",
     "judge_grounded",
     "judge_mwzeval",
     "judge_outcomes",
+    "judge_tables",
     "label_sheets",
     "load_blame_record",
     "log_tables",
@@ -158,6 +166,7 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "read_verdicts",
     "reason_counts",
     "reason_pairs",
     "reason_texts",
