@@ -56,9 +56,9 @@ def _pass_table(figures: JudgeFigures) -> Table:
     values: dict[int, list[float]] = {}
     for each in figures.pass_parts:
         values.setdefault(each.k, []).append(each.value)
-    if len(figures.graders) > 1:
-        spans = (f"pass^{k} {100 * min(each):.1f} to {100 * max(each):.1f}" for k, each in values.items())
-        table.notes.append(f"Over graders: {', '.join(spans)}.")
+    spans = [f"pass^{k} {100 * min(each):.1f} to {100 * max(each):.1f}" for k, each in values.items() if len(each) > 1]
+    if spans:
+        table.notes.append(f"Over graders, each on what it graded: {', '.join(spans)}.")
     table.notes.append("Spread: standard deviation; the grader's part is its share of the variance of both.")
     return table
 
@@ -66,7 +66,7 @@ def _pass_table(figures: JudgeFigures) -> Table:
 def _corrected_table(figures: JudgeFigures) -> Table:
     shares = [
         Column(name, percent=True, digits=1, align="right")
-        for name in ("sensitivity", "specificity", "passes", "corrected")
+        for name in ("sensitivity", "specificity", "majority", "corrected")
     ]
     table = Table(
         f"Pass rate corrected for errors against {figures.truth} (percent)",
@@ -79,7 +79,7 @@ def _corrected_table(figures: JudgeFigures) -> Table:
             table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
     if len(table):
         table.notes.append(
-            "Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
+            "Majority: what passes by most of its gradings; a tie is no pass. Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
             "labelled at random."
         )
     return table
