@@ -79,7 +79,8 @@ def _corrected_table(figures: JudgeFigures) -> Table:
             table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
     if len(table):
         table.notes.append(
-            "Majority: what passes by most of its gradings; a tie is no pass. Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
+            "Majority: what passes by most of its gradings; a tie is no pass. Rogan and Gladen's estimate, "
+            "Lang and Reiczigel's 95% interval, as if conversations were independent and "
             "labelled at random."
         )
     return table
