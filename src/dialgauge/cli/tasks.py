@@ -193,7 +193,14 @@ def score(
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
-            results = score_results(files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere)
+            results = score_results(
+                files,
+                measures=measures or (),
+                resamples=resamples,
+                seed=seed,
+                blame=tasks_blame.blame_table,
+                **elsewhere,
+            )
         else:
             results = TrialRuns(stored)
         schema, screen = "tasks-trials", out if output.on_screen else err

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import Library
+from dialgauge.presentation import pages_of
+from dialgauge.runs import Store
 from dialgauge.tasks import (
     FailureEvidence,
     LogBlame,
@@ -160,6 +163,23 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
     (tmp_path / "mixed.json").write_text(json.dumps(content))
     with pytest.raises(DialgaugeError, match="nobody can be blamed by it"):
         blame_log(tmp_path / "mixed.json", "mixed")
+
+
+def test_a_stored_run_of_trials_has_the_verdicts(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
+    assert dialgauge(capsys, "tasks", "score", source, "--resamples", 0, "--run", "--store", tmp_path).code == 0
+    store = Store(tmp_path)
+    run = store.open(store.list()[0].id)
+    rows = run.table("failure_blame").to_dicts()
+    assert {row["dialogue"] for row in rows} == {each.conversation for each in blame_log(source, "x").failures}
+    pages, library = pages_of(run.kind), Library(runs=[run])
+    dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
+    facts = dict(pages.dialogue(library, run, dialogue).overview.facts)
+    assert rows[0]["sentence"] in facts["suspected fault"]
+    passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)
+    assert "suspected fault" not in dict(pages.dialogue(library, run, passed).overview.facts)
 
 
 def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:
