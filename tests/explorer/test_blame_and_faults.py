@@ -153,10 +153,10 @@ def test_a_report_of_results_shows_faults_and_what_to_read_first_as_the_explorer
     assert {why.lower(): set(names) for why, names in shown_first(html).items()} == wanted
     assert "withheld: is asked for its user id and does not give it" in html
     assert "The user lost 5 steps, from turn 2 on: 5 messages said before" in html
-    assert "Faults of the user were found in 2 of 6 conversations (withheld 2)" in html
+    assert "Faults of the user were found in 3 of 6 conversations (withheld 2, repeated 1)" in html
     read = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', html)
     assert set(read[:3]) == {"a#0", "a#1", "c#0"} and set(read[3:]) == {"b#0", "b#1", "c#1"}
-    assert "Faults of the user were found in 2 of 6 conversations" in text
+    assert "Faults of the user were found in 3 of 6 conversations" in text
     assert r"failed, and the user erred (2): a\#0 (turn 2, withheld: is asked" in text
     assert r"passed although the user erred (1): a\#1" in text
 
@@ -200,7 +200,7 @@ def test_a_report_of_the_lab_says_what_to_read_first(failing: Run) -> None:
 
 def test_a_report_of_faults_says_what_to_read_first(tmp_path: Path) -> None:
     shown = shown_first(report_html([faults.check_faults(results(tmp_path))]))
-    assert shown == {"Failed, and the user erred": ["a#0"], "Passed although the user erred": ["a#1"]}
+    assert shown == {"Failed, and the user erred": ["a#0", "c#0"], "Passed although the user erred": ["a#1"]}
 
 
 def test_runs_of_other_kinds_have_nothing_to_read_first(tmp_path: Path) -> None:

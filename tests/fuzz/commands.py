@@ -38,6 +38,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
     "tasks audit": ("--domain", "depot"),
     "tasks blame": ("tau.json",),
+    "tasks judges": ("verdicts.csv",),
     "lab call": ("calls.json", "--domain", "depot"),
     "lab new": ("kennel",),
     "lab run": ("-n", "2", "--resamples", "0", "--store", "new"),
@@ -202,6 +203,7 @@ def _options(name: str) -> list[tuple[str, str]]:
 def sandbox() -> Path:
     """The folder that every command line starts in; each works in a copy."""
     from dialgauge.formats import write
+    from support.agent_results import tau_file
     from support.trackers import gold_dialogues, tracker, write_predictions
 
     folder = kept_folder()
@@ -222,6 +224,8 @@ def sandbox() -> Path:
     (folder / "town.json").write_text('{"a": {"goal": {"hotel": {"info": {"area": "north"}}}, "log": []}}')
     (folder / "config.yaml").write_text("mode: recommended\n")
     (folder / "ratings.csv").write_text("dialogue,rater,rating\nMUL0000,a,1\nMUL0001,a,0\nMUL0000,b,1\n")
+    (folder / "verdicts.csv").write_text("conversation,grader,verdict\na#0,ann,pass\na#0,bot,fail\nb#0,bot,1\n")
+    tau_file(folder / "tau.json", {"a": "+-"})
     (folder / "systems.csv").write_text("system,JGA,FGA\na,0.5,0.6\nb,0.4,0.7\nc,0.3,0.1\n")
     (folder / "names.txt").write_text("ada\n")
     (folder / "empty.json").write_bytes(b"")

@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
     "tasks blame": ("tau.json", "scripted.json --domain depot"),
+    "tasks judges": ("verdicts.csv --truth ann", "verdicts.csv --resamples 0"),
     "tasks explain": ("town/gold.json mine.json MUL0001",),
     "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --per-dialogue --verdicts"),
     "users figures": ("talks.json --by-slot --by-sentence",),
@@ -264,4 +266,7 @@ def _write_agents(folder: Path) -> None:
     (folder / "calls.json").write_text('[{"name": "pay_duty", "arguments": {"parcel_id": "P-1004"}}, {"name": "x"}]')
     shutil.copytree(depot.folder, folder / "domain")
     domain_folder(folder / "pets")
+    graded = product(range(3), range(2), enumerate(("ann", "bot", "bot")))
+    lines = [f"{task},{trial},{who},{(task + trial + place) % 3 > 0}" for task, trial, (place, who) in graded]
+    (folder / "verdicts.csv").write_text("\n".join(["task,trial,grader,verdict", *lines]))
     tau_file(folder / "other.json", {"a": "+-", "b": "--", "c": "-+"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import tasks_audit, tasks_blame
+from dialgauge.cli import tasks_audit, tasks_blame, tasks_judges
 from dialgauge.cli.choices import measures_of, names_of
 from dialgauge.cli.common import (
     FromOption,
@@ -42,6 +42,7 @@ app = application(
 
 app.command()(tasks_audit.audit)
 app.command()(tasks_blame.blame)
+app.command()(tasks_judges.judges)
 
 DatabaseFolder = Annotated[
     Path | None,
@@ -196,7 +197,12 @@ def score(
 
             def scored(results_files: Sequence[str]) -> TrialRuns:
                 return score_results(
-                    results_files, measures=measures or (), resamples=resamples, seed=seed, **elsewhere
+                    results_files,
+                    measures=measures or (),
+                    resamples=resamples,
+                    seed=seed,
+                    blame=tasks_blame.blame_table,
+                    **elsewhere,
                 )
 
             results, score_file = scored(files), lambda file: scored([file]).runs[0]

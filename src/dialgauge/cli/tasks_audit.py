@@ -50,10 +50,9 @@ def audit(
         audit_logs,
         audit_task_set,
         log_tables,
-        same_logs,
         task_set_tables,
     )
-    from dialgauge.worlds.tools import integrity_sentences
+    from dialgauge.worlds.tools import integrity_sentences, same_logs
 
     if not results and domain is None and tasks is None:
         raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")
@@ -62,7 +61,7 @@ def audit(
     with progress_bar("auditing", len(named)) as advance:
         logs = audit_logs(named, domain=domain, tasks=tasks, root=root, advance=advance)
     task_set = audit_task_set(logs, domain=domain, tasks=tasks, root=root)
-    same = same_logs(logs)
+    same = same_logs((each.name, each.integrity) for each in logs)
     screen = out if output.on_screen else err
     for each in logs:
         for sentence in integrity_sentences(each.name, each.integrity):

@@ -11,6 +11,8 @@ from dialgauge.cli.options import Argument, Option
 from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.tasks import ObservedFault
 
 
@@ -66,6 +68,14 @@ def blame(
         in_file = [table for log in logs for table in blame_tables(log)]
         output.show([table for log in logs for table in blame_tables(log, limit or None)], in_file=in_file)
     output.document("tasks-blame", blame_document(logs))
+
+
+def blame_table(source: str | Path) -> polars.DataFrame:
+    """Whose fault the failures of a file were, as the table of a run."""
+    from dialgauge.data import data_folder
+    from dialgauge.tasks import blame_frame, blame_log
+
+    return blame_frame(blame_log(source, str(source), root=data_folder().root, faults=_observed(source)))
 
 
 def _observed(source: str | Path) -> dict[str, list[ObservedFault]]:

@@ -10,6 +10,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.comparison.csv_files import read_csv
     from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
     from dialgauge.comparison.figures import comparison_figures, figure_label
@@ -97,6 +98,7 @@ __all__ = [
     "rated_places",
     "rating_correlations",
     "rating_tables",
+    "read_csv",
     "read_ratings",
     "read_system_table",
     "score_table",

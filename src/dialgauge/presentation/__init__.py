@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.presentation.states import SlotRow, Slots, StateRowReader, StateView, slot_rows
     from dialgauge.presentation.tool_pages import (
+        BLAME,
         CALLS,
         CHECKS,
         FAULTS,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BLAME",
     "CALLS",
     "CHECKS",
     "FAULTS",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dialgauge.dialogue import Call, Dialogue
     from dialgauge.runs import Run
 
-TRIALS, CALLS, FAULTS, CHECKS = "trials", "calls", "faults", "fault_checks"
+TRIALS, CALLS, FAULTS, CHECKS, BLAME = "trials", "calls", "faults", "fault_checks", "failure_blame"
 _PARTS = "reward_parts"
 ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
 _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
@@ -105,7 +105,7 @@ class ToolPages(RunPages):
             for place, turn in enumerate(dialogue.turns)
         ]  # fmt: skip
         overview = TrialOverview(
-            _facts(row, library.rows(run, _PARTS, dialogue.id)),
+            [*_facts(row, library.rows(run, _PARTS, dialogue.id)), *_blame(library.rows(run, BLAME, dialogue.id))],
             _expected(dialogue),
             _siblings(library, run, row.get("task")),
             run.id,
@@ -221,6 +221,14 @@ def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[t
     facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
+
+
+def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
+    """Whose fault a failure was, where the run has a table of that: a suspicion, with the message that decides."""
+    for row in rows:
+        whose = str(row["blamed"]) if row["firm"] else f"unclear, leans {row['leans']}"
+        where = "" if row["message"] is None else f" (message {row['message']})"
+        yield "suspected fault", f"{whose}: {row['sentence']}{where}"
 
 
 def _number(value: float | None) -> str:

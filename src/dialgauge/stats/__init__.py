@@ -6,15 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
     from dialgauge.stats.correlations import (
         CORRELATIONS,
         Matrix,
         correlation,
         correlation_draws,
         correlation_matrix,
-        fleiss_kappa,
         kendall,
-        krippendorff_alpha,
         pearson,
         ranks,
         spearman,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         share_mean_interval,
     )
     from dialgauge.stats.paired_units import decide_amounts, limit_shares, unit_differences
+    from dialgauge.stats.prevalence import rogan_gladen
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,
@@ -74,6 +74,7 @@ __all__ = [
     "bootstrap_draws",
     "bootstrap_several",
     "bootstrap_weights",
+    "cohen_kappa",
     "correlation",
     "correlation_draws",
     "correlation_matrix",
@@ -95,6 +96,7 @@ __all__ = [
     "randomise_several",
     "ranks",
     "ratio_intervals",
+    "rogan_gladen",
     "share_difference_interval",
     "share_interval",
     "share_mean_interval",

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
         regrading_table,
         task_set_tables,
     )
-    from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs, same_logs
+    from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs
     from dialgauge.tasks.audit.regrading import Regrading, regrade
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
     from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
     from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
     from dialgauge.tasks.blame.blame_rules import BLAMED, FailureBlame, blame_failure
-    from dialgauge.tasks.blame.blame_views import blame_document, blame_tables, evidence_tables
+    from dialgauge.tasks.blame.blame_views import blame_document, blame_frame, blame_tables, evidence_tables
     from dialgauge.tasks.blame.blamed_log import LogBlame, blame_log, failed_conversations
     from dialgauge.tasks.blame.failure_evidence import FailureEvidence, ObservedFault
     from dialgauge.tasks.blame.label_sheets import label_sheets
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
     from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
+    from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures
+    from dialgauge.tasks.judges.judge_views import judge_document, judge_tables
+    from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
@@ -93,6 +96,8 @@ __all__ = [
     "FailureEvidence",
     "GoldTask",
     "GoldTasks",
+    "GraderVerdict",
+    "JudgeFigures",
     "JudgedConversation",
     "JudgedConversations",
     "LogAudit",
@@ -124,6 +129,7 @@ __all__ = [
     "audit_tasks",
     "blame_document",
     "blame_failure",
+    "blame_frame",
     "blame_log",
     "blame_tables",
     "bleu_of",
@@ -140,9 +146,12 @@ __all__ = [
     "fitting_rows",
     "frequent_reasons",
     "human_responses",
+    "judge_document",
+    "judge_figures",
     "judge_grounded",
     "judge_mwzeval",
     "judge_outcomes",
+    "judge_tables",
     "label_sheets",
     "load_blame_record",
     "log_tables",
@@ -158,6 +167,7 @@ __all__ = [
     "read_gold",
     "read_predictions",
     "read_references",
+    "read_verdicts",
     "reason_counts",
     "reason_pairs",
     "reason_texts",
@@ -167,7 +177,6 @@ __all__ = [
     "regrading_sentences",
     "regrading_table",
     "richness",
-    "same_logs",
     "score_attempts",
     "score_outcomes",
     "score_results",

@@ -69,8 +69,10 @@ def test_shuffled_ids_are_caught_as_a_file(name: str, seed: int, shared_data: Pa
     moved_places = [place for place in chosen if some[place] != ids[place]]
     if not moved_places:
         return
+    assert len({filing.conversation for filing in integrity.filings}) == len(ids), "names are unambiguous"
     found = [place for place, filing in enumerate(integrity.filings) if filing.belonging == "foreign"]
     assert found
+    assert len(found) == 1 or not integrity.per_task_stands, "a tenth is withheld, too"
     assert set(found) <= set(moved_places), "none that is where it belongs is called foreign"
     right = [ids[place] for place in found if integrity.filings[place].fits is not None]
     assert [integrity.filings[place].fits for place in found if integrity.filings[place].fits] == right
@@ -91,6 +93,22 @@ def test_permuted_tasks_are_offered_a_mapping_that_nobody_applies(shared_data: P
     without = check_integrity(other)
     assert without.foreign == [], "every conversation says the same of itself"
     assert "permuted as a whole would not show" in integrity_sentences("log", without)[0]
+
+
+def test_two_conversations_that_changed_places_withhold_what_is_per_task(shared_data: Path) -> None:
+    log, tasks = shared_log(shared_data, LOGS[0])
+    ids = [one.task for one in log.conversations]
+    first, second = ids.index("1"), ids.index("3")
+    swapped = list(ids)
+    swapped[first], swapped[second] = ids[second], ids[first]
+    integrity = check_integrity(refiled(log, swapped), tasks)
+    assert integrity.foreign_share == 2 / len(ids)
+    assert integrity.mapping == [("3#0", "1"), ("1#0", "3")]
+    assert integrity.permuted and not integrity.per_task_stands
+    assert "ids are mixed up, so nothing is said per task" in " ".join(integrity_sentences("log", integrity))
+    stray = check_integrity(refiled(log, [*ids[:first], "3", *ids[first + 1 :]]), tasks)
+    assert [filing.conversation for filing in stray.foreign] == [f"3#0 (number {first + 1})"]
+    assert stray.per_task_stands, "one may be an agent that slipped into another record"
 
 
 def conversation(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.tasks import SCRIPTS, LogAudit, audit_logs, regrade, same_logs, write_scripted_log
-from dialgauge.worlds.tools import load_tool_domain
+from dialgauge.tasks import SCRIPTS, LogAudit, audit_logs, regrade, write_scripted_log
+from dialgauge.worlds.tools import load_tool_domain, same_logs
 from support.agent_results import desk_tasks, tau_file
 from support.commands import dialgauge
 
@@ -131,7 +131,7 @@ class TestDesk:
         content["simulations"].reverse()
         (tmp_path / "copy.json").write_text(json.dumps(content))
         audits = audit_logs({"a": log, "b": tmp_path / "copy.json"}, domain="depot")
-        assert same_logs(audits) == [["a", "b"]]
+        assert same_logs((each.name, each.integrity) for each in audits) == [["a", "b"]]
 
     def test_beyond_one_in_ten_nothing_is_said_per_task(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

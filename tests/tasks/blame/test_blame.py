@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer import Library
+from dialgauge.presentation import pages_of
+from dialgauge.runs import Store
 from dialgauge.tasks import (
     FailureEvidence,
     LogBlame,
@@ -33,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 
 def evidence(**given: Any) -> FailureEvidence:
     """A failure of which nothing is known but what is given."""
-    usual = {
+    usual: dict[str, Any] = {
         "conversation": "1#0", "task": "1", "trial": 0, "ended": "user", "last_message": 9, "data_right": False,
         "deviations": (), "unsaid": (), "unidentified": None, "insists_on_record": False, "transfer": None,
         "out_of_scope": False, "faults": (), "unsupported": (), "failing_gold": False, "payment_told": False,
@@ -117,6 +120,15 @@ def test_the_stored_record_is_what_the_rules_give(shared_data: Path, benchmark: 
     assert not seen & {(label.file, label.task) for label, _ in unseen}
 
 
+def test_the_page_has_the_figures_of_the_record() -> None:
+    page = (ROOT / "docs" / "tasks-blame.md").read_text("utf-8")
+    record = load_blame_record()
+    [row] = [line for line in page.splitlines() if line.startswith("| tasks that no rule was written on |")]
+    for each in (record.right, record.kappa, record.verdict_kappa):
+        assert f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]" in row
+    assert f"| {record.failures} |" in row and f"{record.always_agent.value:.2f} |" in row
+
+
 def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     source = shared_data / "tau" / "tau_airline_gpt-4o.json.gz"
     log = blame_log(source, "gpt-4o", root=shared_data)
@@ -151,6 +163,23 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
     (tmp_path / "mixed.json").write_text(json.dumps(content))
     with pytest.raises(DialgaugeError, match="nobody can be blamed by it"):
         blame_log(tmp_path / "mixed.json", "mixed")
+
+
+def test_a_stored_run_of_trials_has_the_verdicts(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
+    assert dialgauge(capsys, "tasks", "score", source, "--resamples", 0, "--run", "--store", tmp_path).code == 0
+    store = Store(tmp_path)
+    run = store.open(store.list()[0].id)
+    rows = run.table("failure_blame").to_dicts()
+    assert {row["dialogue"] for row in rows} == {each.conversation for each in blame_log(source, "x").failures}
+    pages, library = pages_of(run.kind), Library(runs=[run])
+    dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
+    facts = dict(pages.dialogue(library, run, dialogue).overview.facts)
+    assert rows[0]["sentence"] in facts["suspected fault"]
+    passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)
+    assert "suspected fault" not in dict(pages.dialogue(library, run, passed).overview.facts)
 
 
 def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
@@ -94,8 +92,6 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     passed_without_any_write_call: int | None = None
     passed_without_successful_write: int | None = None
     never_passed: tuple[str, ...] = ()
-    #: The same for logs with the same conversations, in whatever order.
-    fingerprint: bytes = b""
 
     @property
     def drift(self) -> Counter[str]:
@@ -119,14 +115,6 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         ]
         same = [one for one in stored if one.recorded_parts[part] == one.replay_parts.get(part)]
         return len(same), len(stored)
-
-
-def same_logs(audits: Sequence[LogAudit]) -> list[list[str]]:
-    """Names of logs that hold the same conversations."""
-    groups: dict[bytes, list[str]] = {}
-    for audit in audits:
-        groups.setdefault(audit.fingerprint, []).append(audit.name)
-    return [names for names in groups.values() if len(names) > 1]
 
 
 def _parts_differ(one: ReplayedConversation) -> bool:
@@ -196,7 +184,6 @@ def audit_log(
             None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= _PASSED for one in replayed)
         ),
         never_passed=_never_passed(log.conversations),
-        fingerprint=_fingerprint(log.conversations),
     )
 
 
@@ -272,11 +259,6 @@ def _passed(one: LoggedConversation) -> bool:
 
 def _passed_without(conversations: Iterable[LoggedConversation], writes: set[str]) -> int:
     return sum(_passed(one) and not any(call.name in writes for call in one.calls) for one in conversations)
-
-
-def _fingerprint(conversations: Sequence[LoggedConversation]) -> bytes:
-    spoken = sorted(msgspec.json.encode((one.task, one.texts, one.calls)) for one in conversations)
-    return hashlib.sha256(b"\n".join(spoken)).digest()
 
 
 def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:

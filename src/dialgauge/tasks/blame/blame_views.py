@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,6 +14,9 @@ from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars
 
 #: What each sign says; ``{about}`` is what it is about.
 _SENTENCES = {
@@ -169,6 +172,31 @@ def _values_table(evidence: FailureEvidence) -> Table:
             came = _SOURCES[value.source] if value.made else ""
             table.add(value.argument, value.expected or "–", known, value.made or "–", came)
     return table
+
+
+def blame_frame(log: LogBlame) -> polars.DataFrame:
+    """Failures as the table of a run: the verdict, what decides as a code with its argument, all evidence as JSON."""
+    import polars as pl
+
+    rows = [
+        (
+            blame.conversation,
+            blame.blamed,
+            blame.leans,
+            blame.firm,
+            blame.message,
+            blame.signs[0].code if blame.signs else None,
+            blame.signs[0].about if blame.signs else None,
+            blame_sentence(blame),
+            msgspec.json.encode(blame.evidence).decode(),
+        )
+        for blame in log.failures
+    ]
+    schema = {
+        "dialogue": pl.String, "blamed": pl.String, "leans": pl.String, "firm": pl.Boolean, "message": pl.Int64,
+        "sign": pl.String, "about": pl.String, "sentence": pl.String, "evidence": pl.String,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def blame_document(logs: Sequence[LogBlame]) -> dict[str, Any]:

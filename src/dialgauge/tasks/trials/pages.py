@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dialgauge.presentation import CALLS, CHECKS, FAULTS, READ_FIRST, TRIALS, Facet, RunTables, ToolPages, worth_reading
+from dialgauge.presentation import (
+    BLAME,
+    CALLS,
+    CHECKS,
+    FAULTS,
+    READ_FIRST,
+    TRIALS,
+    Facet,
+    RunTables,
+    ToolPages,
+    worth_reading,
+)
 from dialgauge.report import Table, stacked_bars
 
 if TYPE_CHECKING:
@@ -48,6 +59,7 @@ class TrialsPages(ToolPages):
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet("blame", "suspected fault", BLAME, ("blamed",)),
         Facet(READ_FIRST, "read first", FAULTS, (), made=worth_reading),
     )
     companions: ClassVar[Mapping[str, str]] = {FAULTS: "faults", CHECKS: "faults"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
 KIND = "trials"
-TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
+TRIALS, REWARD_PARTS, DIALOGUE_SUMS, BLAME = "trials", "reward_parts", "dialogue_sums", "failure_blame"
 #: How many tasks are named in a note.
 _NAMED = 8
 
@@ -75,8 +76,11 @@ def score_results(
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
+    blame: Callable[[str | Path], polars.DataFrame] | None = None,
 ) -> TrialRuns:
     """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
+
+    ``blame`` gives the table of whose fault failures were, for logs whose conversations belong to their tasks.
 
     >>> results = dialgauge.score_results(["gpt-4o-airline.json"])      # doctest: +SKIP
     >>> results[0]["pass^4"], results.complete, results.plot()          # doctest: +SKIP
@@ -94,9 +98,11 @@ def score_results(
         for name, source in named.items():
             dialogues, plan, reading = _read(source)
             integrity, obstacle = _checked(source)
+            stands = bool(dialogues) and integrity is not None and integrity.per_task_stands
             run = score_attempts(
                 dialogues,
                 name,
+                more_tables={BLAME: partial(blame, source)} if blame is not None and stands else {},
                 inputs=[("results", source)],
                 measures=measures,
                 resamples=resamples,
@@ -141,6 +147,7 @@ def score_attempts(
     plan: Mapping[str, str] | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
+    more_tables: Mapping[str, Callable[[], polars.DataFrame]] = {},
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
 
@@ -166,6 +173,7 @@ def score_attempts(
         tables={
             **_tables(attempts),
             **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
+            **more_tables,
         },
         corpus=attempts.dialogues,
         config={"system": name},

@@ -13,7 +13,7 @@ from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCO
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.text import counted
-from dialgauge.worlds.tools import Integrity, integrity_sentences
+from dialgauge.worlds.tools import Integrity, integrity_sentences, same_logs
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -97,6 +97,8 @@ def coverage_sentences(runs: Sequence[Run]) -> list[str]:
             sentences.append(f"{run.name}: it mixes {len(domains)} domains, pass^1: {', '.join(each)}.")
         if uneven := uneven_tasks(run):
             sentences.append(f"{run.name}: {uneven}.")
+    checked = ((run.name, integrity) for run in runs if (integrity := stored_integrity(run)) is not None)
+    sentences += [f"{' and '.join(names)} are the same log under different names." for names in same_logs(checked)]
     return sentences
 
 

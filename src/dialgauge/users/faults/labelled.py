@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from dialgauge import stats
 from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind
 
 #: What tells conversations apart: file, task, trial.
@@ -242,15 +243,10 @@ def _agreement(pairs: Sequence[tuple[object, object]], marked: Callable[[object]
 
 
 def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
-    """Agreement beyond chance; None where chance alone explains it all.
+    """Agreement beyond chance, as it is stored; None where chance alone explains it all.
 
     >>> cohen_kappa([(1, 1), (1, 0), (0, 0), (0, 0)])
     0.5
     """
-    n = len(pairs)
-    if not n:
-        return None
-    observed = sum(one == other for one, other in pairs) / n
-    ours, theirs = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
-    expected = sum(ours[value] * theirs[value] for value in ours) / n**2
-    return None if expected == 1 else round((observed - expected) / (1 - expected), 4)
+    kappa = stats.cohen_kappa(pairs)
+    return None if kappa is None else round(kappa, 4)

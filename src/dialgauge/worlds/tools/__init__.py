@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         check_log,
         identifiers_of,
         log_domain,
+        same_logs,
         tasks_of_log,
     )
     from dialgauge.worlds.tools.integrity_words import integrity_document, integrity_sentences
@@ -102,6 +103,7 @@ __all__ = [
     "replay",
     "same_but_for_order",
     "same_changes",
+    "same_logs",
     "tasks_of_log",
     "tau2_entries",
     "writes",

@@ -8,6 +8,7 @@ and is *unknown* otherwise.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ _USER_ID = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*_\d+")
 class Filing(Struct, frozen=True, kw_only=True):
     """One conversation: whether it belongs where it is filed, why, and which task of the file fits instead."""
 
+    #: Task and trial, and its number in the file where several have both.
     conversation: str
     task: str
     belonging: Belonging
@@ -71,6 +73,8 @@ class Integrity(Struct, frozen=True, kw_only=True):
     #: Against which tasks it was checked: those that the log stores, those of a task file, or, for want of one, what
     #: most conversations of an id say of their task.
     tasks_from: TasksFrom = "log"
+    #: The same for logs with the same conversations, in whatever order.
+    fingerprint: str = ""
 
     @property
     def counts(self) -> dict[Belonging, int]:
@@ -94,8 +98,8 @@ class Integrity(Struct, frozen=True, kw_only=True):
 
     @property
     def per_task_stands(self) -> bool:
-        """Whether results by task may be shown."""
-        return self.foreign_share <= MOST_FOREIGN
+        """Whether results by task may be shown: few conversations are foreign, and ids are not mixed up."""
+        return self.foreign_share <= MOST_FOREIGN and not self.permuted
 
     @property
     def mapping(self) -> list[tuple[str, str]]:
@@ -104,8 +108,11 @@ class Integrity(Struct, frozen=True, kw_only=True):
 
     @property
     def permuted(self) -> bool:
-        """Whether most foreign conversations fit another task: then ids are mixed up, and totals may stand."""
-        return bool(self.foreign) and 2 * len(self.mapping) > len(self.foreign)
+        """Whether most foreign conversations fit another task: then ids are mixed up, and totals may stand.
+
+        One alone may be an agent that slipped into somebody else's record; to mix up ids takes two.
+        """
+        return len(self.mapping) > 1 and 2 * len(self.mapping) > len(self.foreign)
 
 
 def tasks_of_log(log: AgentLog, given: Sequence[ToolTask] | None = None) -> list[ToolTask]:
@@ -161,9 +168,10 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
     identifiers = [identifiers_of(one) for one in log.conversations]
     share = _others_hit(log.conversations, identifiers, cards)
     use_identifiers = share is None or share < SAME_FOR_ALL
+    names = conversation_names(log.conversations)
     filings = [
-        _filing(one, named if use_identifiers else (), cards)
-        for one, named in zip(log.conversations, identifiers, strict=True)
+        _filing(one, name, named if use_identifiers else (), cards)
+        for one, name, named in zip(log.conversations, names, identifiers, strict=True)
     ]
     counts = Counter(filing.belonging for filing in filings)
     return Integrity(
@@ -171,10 +179,31 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
         belongs=counts["belongs"],
         unknown=counts["unknown"],
         others_hit=share,
-        identical=tuple(_identical(log.conversations)),
+        identical=tuple(_identical(log.conversations, names)),
         beyond_plan=_beyond_plan(log),
         tasks_from=tasks_from,
+        fingerprint=_fingerprint(log.conversations),
     )
+
+
+def conversation_names(conversations: Sequence[LoggedConversation]) -> list[str]:
+    """Task and trial of each; its number in the file, from 1, is added where several have the same."""
+    often = Counter(one.id for one in conversations)
+    return [one.id if often[one.id] == 1 else f"{one.id} (number {n})" for n, one in enumerate(conversations, start=1)]
+
+
+def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
+    """Names of logs that hold the same conversations."""
+    groups: dict[str, list[str]] = {}
+    for name, integrity in logs:
+        if integrity.fingerprint:
+            groups.setdefault(integrity.fingerprint, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _fingerprint(conversations: Sequence[LoggedConversation]) -> str:
+    spoken = sorted(msgspec.json.encode((one.texts, one.calls)) for one in conversations if one.texts or one.calls)
+    return hashlib.sha256(b"\n".join(spoken)).hexdigest() if spoken else ""
 
 
 def identifiers_of(one: LoggedConversation) -> tuple[str, ...]:
@@ -280,7 +309,7 @@ def _stored_gold(one: LoggedConversation) -> str | None:
 _NO_ACTIONS = _gold_text(())
 
 
-def _filing(one: LoggedConversation, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> Filing:
+def _filing(one: LoggedConversation, name: str, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> Filing:
     card, stored = cards.get(one.task), _stored_gold(one)
     belonging: Belonging = "unknown"
     evidence: Evidence = "silent"
@@ -296,7 +325,7 @@ def _filing(one: LoggedConversation, identifiers: tuple[str, ...], cards: Mappin
         belonging, evidence = "belongs", "identifiers"
     fits = _fitting(stored, identifiers, cards) if belonging == "foreign" else None
     return Filing(
-        conversation=one.id, task=one.task, belonging=belonging, evidence=evidence, identifiers=identifiers, fits=fits
+        conversation=name, task=one.task, belonging=belonging, evidence=evidence, identifiers=identifiers, fits=fits
     )
 
 
@@ -324,12 +353,12 @@ def _others_hit(
     return hits / pairs if pairs else None
 
 
-def _identical(conversations: Sequence[LoggedConversation]) -> Iterator[tuple[str, ...]]:
+def _identical(conversations: Sequence[LoggedConversation], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
-    for one in conversations:
+    for one, name in zip(conversations, names, strict=True):
         if one.texts or one.calls:
-            same.setdefault(msgspec.json.encode((one.texts, one.calls)), []).append(one.id)
+            same.setdefault(msgspec.json.encode((one.texts, one.calls)), []).append(name)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
 
 

@@ -49,14 +49,16 @@ def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
     if (others := len(integrity.foreign) - _NAMED) > 0:
         sentences.append(f"{name}: and {others:,} more.")
     if mapping := integrity.mapping:
-        shown = ", ".join(f"{conversation} → {task}" for conversation, task in mapping[:_NAMED])
+        shown = ", ".join(f"{conversation} → task {task}" for conversation, task in mapping[:_NAMED])
         more = ", …" if len(mapping) > _NAMED else ""
         told = f"{name}: {len(mapping):,} of them fit exactly one other task of the file ({shown}{more})"
         stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
         sentences.append(f"{told}{stands}. Nothing was moved; --json has the whole mapping.")
     if not integrity.per_task_stands:
+        many = integrity.foreign_share > MOST_FOREIGN
+        why = f"more than {100 * MOST_FOREIGN:.0f}% do not belong to their tasks" if many else "ids are mixed up"
         sentences.append(
-            f"{name}: more than {100 * MOST_FOREIGN:.0f}% do not belong to their tasks, so nothing is said per task: "
+            f"{name}: {why}, so nothing is said per task: "
             "no pass^k above k = 1, no split, no unfair or never-passed tasks. File each conversation under its own "
             "task and audit again."
         )

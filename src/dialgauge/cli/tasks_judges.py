@@ -1,0 +1,36 @@
+"""``dialgauge tasks judges``: do graders agree, and how much of a pass rate is the grader?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
+from dialgauge.cli.options import Argument, Option
+
+
+def judges(
+    verdicts: Annotated[
+        list[str],
+        Argument(
+            metavar="VERDICTS...",
+            help="CSV or JSON Lines with conversation (or task and trial), verdict, and optionally grader, replicate.",
+        ),
+    ],
+    truth: Annotated[
+        str | None,
+        Option("--truth", metavar="GRADER", help="The grader that is right: correct the others' pass rates by it."),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    output: TableOutput,
+) -> None:
+    """Compare graders (people, models, rules): agreement, kappa, flips, and their part in pass^k.
+
+    With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
+    """
+    from dialgauge.tasks import judge_document, judge_figures, judge_tables, read_verdicts
+
+    figures = judge_figures(read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(judge_tables(figures))
+    output.document("tasks-judges", judge_document(figures))

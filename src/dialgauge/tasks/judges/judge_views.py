@@ -1,0 +1,96 @@
+"""What is told of graders: tables that fit a screen, and the same as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from dialgauge.report import Cell, Column, Table
+from dialgauge.tasks.judges.grading import FEWEST_TASKS, Figure, JudgeFigures
+
+
+def judge_tables(figures: JudgeFigures) -> list[Table]:
+    """Graders by themselves, in pairs, in pass^k, and against the truth."""
+    tables = [_corrected_table(figures), _grader_table(figures), _pair_table(figures), _pass_table(figures)]
+    return [table for table in tables if len(table)]
+
+
+def _grader_table(figures: JudgeFigures) -> Table:
+    columns = [Column(name, align="right") for name in ("conversations", "verdicts")]
+    shares = [Column(name, percent=True, digits=1, align="right") for name in ("passes", "flips")]
+    table = Table("Graders (percent)", ["grader", *columns, *shares])
+    for each in figures.graders:
+        table.add(each.grader, each.conversations, each.verdicts, _cell(each.pass_rate), _cell(each.flip_rate))
+    table.notes.append(
+        "Flips: the chance that two gradings of one conversation by this grader differ. 95% intervals resample "
+        f"tasks, where there are {FEWEST_TASKS} of them."
+    )
+    if once := [each.grader for each in figures.graders if each.flip_rate is None]:
+        table.notes.append(f"Graded everything once, so that its flips are unknown: {', '.join(once)}.")
+    return table
+
+
+def _pair_table(figures: JudgeFigures) -> Table:
+    columns = [Column("both graded", align="right"), Column("agree (%)", percent=True, digits=1, align="right")]
+    table = Table("Agreement", ["graders", *columns, Column("kappa", digits=2, align="right")])
+    for each in figures.pairs:
+        table.add(f"{each.first}, {each.second}", each.conversations, _cell(each.agreement), _cell(each.kappa))
+    table.notes.append("Each grader by the majority of its gradings; a tie is no pass.")
+    if len(figures.graders) > 2 and figures.alpha is not None:
+        table.notes.append(f"Krippendorff's alpha of all graders: {figures.alpha:.2f}.")
+    return table
+
+
+def _pass_table(figures: JudgeFigures) -> Table:
+    shares = [
+        Column(name, percent=True, digits=1, align="right")
+        for name in ("value", "spread by tasks", "by grading", "grader's part")
+    ]
+    table = Table(
+        "How much of pass^k is the grader (percent)", ["grader", "measure", Column("tasks", align="right"), *shares]
+    )
+    for each in figures.pass_parts:
+        measure = f"pass^{each.k}"
+        table.add(each.grader, measure, each.tasks, each.value, each.tasks_spread, each.grader_spread, each.grader_part)
+    values: dict[int, list[float]] = {}
+    for each in figures.pass_parts:
+        values.setdefault(each.k, []).append(each.value)
+    spans = [f"pass^{k} {100 * min(each):.1f} to {100 * max(each):.1f}" for k, each in values.items() if len(each) > 1]
+    if spans:
+        table.notes.append(f"Over graders, each on what it graded: {', '.join(spans)}.")
+    table.notes.append("Spread: standard deviation; the grader's part is its share of the variance of both.")
+    return table
+
+
+def _corrected_table(figures: JudgeFigures) -> Table:
+    shares = [
+        Column(name, percent=True, digits=1, align="right")
+        for name in ("sensitivity", "specificity", "majority", "corrected")
+    ]
+    table = Table(
+        f"Pass rate corrected for errors against {figures.truth} (percent)",
+        ["grader", Column("labelled", align="right"), *shares],
+    )
+    for each in figures.corrected:
+        sensitivity, specificity = _cell(each.sensitivity), _cell(each.specificity)
+        table.add(each.grader, each.labelled, sensitivity, specificity, each.apparent, _cell(each.corrected))
+        if each.refused:
+            table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
+    if len(table):
+        table.notes.append(
+            "Majority: what passes by most of its gradings; a tie is no pass. Rogan and Gladen's estimate, "
+            "Lang and Reiczigel's 95% interval, as if conversations were independent and "
+            "labelled at random."
+        )
+    return table
+
+
+def _cell(figure: Figure | None) -> Cell | None:
+    return None if figure is None else Cell(figure.value, figure.low, figure.high)
+
+
+def judge_document(figures: JudgeFigures) -> dict[str, Any]:
+    """Everything as JSON."""
+    document: dict[str, Any] = msgspec.to_builtins(figures)
+    return document
