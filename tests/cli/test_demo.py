@@ -30,6 +30,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         "Which bot gets a whole dialogue right?",
         "Which of them can hold a conversation?",
         "What does a whole system get done?",
+        "Can I trust this agent's log?",
     ]
     asked = lines.index("Which tracker is better?")
     answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialogue right?")])

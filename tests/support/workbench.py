@@ -55,6 +55,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "town/gold.json mine.json --resamples 0 --by domain -m all",
         "tau.json other.json --resamples 20",
     ),
+    "review": ("tau.json other.json --store {}/runs", "scripted.json --domain depot --store {}/runs"),
     "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
     "tasks blame": ("tau.json", "scripted.json --domain depot"),
     "tasks explain": ("town/gold.json mine.json MUL0001",),

@@ -53,7 +53,7 @@ def blame(
     with progress_bar("blaming", len(named)) as advance:
         logs = []
         for name, source in named.items():
-            logs.append(blame_log(source, name, domain=domain, root=root, faults=_observed(source)))
+            logs.append(blame_log(source, name, domain=domain, root=root, faults=observed_faults(source)))
             advance(1)
     screen = out if output.on_screen else err
     for log in logs:
@@ -68,7 +68,7 @@ def blame(
     output.document("tasks-blame", blame_document(logs))
 
 
-def _observed(source: str | Path) -> dict[str, list[ObservedFault]]:
+def observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
     """What the checks of users see in each conversation of a file."""
     from dialgauge.formats import read
     from dialgauge.tasks import ObservedFault

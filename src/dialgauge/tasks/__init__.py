@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
+    from dialgauge.tasks.review import Review, review_lines, short_id
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -101,6 +102,7 @@ __all__ = [
     "PublishedRow",
     "References",
     "Regrading",
+    "Review",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
@@ -166,6 +168,7 @@ __all__ = [
     "regrade",
     "regrading_sentences",
     "regrading_table",
+    "review_lines",
     "richness",
     "same_logs",
     "score_attempts",
@@ -174,6 +177,7 @@ __all__ = [
     "score_tables",
     "score_tasks",
     "settling",
+    "short_id",
     "surface",
     "task_facts",
     "task_measures",
