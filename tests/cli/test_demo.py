@@ -41,7 +41,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     )
     assert "paper" not in outcome.out
     assert "Report: demo/report.html" in lines
-    explore, compare, check = (line.split()[1:] for line in lines[-3:])
+    explore, compare, _, check = (line.split()[1:] for line in lines[-4:])
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
     files = sorted(Path().glob(compare[2]))
     compared = dialgauge(capsys, *compare[:2], *files, *compare[3:], "--json", "compared.json")

@@ -41,15 +41,17 @@ def test_a_sound_log(capsys: Capture) -> None:
 def test_a_conversation_under_another_task_is_found_and_read_first(capsys: Capture) -> None:
     log = desk_log(Path("log.json"), "gold")
     content = msgspec.json.decode(log.read_bytes())
-    first, other = content["simulations"][0], content["simulations"][4]
-    other["messages"] = first["messages"]
+    filed = {key: content["simulations"][4][key] for key in ("task_id", "trial", "id")}
+    content["simulations"][4] = {**content["simulations"][0], **filed}
     log.write_bytes(msgspec.json.encode(content))
     outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
     assert outcome.code == 1
     [review] = json.loads(Path("review.json").read_text())["logs"]
     assert review["foreign"] == ["pay-duty#1"] and not review["sound"]
     assert review["read_first"][0]["conversation"] == "pay-duty#1"
-    assert "1 of 15 conversations is filed under another task (pay-duty#1" in " ".join(outcome.out.split())
+    assert "1 of 15 conversations is filed under another task (pay-duty#1 fits task later-window)" in " ".join(
+        outcome.out.split()
+    )
 
 
 def test_failures_are_blamed_and_opened(capsys: Capture) -> None:
