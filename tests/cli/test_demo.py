@@ -52,7 +52,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     answers = re.findall(r'<p class="answer">(.*?)</p>', report)
     assert len(answers) >= 4 and '<details class="dialogue"' in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
-    assert kinds == ["interaction", "lab", "responses", "tracking"]
+    assert kinds == ["interaction", "lab", "responses", "tracking", "trials"]
     for manifest in Store(folder / "runs").list():
         assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
