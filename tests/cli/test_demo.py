@@ -30,6 +30,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
         "Which bot gets a whole dialogue right?",
         "Which of them can hold a conversation?",
         "What does a whole system get done?",
+        "Can I trust this agent's log?",
     ]
     asked = lines.index("Which tracker is better?")
     answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialogue right?")])
@@ -40,7 +41,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     )
     assert "paper" not in outcome.out
     assert "Report: demo/report.html" in lines
-    explore, compare, check = (line.split()[1:] for line in lines[-3:])
+    explore, compare, _, check = (line.split()[1:] for line in lines[-4:])
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
     files = sorted(Path().glob(compare[2]))
     compared = dialgauge(capsys, *compare[:2], *files, *compare[3:], "--json", "compared.json")
@@ -51,7 +52,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     answers = re.findall(r'<p class="answer">(.*?)</p>', report)
     assert len(answers) >= 4 and '<details class="dialogue"' in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
-    assert kinds == ["interaction", "lab", "responses", "tracking"]
+    assert kinds == ["interaction", "lab", "responses", "tracking", "trials"]
     for manifest in Store(folder / "runs").list():
         assert_run_contract(Store(folder / "runs").open(manifest.id))
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20

@@ -56,6 +56,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "town/gold.json mine.json --resamples 0 --by domain -m all",
         "tau.json other.json --resamples 20",
     ),
+    "review": ("tau.json other.json --store {}/runs", "scripted.json --domain depot --store {}/runs"),
     "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
     "tasks blame": ("tau.json", "scripted.json --domain depot"),
     "tasks judges": ("verdicts.csv --truth ann", "verdicts.csv --resamples 0"),

@@ -88,6 +88,7 @@ COMMANDS = {
     "babi": "bAbI restaurant tasks: simulate them, convert to them, test bots",
     "users": "simulated users: GCDF1 scores, explanations, figures, search",
     "tasks": "was the job done? Inform, Success, BLEU, pass^k, what they hide",
+    "review": "can I trust this agent's log? One page, no model asked",
     "lab": "let systems and simulated users talk, and score the result",
     "explore": "browse the run store in a web browser",
     "report": "write runs as one HTML file, or as Markdown for a pull request",

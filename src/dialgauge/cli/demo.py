@@ -29,7 +29,7 @@ def demo(
     dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
-    """The guided tour: five questions about simulated dialogues, a sentence of answer to each, and a report."""
+    """The guided tour: six questions about simulated dialogues, a sentence of answer to each, and a report."""
     from dialgauge.demo import STEPS, Demo
 
     _fresh(folder)
@@ -59,6 +59,7 @@ def _next_commands(folder: Path) -> list[str]:
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
         typed_command(f"explore --store {folder / 'runs'}"),
         typed_command(f"compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1"),
+        typed_command(f"review {folder / 'desk' / 'log.json'} --domain depot"),
         typed_command("data check YOUR_FILE"),
     ]
 

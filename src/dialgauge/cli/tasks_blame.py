@@ -55,7 +55,7 @@ def blame(
     with progress_bar("blaming", len(named)) as advance:
         logs = []
         for name, source in named.items():
-            logs.append(blame_log(source, name, domain=domain, root=root, faults=_observed(source)))
+            logs.append(blame_log(source, name, domain=domain, root=root, faults=observed_faults(source)))
             advance(1)
     screen = out if output.on_screen else err
     for log in logs:
@@ -75,10 +75,10 @@ def blame_table(source: str | Path) -> polars.DataFrame:
     from dialgauge.data import data_folder
     from dialgauge.tasks import blame_frame, blame_log
 
-    return blame_frame(blame_log(source, str(source), root=data_folder().root, faults=_observed(source)))
+    return blame_frame(blame_log(source, str(source), root=data_folder().root, faults=observed_faults(source)))
 
 
-def _observed(source: str | Path) -> dict[str, list[ObservedFault]]:
+def observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
     """What the checks of users see in each conversation of a file."""
     from dialgauge.formats import read
     from dialgauge.tasks import ObservedFault

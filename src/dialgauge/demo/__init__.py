@@ -6,9 +6,10 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.demo.steps import PROFILE, STEPS, Answer, Demo, learn_words, track
+    from dialgauge.demo.steps import DESK_TASKS, PROFILE, STEPS, Answer, Demo, learn_words, track
 
 __all__ = [
+    "DESK_TASKS",
     "PROFILE",
     "STEPS",
     "Answer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,8 +27,10 @@ from dialgauge.lab import (
 from dialgauge.rankers import load_task, ranker_class
 from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
+from dialgauge.tasks import audit_logs, score_results, write_scripted_log
 from dialgauge.tracking import score
 from dialgauge.worlds.restaurant import Parameters, load_world
+from dialgauge.worlds.tools import load_tool_domain
 
 TASKS = (1, 3, 5)
 MODELS = ("rules", "nearest", "tfidf")
@@ -40,6 +43,9 @@ PROFILE = "verbatim"
 CONVERSATIONS = 50
 #: At most so many goals in the town.
 TOWN_GOALS = 300
+#: The help desk that the log is of: the tool domain we ship, and five tasks in it.
+DESK = "depot"
+DESK_TASKS = Path(__file__).with_name("desk_tasks.json")
 
 
 class Demo(Struct, frozen=True):
@@ -168,13 +174,56 @@ def live_in_town(demo: Demo) -> Answer:
     )
 
 
+def trust_a_log(demo: Demo) -> Answer:
+    """The log of a scripted agent, with one conversation filed under another task: does a review see it?"""
+    demo.tell("an agent at a help desk leaves a log, in which something is wrong")
+    log = _desk_log(demo.folder)
+    run = score_results({"desk": log}, seed=demo.seed).save(demo.store).runs[0]
+    [audit] = audit_logs({"desk": log}, domain=DESK)
+    [filing] = audit.integrity.foreign
+    unfair = next(facts.id for facts in audit.facts if any(each.kind == "write" for each in facts.failing_gold or ()))
+    return Answer(
+        question="Can I trust this agent's log?",
+        runs=(run,),
+        sentence=f"Not as it is: {filing.conversation} is a conversation about {filing.fits}, and {unfair} cannot be "
+        f"passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of the conversations "
+        "pass.",
+    )
+
+
+def _desk_log(folder: Path) -> Path:
+    """Two trials of each task: one as expected, one with a wrong value here and there; one is filed wrongly."""
+    domain, log = load_tool_domain(DESK), folder / "desk" / "log.json"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    made = []
+    for script in ("gold", "wrong"):
+        write_scripted_log(domain, DESK_TASKS, script, log, trials=1)
+        made.append(msgspec.json.decode(log.read_bytes()))
+    gold, wrong = made
+    gold["info"]["num_trials"] = 2
+    for place, one in enumerate(list(gold["simulations"])):
+        again = (wrong if place % 2 else gold)["simulations"][place]
+        gold["simulations"].append({**again, "trial": 1, "id": f"{one['task_id']}-1"})
+    misfiled = {key: gold["simulations"][-2][key] for key in ("task_id", "trial", "id")}
+    gold["simulations"][-2] = {**gold["simulations"][0], **misfiled}
+    log.write_bytes(msgspec.json.encode(gold))
+    return log
+
+
 def _user_is_sound(run: Run) -> bool:
     """The user says its goal, so that failures have another cause."""
     user, tracker = (run.scores[name].value or 0.0 for name in ("I-GCDF1", "JGA"))
     return user > 0.99 > tracker
 
 
-STEPS: tuple[Callable[[Demo], Answer], ...] = (simulate_world, track_states, answer_turns, talk, live_in_town)
+STEPS: tuple[Callable[[Demo], Answer], ...] = (
+    simulate_world,
+    track_states,
+    answer_turns,
+    talk,
+    live_in_town,
+    trust_a_log,
+)
 
 
 def _better(comparison: Comparison, measure: str) -> str:

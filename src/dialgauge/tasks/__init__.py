@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
+    from dialgauge.tasks.review import Review, review_lines, short_id
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -106,6 +107,7 @@ __all__ = [
     "PublishedRow",
     "References",
     "Regrading",
+    "Review",
     "Settling",
     "StrictVerdict",
     "TaskEvaluation",
@@ -176,6 +178,7 @@ __all__ = [
     "regrade",
     "regrading_sentences",
     "regrading_table",
+    "review_lines",
     "richness",
     "score_attempts",
     "score_outcomes",
@@ -183,6 +186,7 @@ __all__ = [
     "score_tables",
     "score_tasks",
     "settling",
+    "short_id",
     "surface",
     "task_facts",
     "task_measures",

@@ -70,11 +70,11 @@ def measured_sentence() -> str:
     )
 
 
-def blame_sentence(blame: FailureBlame) -> str:
+def blame_sentence(blame: FailureBlame, signs: int = 2) -> str:
     """Why, in a sentence: what decides, or that nothing does."""
     if not blame.signs:
         return "nothing that was looked at tells"
-    return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:2]))
+    return "; ".join(dict.fromkeys(sign_sentence(sign) for sign in blame.signs[:signs]))
 
 
 def sign_sentence(sign: Sign) -> str:

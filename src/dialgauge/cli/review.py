@@ -1,0 +1,110 @@
+"""``dialgauge review``: can I trust this agent's log, and what do I read first?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dialgauge.cli.choices import names_of
+from dialgauge.cli.common import JsonOption, StoreOption, on_screen, print_sentence, typed_command, write_document
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
+from dialgauge.cli.options import Argument, Option, OutputFile, application
+from dialgauge.cli.output import OnScreen
+from dialgauge.cli.screen import err, out
+from dialgauge.cli.tasks_blame import blame_table, observed_faults
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Store
+    from dialgauge.tasks import Review
+
+app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
+
+
+@app.command()
+def review(
+    logs: Annotated[
+        list[str],
+        Argument(metavar="LOG...", help="Logs of agents in any format that is read: tau, chat messages, inspect, ..."),
+    ],
+    domain: Annotated[
+        str | None,
+        Option(
+            "--domain",
+            metavar="NAME|FOLDER",
+            known=names_of("worlds.tools", "installed_domains", closed=False),
+            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+        ),
+    ] = None,
+    tasks: Annotated[
+        Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
+    ] = None,
+    page: Annotated[
+        Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review.html in the store.")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> int:
+    """Store a log as a run, write its page, and say in at most 25 lines what it is, whether it is what it says, how
+    often it passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
+
+    No model is asked. What cannot be said of a log is a line that says what it would take. The code of a domain's
+    folder runs with your own rights. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
+    """
+    from dialgauge.data import data_folder
+    from dialgauge.explorer import write_report
+    from dialgauge.formats import named_files
+    from dialgauge.runs import Store
+    from dialgauge.tasks import review_lines
+
+    place = Store(store)
+    place.check_writable()
+    named = named_files(logs)
+    reviews = [_reviewed(name, source, domain, tasks, data_folder().root, place) for name, source in named.items()]
+    page = page or place.folder / "review.html"
+    write_report(page, [each.run for each in reviews], title="Review")
+    write_document(json, "review", {"logs": [each.document() for each in reviews]})
+    if on_screen(json):
+        for each in reviews:
+            for line in review_lines(each):
+                print_sentence(line)
+            _print_readings(each, named[each.run.name])
+        print_sentence(f"Page: {page}")
+    return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
+
+
+def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, root: Path, store: Store) -> Review:
+    """Everything that can be found out about one log; what cannot be is told."""
+    from dialgauge.errors import DialgaugeError
+    from dialgauge.tasks import Review, audit_logs, blame_log, score_results
+
+    run = score_results({name: source}, blame=blame_table, progress=OnScreen()).save(store).runs[0]
+    err.print(f"stored as run {run.id} in {store.folder}")
+    unsaid: list[str] = []
+    audit = blame = None
+    try:
+        [audit] = audit_logs({name: source}, domain=domain, tasks=tasks, root=root)
+        if audit.no_replay == "no world":
+            unsaid.append(
+                "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them."
+            )
+        blame = blame_log(source, name, domain=domain, root=root, faults=observed_faults(source))
+    except DialgaugeError as why:
+        unsaid.append(f"{'whose fault failures were' if audit else 'whether tasks fit and were fair'}: {why.message}.")
+    return Review(run=run, audit=audit, blame=blame, unsaid=tuple(unsaid))
+
+
+def _print_readings(review: Review, source: str) -> None:
+    from dialgauge.tasks import short_id
+
+    readings = review.readings
+    if not readings:
+        return
+    out.print("Read first:")
+    for reading in readings:
+        where = "" if reading.message is None else f", message {reading.message}"
+        print_sentence(f"  {short_id(reading.conversation)}{where}: {reading.why}")
+    shown = shlex.quote(readings[0].conversation)
+    if review.blame is not None:
+        out.print(f"  {typed_command(f'tasks blame {shlex.quote(source)} --dialogue {shown}')}")
+    out.print(f"  {typed_command(f'explore {review.run.id}')}")

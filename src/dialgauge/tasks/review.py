@@ -1,0 +1,238 @@
+"""A log of an agent in at most 25 lines: what it is, whether it is what it says, what passes, and what to read first.
+
+Everything here is said by others: coverage and pass^k by the scored run, whether conversations belong to their tasks by
+the check of integrity, split and unfair tasks by the audit, and whose fault a failure was by the rules of blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.measures import Score
+from dialgauge.runs import Run
+from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
+from dialgauge.tasks.audit.task_facts import TaskFacts
+from dialgauge.tasks.blame.blame_rules import FailureBlame
+from dialgauge.tasks.blame.blame_views import blame_sentence, verdict_words
+from dialgauge.tasks.blame.blamed_log import LogBlame
+from dialgauge.tasks.blame.measured_blame import load_blame_record
+from dialgauge.text import counted
+from dialgauge.worlds.tools import Filing
+
+#: Conversations to read, and tasks or conversations that a line names.
+TO_READ = 5
+_NAMED = 4
+#: Letters of an id that is shown whole.
+_LONG = 24
+#: What makes a task unfair, and which tasks are so.
+_UNFAIR: tuple[tuple[str, Callable[[TaskFacts], object]], ...] = (
+    ("an expected write fails", lambda facts: any(each.kind == "write" for each in facts.failing_gold or ())),
+    ("an expected value that nobody was given", lambda facts: facts.unsupported),
+    ("another order of the writes ends elsewhere", lambda facts: facts.order_matters),
+    ("the user cannot be identified", lambda facts: facts.identified is False),
+)
+
+
+class Reading(Struct, frozen=True):
+    """A conversation to read, the message to look at, and why."""
+
+    conversation: str
+    message: int | None
+    why: str
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """One log with all that could be found out about it; None where it could not, and ``unsaid`` says why."""
+
+    run: Run
+    audit: LogAudit | None = None
+    blame: LogBlame | None = None
+    unsaid: tuple[str, ...] = ()
+
+    @property
+    def per_task_stands(self) -> bool:
+        """Whether what is said by task may be said."""
+        return self.audit is None or self.audit.integrity.per_task_stands
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing contradicts what the log says of itself."""
+        complete = self.run.coverage.complete
+        return complete and (self.audit is None or not (self.audit.integrity.foreign or self.audit.differences))
+
+    @property
+    def readings(self) -> list[Reading]:
+        """What to read first: what does not belong, what the replay contradicts, then failures of different tasks."""
+        first: dict[str, Reading] = {}
+        for reading in _readings(self):
+            first.setdefault(reading.conversation, reading)
+        return list(first.values())[:TO_READ]
+
+    def document(self) -> dict[str, Any]:
+        """The review as JSON."""
+        return {
+            "name": self.run.name,
+            "sound": self.sound,
+            "lines": review_lines(self),
+            "scores": {name: score.value for name, score in self.run.scores.items()},
+            "foreign": [filing.conversation for filing in self.audit.integrity.foreign] if self.audit else None,
+            "split": msgspec.to_builtins(self.audit.split) if self.audit and self.per_task_stands else None,
+            "unfair_tasks": dict(_unfair(self.audit)) if self.audit else None,
+            "blame": dict(self.blame.counts) if self.blame else None,
+            "read_first": [msgspec.to_builtins(reading) for reading in self.readings],
+            "unsaid": list(self.unsaid),
+        }
+
+
+def review_lines(review: Review) -> list[str]:
+    """The review as sentences, the answer first; what to read is not among them."""
+    return [
+        f"{review.run.name}: {review.run.details['sentence']}.",
+        *_belonging(review),
+        *_replay(review),
+        *_pass_rates(review),
+        *_fairness(review),
+        *_blame(review),
+        *(f"Not said: {why}" for why in review.unsaid),
+    ]
+
+
+def _belonging(review: Review) -> Iterator[str]:
+    if review.audit is None:
+        return
+    integrity = review.audit.integrity
+    total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
+    if integrity.counts["unknown"] == integrity.conversations:
+        yield "Whether conversations belong to their tasks cannot be told: they name no ids, and expect no calls."
+    elif foreign:
+        named = ", ".join(_filed(filing) for filing in foreign[:_NAMED])
+        more = f" and {len(foreign) - _NAMED:,} more" if len(foreign) > _NAMED else ""
+        verb = "is" if len(foreign) == 1 else "are"
+        yield f"It is not what it says: {len(foreign):,} of {total} {verb} filed under another task ({named}{more})."
+        if not integrity.per_task_stands:
+            yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
+    else:
+        untold = ", the rest cannot be told" if integrity.counts["unknown"] else ""
+        yield f"Its conversations belong to their tasks: {integrity.counts['belongs']:,} of {total}{untold}."
+    if identical := len(integrity.identical):
+        yield f"{counted(identical, 'group')} of conversations are word for word the same."
+
+
+def _filed(filing: Filing) -> str:
+    return f"{filing.conversation} fits task {filing.fits}" if filing.fits else filing.conversation
+
+
+def _replay(review: Review) -> Iterator[str]:
+    audit = review.audit
+    if audit is None or audit.no_replay is not None:
+        return
+    same, known = audit.rewards_reproduced
+    told = ", ".join(one.id for one in audit.differences[:_NAMED])
+    differ = f", and contradicts {len(audit.differences):,} ({told})" if audit.differences else ""
+    yield f"Replaying its calls gives the recorded reward in {same:,} of {counted(known, 'conversation')}{differ}."
+
+
+def _pass_rates(review: Review) -> Iterator[str]:
+    rates = [(name, score) for name, score in review.run.scores.items() if name.startswith("pass^")]
+    chosen = rates if len(rates) < 3 else [rates[0], rates[1], rates[-1]]
+    if shown := [_rate(name, score) for name, score in chosen if score.value is not None]:
+        yield f"{', '.join(shown)}."
+    audit = review.audit
+    if audit is None or not review.per_task_stands:
+        return
+    changed, unchanged = audit.split.get("writes_needed"), audit.split.get("null_pass")
+    if changed and unchanged and changed.tasks and unchanged.tasks:
+        yield (
+            f"That blends two tests: where something must change it passes {_share(changed)}, where nothing may change "
+            f"{_share(unchanged)}."
+        )
+
+
+def _rate(name: str, score: Score) -> str:
+    value, low, high = (None if end is None else f"{100 * end:.1f}" for end in (score.value, score.low, score.high))
+    return f"{name} {value}%" if low is None else f"{name} {value}% [{low}, {high}]"
+
+
+def _share(split: PassSplit) -> str:
+    return f"{100 * split.passed / max(split.conversations, 1):.1f}% of {counted(split.conversations, 'trial')}"
+
+
+def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
+    for words, holds in _UNFAIR:
+        if tasks := [facts.id for facts in audit.facts if holds(facts)]:
+            yield words, tasks
+
+
+def _fairness(review: Review) -> Iterator[str]:
+    if review.audit is None or not review.per_task_stands:
+        return
+    parts = [f"{words} ({_some(tasks)})" for words, tasks in _unfair(review.audit)]
+    if parts:
+        yield f"Unfair tasks: {'; '.join(parts)}."
+    if never := review.audit.never_passed:
+        yield f"Passed in no trial ({_some(never)})."
+
+
+def short_id(name: str) -> str:
+    """An id of any length on a line with others."""
+    return name if len(name) <= _LONG else f"{name[: _LONG // 2]}…{name[-_LONG // 2 :]}"
+
+
+def _some(tasks: Sequence[str]) -> str:
+    named = ", ".join(map(short_id, tasks[:_NAMED]))
+    return f"{len(tasks):,}: {named}, …" if len(tasks) > _NAMED else f"{len(tasks):,}: {named}"
+
+
+def _blame(review: Review) -> Iterator[str]:
+    if review.blame is None or not review.blame.failures:
+        return
+    sides = ", ".join(f"{side} {number:,}" for side, number in review.blame.counts.items() if number)
+    right = load_blame_record().right
+    yield (
+        f"Whose fault, of {counted(len(review.blame.failures), 'failure')}: {sides}. On tasks that no rule was "
+        f"written on {100 * right.value:.0f}% [{100 * right.low:.0f}, {100 * right.high:.0f}] of such verdicts were "
+        "right; the user's or the task's is a suspicion."
+    )
+
+
+def _readings(review: Review) -> Iterator[Reading]:
+    if review.audit is not None:
+        for filing in review.audit.integrity.foreign:
+            other = f"it is about {filing.fits}" if filing.fits else "it does not belong there"
+            yield Reading(filing.conversation, None, f"filed under task {filing.task}, but {other}")
+        for one in review.audit.differences:
+            message = one.first_drift["message"] if one.first_drift else None
+            yield Reading(one.id, message, "the replay contradicts its verdict")
+    if review.blame is not None:
+        yield from _failures(review.blame.failures)
+    elif "trials" in review.run.tables:
+        failed = (row for row in review.run.table("trials").to_dicts() if row["success"] is False)
+        yield from _first_of_each_task((row["task"], Reading(row["dialogue"], None, "failed")) for row in failed)
+
+
+def _failures(failures: Sequence[FailureBlame]) -> Iterator[Reading]:
+    """Firm verdicts before others, and one of each task before the second of any."""
+    ordered = sorted(failures, key=lambda failure: (not failure.firm, failure.message is None))
+    yield from _first_of_each_task(
+        (
+            failure.conversation.partition("#")[0],
+            Reading(failure.conversation, failure.message, f"{blame_sentence(failure, 1)} [{verdict_words(failure)}]"),
+        )
+        for failure in ordered
+    )
+
+
+def _first_of_each_task(readings: Iterator[tuple[str, Reading]]) -> Iterator[Reading]:
+    seen: dict[str, None] = {}
+    later: list[Reading] = []
+    for task, reading in readings:
+        if task in seen:
+            later.append(reading)
+        else:
+            seen[task] = None
+            yield reading
+    yield from later

@@ -1,0 +1,77 @@
+"""``dialgauge review``: what was done to a log is found, what cannot be known is said, and it stays short."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from dialgauge.demo import DESK_TASKS
+from dialgauge.tasks import write_scripted_log
+from dialgauge.worlds.tools import load_tool_domain
+from support.commands import dialgauge
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+
+
+def desk_log(path: Path, script: str, trials: int = 3) -> Path:
+    write_scripted_log(load_tool_domain("depot"), DESK_TASKS, script, path, trials=trials)
+    return path
+
+
+def test_a_sound_log(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "gold")
+    outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
+    assert outcome.code == 0, outcome.err
+    assert "Its conversations belong to their tasks: 15 of 15 conversations." in outcome.out
+    assert "pass^1 100.0%" in outcome.out and "an expected write fails (1: full-window)" in outcome.out
+    assert len(outcome.out.splitlines()) <= 25 and Path("runs/review.html").stat().st_size > 10_000
+    [review] = json.loads(Path("review.json").read_text())["logs"]
+    assert review["sound"] and review["foreign"] == [] and review["read_first"] == []
+
+
+def test_a_conversation_under_another_task_is_found_and_read_first(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "gold")
+    content = msgspec.json.decode(log.read_bytes())
+    filed = {key: content["simulations"][4][key] for key in ("task_id", "trial", "id")}
+    content["simulations"][4] = {**content["simulations"][0], **filed}
+    log.write_bytes(msgspec.json.encode(content))
+    outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
+    assert outcome.code == 1
+    [review] = json.loads(Path("review.json").read_text())["logs"]
+    assert review["foreign"] == ["pay-duty#1"] and not review["sound"]
+    assert review["read_first"][0]["conversation"] == "pay-duty#1"
+    assert "1 of 15 conversations is filed under another task (pay-duty#1 fits task later-window)" in " ".join(
+        outcome.out.split()
+    )
+
+
+def test_failures_are_blamed_and_opened(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "wrong", trials=1)
+    outcome = dialgauge(capsys, "review", str(log), "--domain", "depot", "--json", "review.json")
+    [review] = json.loads(Path("review.json").read_text())["logs"]
+    assert sum(review["blame"].values()) == sum(1 for line in review["read_first"]) > 0
+    command = next(line for line in outcome.out.splitlines() if "tasks blame" in line)
+    words = command.replace("'", "").split()[1:]
+    assert dialgauge(capsys, *words, "--domain", "depot").code == 0
+
+
+def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    rows = [
+        {"task": task, "trial": trial, "reward": float(trial > 0), "messages": talk}
+        for task in "ab"
+        for trial in (0, 1)
+    ]
+    Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    outcome = dialgauge(capsys, "review", "chat.jsonl")
+    assert outcome.code == 0 and "pass^1 50.0%" in outcome.out
+    assert "Not said: whether tasks fit and were fair" in outcome.out and "a#0: failed" in outcome.out
