@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_study, lab_track, lab_train
+from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_cross, lab_study, lab_track, lab_train
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -30,6 +30,7 @@ from dialgauge.cli.screen import err, out
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 lab_blame.register(app)
+lab_cross.register(app)
 lab_call.register(app)
 lab_chat.register(app)
 lab_study.register(app)

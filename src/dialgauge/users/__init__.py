@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.analyses import CAUSES, Confusion, Loop, expression_pattern, misheard
+    from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
     from dialgauge.users.config import GcdfConfig, load_config, with_overrides
     from dialgauge.users.conversation_files import conversation_named
     from dialgauge.users.conversations import (
@@ -71,6 +72,7 @@ __all__ = [
     "DialogueScore",
     "Failure",
     "GcdfConfig",
+    "Likeness",
     "Loop",
     "MeasureName",
     "MentionVerdict",
@@ -103,6 +105,9 @@ __all__ = [
     "figure_table",
     "find",
     "goals_per_domain_set",
+    "likeness",
+    "likeness_document",
+    "likeness_table",
     "load_config",
     "load_database",
     "load_map",
