@@ -33,8 +33,9 @@ def test_the_matrix_has_the_scores_of_the_runs(runs: list[Run]) -> None:
     for user in made.users:
         cells = [made.cells[user, system] for system in made.systems]
         assert made.by_user[user].value == pytest.approx(sum(cell.value for cell in cells) / 2)
-        assert made.by_user[user].low is not None
-        assert made.by_user[user].low <= made.by_user[user].value <= (made.by_user[user].high or 0)
+        low, high = made.by_user[user].low, made.by_user[user].high
+        assert low is not None and high is not None
+        assert low <= made.by_user[user].value <= high
         assert set(made.gcdf1[user]) == {"I-GCDF1", "R-GCDF1"}
     assert made.notes == []
     assert any("by I-GCDF1" in note for note in made.table().notes)

@@ -63,6 +63,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
     "users faults": ("tau.json --resamples 20",),
     "users likeness": ("talks.json more.json --corpus talks.json --resamples 20",),
+    "users map": ("ontology.json --out {}/map.json --dialogues talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild --detail",
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
@@ -198,6 +199,7 @@ def build(folder: Path) -> Workbench:
     _write_trackers(folder)
     _write_talks(folder)
     _write_agents(folder)
+    (folder / "ontology.json").write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-stars": ["3", "4"]}))
     (folder / "data").mkdir()
     bench = Workbench(folder)
     with chdir(folder):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
     from dialgauge.users.labels import LABELS, REASONS, meaning
+    from dialgauge.users.map_builder import BuiltMap, Unplaced, build_map
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
     from dialgauge.users.profile import domain_profile, load_profile
@@ -68,6 +69,7 @@ __all__ = [
     "REASONS",
     "SECTIONS",
     "VERDICTS",
+    "BuiltMap",
     "Confusion",
     "DialogueScore",
     "Failure",
@@ -82,6 +84,7 @@ __all__ = [
     "ScoredConversations",
     "Scorer",
     "ScorerSettings",
+    "Unplaced",
     "UserEvidence",
     "UserOptions",
     "UserRuns",
@@ -90,6 +93,7 @@ __all__ = [
     "as_system",
     "because",
     "behaviour_tree",
+    "build_map",
     "confusion_table",
     "constraint_counts",
     "conversation_named",

@@ -6,7 +6,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
+    from dialgauge.values.canonical_map import (
+        NOT_IN_GOAL,
+        SPECIAL,
+        Candidates,
+        CanonicalMap,
+        MapFault,
+        ValueTable,
+        map_faults,
+        sorted_tokens,
+    )
     from dialgauge.values.match import EQUAL, Matcher, matcher_named
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
@@ -37,6 +46,7 @@ __all__ = [
     "CanonicalMap",
     "Drop",
     "Kind",
+    "MapFault",
     "Matcher",
     "Pair",
     "Profile",
@@ -52,6 +62,7 @@ __all__ = [
     "clock",
     "constrains",
     "kind_of",
+    "map_faults",
     "matcher_named",
     "normal_slot",
     "normal_value",
