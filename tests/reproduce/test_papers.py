@@ -124,7 +124,7 @@ def test_rsa_by_domain(rsa: Reproduction, expected: Path) -> None:
         assert table[f"{domain}, JGA"].ours == pytest.approx(row["jga"], abs=1e-9)
         assert table[f"{domain}, SA"].ours == pytest.approx(row["sa_T30"], abs=1e-9)
         assert table[f"{domain}, RSA"].ours == pytest.approx(row["rsa"], abs=1e-9)
-    assert [item.verdict for item in table.values() if item.theirs == "claimed"] == ["holds", "holds"]
+    assert [item.verdict for what, item in table.items() if what.startswith("SA puts hotel")] == ["holds", "holds"]
     assert lines(rsa, "Figure 4")["RSA deviates more between models than SA"].verdict == "holds"
 
 
@@ -142,6 +142,24 @@ def test_rsa_figures(rsa: Reproduction, expected: Path) -> None:
     assert lines(rsa, "Figure 4")["SA, mean ± standard deviation of the ten models"].ours == (
         "97.16% ± 0.37% (sample 0.39%)"
     )
+
+
+def test_statements_of_the_papers_are_judged(fga: Reproduction, rsa: Reproduction) -> None:
+    """Values from tests' own counts of the same files; what does not hold says why."""
+    said = {(item.part, item.what): item for record in (fga, rsa) for item in record.items}
+    assert {part for (part, _), item in said.items() if item.verdict == "differs" and item.theirs == "claimed"} == {
+        "Table 2"  # taxi is not the worst domain of these 100 dialogues
+    }
+    for (part, what), ours in {
+        ("Section 2.1", "a dialogue whose first turn is mispredicted very likely has a JGA of 0"): "6 of 11",
+        ("Section 2.2", "a turn has far fewer slots than there are"): "5.68 of 30",
+        ("Section 4", "five domains with 30 slots"): "5 and 30",
+        ("Statements on Table A6, PMUL4648.json", "the gold states are those of the test set"): "10 of 10",
+        ("Section 4", "the 100 dialogues that people rated are of the test set"): "100 of 100",
+    }.items():
+        assert said[part, what].verdict == "holds" and str(said[part, what].ours).startswith(ours)
+    for item in (*fga.items, *rsa.items):
+        assert item.note or item.verdict not in ("differs", "cannot be computed"), item.what
 
 
 @pytest.mark.parametrize("paper", ["fga", "rsa"])

@@ -66,6 +66,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users explain": ("talks.json loop --talk", "spoken/gcdf1 TOWN0001"),
     "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
     "users faults": ("tau.json --resamples 20",),
+    "users likeness": ("talks.json more.json --corpus talks.json --resamples 20",),
+    "users map": ("ontology.json --out {}/map.json --dialogues talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild --detail",
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
@@ -74,6 +76,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab goals": ("-n 4", "--goal TOWN0003"),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "lab blame": ("LAB", "LAB --limit 0"),
+    "lab cross": ("LAB OTHER --resamples 20",),
     "lab train": ("heard.jsonl --out {}/nlu.npz --database town/db --test later.jsonl --practice 50 --epochs 1",),
     "babi models": ("",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
@@ -202,6 +205,7 @@ def build(folder: Path) -> Workbench:
     _write_trackers(folder)
     _write_talks(folder)
     _write_agents(folder)
+    (folder / "ontology.json").write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-stars": ["3", "4"]}))
     (folder / "data").mkdir()
     bench = Workbench(folder)
     with chdir(folder):

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_study, lab_track, lab_train
+from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_cross, lab_study, lab_track, lab_train
 from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
@@ -32,7 +32,15 @@ from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
-for _command in (lab_blame.blame, lab_call.call, lab_chat.chat, lab_study.study, lab_track.track, lab_train.train):
+for _command in (
+    lab_blame.blame,
+    lab_call.call,
+    lab_chat.chat,
+    lab_cross.cross,
+    lab_study.study,
+    lab_track.track,
+    lab_train.train,
+):
     app.command()(_command)
 
 

@@ -27,6 +27,8 @@ from dialgauge.cli.output import OnScreen, Output
 from dialgauge.cli.screen import out
 from dialgauge.cli.users_faults import faults
 from dialgauge.cli.users_find import find
+from dialgauge.cli.users_likeness import likeness
+from dialgauge.cli.users_map import canonical_map
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
 from dialgauge.errors import DialgaugeError
 
@@ -38,6 +40,8 @@ app = application(
 )
 app.command()(find)
 app.command()(faults)
+app.command()(likeness)
+app.command("map")(canonical_map)
 
 
 @app.command()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
     from dialgauge.lab.conversations import conversations_with, restaurant_scenario
     from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
+    from dialgauge.lab.cross import SUCCESS, CrossCell, CrossEvaluation, cross_evaluation
     from dialgauge.lab.domain_source import (
         LoadedDomain,
         goal_named,
@@ -72,10 +73,13 @@ __all__ = [
     "LAB_LIMITS",
     "RATES",
     "STUDY_KIND",
+    "SUCCESS",
     "AgentSpec",
     "BrokenLink",
     "Condition",
     "ConversationBlame",
+    "CrossCell",
+    "CrossEvaluation",
     "Form",
     "InjectedFault",
     "LabConfig",
@@ -95,6 +99,7 @@ __all__ = [
     "check_setting",
     "conversations_with",
     "converse",
+    "cross_evaluation",
     "dialog_file",
     "failed",
     "failures",

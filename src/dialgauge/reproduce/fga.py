@@ -12,6 +12,7 @@ from typing import Any
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue
 from dialgauge.report import lambda_sweep, mean_spread
+from dialgauge.reproduce.fga_statements import statements
 from dialgauge.reproduce.papers import (
     DROPPED,
     HUMAN_100,
@@ -82,6 +83,7 @@ def reproduce(
     _figure_1(record, paper["figure1"])
     _figure_2(record, paper["figure2"], sources)
     _humans(record, paper["human"], sources, ratings)
+    statements(record, paper, sources)
     return record
 
 
@@ -350,6 +352,14 @@ def _humans(record: Reproduction, human: dict[str, Any], sources: Sources, ratin
                 note=f"with the mean rating of each dialogue {row['mean']['pearson']:.3f} [{low:.3f}, {high:.3f}]",
                 share=False,
             )
+        ours = {row["measure"]: row["single"]["pearson"] for row in rated["correlations"]}
+        record.claim(
+            "Human evaluation",
+            "FGA goes with these ratings better than JGA",
+            holds=ours["FGA@0.5"] > ours["JGA"],
+            ours=", ".join(f"{measure} {value:.3f}" for measure, value in ours.items()),
+            note=f"ratings of {ratings.name}",
+        )
         return
     why = f"the ratings were not released; '{RATED}' gives it where they are"
     record.missing.append(f"the ratings of {human['raters']} people for {human['dialogues']} dialogues (not released)")

@@ -240,12 +240,13 @@ def published(paper: str) -> dict[str, Any]:
 
 def example(turns: Sequence[Mapping[str, Mapping[str, str]]], measures: Sequence[str]) -> Run:
     """Scores of one dialogue given as gold and predicted states; keys are ``domain-slot``."""
-    states = [Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"])) for turn in turns]
+    states = [Turn(speaker="user", state=state_of(turn["gold"]), predicted=state_of(turn["pred"])) for turn in turns]
     dialogue = Dialogue(id="example", turns=tuple(states))
     return score(None, {"example": [dialogue]}, measures=measures, profile=PROFILE, intervals=False)[0]
 
 
-def _state(flat: Mapping[str, str]) -> State:
+def state_of(flat: Mapping[str, str]) -> State:
+    """A state from ``domain-slot`` to value, as our files of printed examples have it."""
     state: State = {}
     for name, value in flat.items():
         domain, slot = name.split("-", 1)

@@ -27,6 +27,7 @@ from dialgauge.reproduce.papers import (
     with_gold,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.reproduce.rsa_statements import statements, taxi_of_the_sample
 from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
 from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
@@ -87,6 +88,7 @@ def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> R
     _table_3(record, paper["table3"])
     _appendix(record, paper)
     _figure_a1(record, sources, known)
+    statements(record, paper, sources, known[_MODEL].scores if _MODEL in known else None)
     return record
 
 
@@ -278,6 +280,7 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
     if system is not None:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
         _hotel_and_taxi(record, sa, rsa, _who(system))
+        taxi_of_the_sample(record, rsa, turns, _who(system))
         notes = [
             f"{_who(system).replace(', ', ', 95% intervals over ')}; SA over all 30 slots",
             "n: turns whose gold state has the domain",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ranks,
         spearman,
     )
+    from dialgauge.stats.divergences import SMOOTHING, CramerVonMises, cramer_von_mises, histogram, kullback_leibler
     from dialgauge.stats.intervals import (
         INTERVAL_METHODS,
         BootstrapDraws,
@@ -61,7 +62,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CORRELATIONS",
     "INTERVAL_METHODS",
+    "SMOOTHING",
     "BootstrapDraws",
+    "CramerVonMises",
     "Floats",
     "IntervalMethod",
     "Matrix",
@@ -78,16 +81,19 @@ __all__ = [
     "correlation",
     "correlation_draws",
     "correlation_matrix",
+    "cramer_von_mises",
     "decide_amounts",
     "detectable",
     "discriminative_power",
     "divide",
     "fleiss_kappa",
     "group_mean_interval",
+    "histogram",
     "holm",
     "interval_method",
     "kendall",
     "krippendorff_alpha",
+    "kullback_leibler",
     "limit_shares",
     "paired_bootstrap",
     "paired_randomisation",

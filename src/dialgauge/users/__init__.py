@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.analyses import CAUSES, Confusion, Loop, expression_pattern, misheard
+    from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
     from dialgauge.users.config import GcdfConfig, load_config, with_overrides
     from dialgauge.users.conversation_files import conversation_named
     from dialgauge.users.conversations import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.users.goals import VenueDatabase, derived_goal, derived_map, load_database
     from dialgauge.users.labels import LABELS, REASONS, meaning
+    from dialgauge.users.map_builder import BuiltMap, Unplaced, build_map
     from dialgauge.users.measures import FAULTS, UserEvidence, score_name
     from dialgauge.users.presentation import as_system, failure_sentences, score_tables, warnings
     from dialgauge.users.profile import domain_profile, load_profile
@@ -67,10 +69,12 @@ __all__ = [
     "REASONS",
     "SECTIONS",
     "VERDICTS",
+    "BuiltMap",
     "Confusion",
     "DialogueScore",
     "Failure",
     "GcdfConfig",
+    "Likeness",
     "Loop",
     "MeasureName",
     "MentionVerdict",
@@ -80,6 +84,7 @@ __all__ = [
     "ScoredConversations",
     "Scorer",
     "ScorerSettings",
+    "Unplaced",
     "UserEvidence",
     "UserOptions",
     "UserRuns",
@@ -88,6 +93,7 @@ __all__ = [
     "as_system",
     "because",
     "behaviour_tree",
+    "build_map",
     "confusion_table",
     "constraint_counts",
     "conversation_named",
@@ -103,6 +109,9 @@ __all__ = [
     "figure_table",
     "find",
     "goals_per_domain_set",
+    "likeness",
+    "likeness_document",
+    "likeness_table",
     "load_config",
     "load_database",
     "load_map",

@@ -6,7 +6,16 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.values.canonical_map import NOT_IN_GOAL, SPECIAL, Candidates, CanonicalMap, ValueTable, sorted_tokens
+    from dialgauge.values.canonical_map import (
+        NOT_IN_GOAL,
+        SPECIAL,
+        Candidates,
+        CanonicalMap,
+        MapFault,
+        ValueTable,
+        map_faults,
+        sorted_tokens,
+    )
     from dialgauge.values.profile import (
         DEFAULT_PROFILE,
         EQUAL,
@@ -40,6 +49,7 @@ __all__ = [
     "CanonicalMap",
     "Drop",
     "Kind",
+    "MapFault",
     "Matcher",
     "Pair",
     "Place",
@@ -56,6 +66,7 @@ __all__ = [
     "clock",
     "constrains",
     "kind_of",
+    "map_faults",
     "matcher_named",
     "normal_slot",
     "normal_value",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
 
@@ -123,3 +123,32 @@ class CanonicalMap:
                 "add that domain to the map"
             )
         return ValueTable(table, domain)
+
+
+class MapFault(NamedTuple):
+    """Something in a map that makes matching depend on the order of the file, or never matches."""
+
+    kind: str
+    slot: str
+    text: str
+    values: tuple[str, ...]
+
+
+def map_faults(content: Mapping[str, Mapping[str, Any]]) -> list[MapFault]:
+    """Texts that stand under several values of one slot, values that are not among their own texts, and empty lists."""
+    faults = []
+    for slot, entry in content.items():
+        tables = {slot: entry} if SPECIAL in entry else {f"{slot}.{domain}": table for domain, table in entry.items()}
+        for name, table in tables.items():
+            owners: dict[str, dict[str, None]] = {}
+            for value, texts in table.items():
+                if value == SPECIAL:
+                    continue
+                if not texts:
+                    faults.append(MapFault("empty", name, value, ()))
+                elif sorted_tokens(value) not in map(sorted_tokens, texts):
+                    faults.append(MapFault("unwritten", name, value, ()))
+                for text in texts:
+                    owners.setdefault(sorted_tokens(text), {})[value] = None
+            faults += [MapFault("shared", name, text, tuple(own)) for text, own in owners.items() if len(own) > 1]
+    return faults

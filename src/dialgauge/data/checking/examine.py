@@ -43,6 +43,7 @@ from dialgauge.formats import (
     recognise,
 )
 from dialgauge.text import counted
+from dialgauge.values import SPECIAL, map_faults
 
 
 def check(
@@ -149,7 +150,13 @@ class _Examination:
             self.documents.append(part.name)
             return
         self.resources.append(
-            ResourceReport(file=part.name, format=chosen.name, kind=resource.kind, holds=_holds(resource))
+            ResourceReport(
+                file=part.name,
+                format=chosen.name,
+                kind=resource.kind,
+                holds=_holds(resource),
+                findings=_map_findings(resource, self.kept),
+            )
         )
         if resource.ontology is not None:
             self.ontologies.append(NamedOntology(part.name, resource.ontology))
@@ -169,6 +176,23 @@ def _goes_on(chosen: AnyFormat) -> bool:
     return isinstance(chosen, DialogueFormat) and chosen.goes_on
 
 
+_MAP_FAULTS = {
+    "shared": "texts under several values of a slot: the value that stands first in the file is taken",
+    "unwritten": "values that are not among their own texts: said as they are, they match only if near to another text",
+    "empty": "values without any text: they never match",
+}
+
+
+def _map_findings(resource: Resource, kept: int) -> list[Finding]:
+    """What is odd in a canonical map."""
+    findings = Findings(kept)
+    for fault in map_faults(resource.values) if resource.kind == "values" else ():
+        under = f" under {', '.join(fault.values)}" if fault.values else ""
+        place = FindingPlace(detail=f"{fault.slot}: '{fault.text}'{under}")
+        findings.add(fault.kind, "remark", _MAP_FAULTS[fault.kind], place)
+    return findings.all()
+
+
 def _holds(resource: Resource) -> str:
     """The content of a resource in a few words."""
     if resource.ontology is not None:
@@ -178,7 +202,12 @@ def _holds(resource: Resource) -> str:
         entities = {fact.entity for fact in resource.facts}
         return f"{counted(len(resource.facts), 'fact')}, entities: {len(entities):,}"
     if resource.values:
-        return f"values of {counted(len(resource.values), 'slot')}"
+        tables = [
+            table for slot in resource.values.values() for table in ([slot] if SPECIAL in slot else slot.values())
+        ]
+        lists = [texts for table in tables for value, texts in table.items() if value != SPECIAL]
+        forms = counted(sum(map(len, lists)), "way")
+        return f"{counted(len(resource.values), 'slot')}, {counted(len(lists), 'value')}, {forms} of writing them"
     if resource.kind == "acts":
         return f"acts of {counted(len(resource.texts), 'dialogue')}, not attached to turns"
     return counted(len(resource.texts), _NOUNS.get(resource.kind, "line"))

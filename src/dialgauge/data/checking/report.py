@@ -76,6 +76,8 @@ class ResourceReport(Struct, frozen=True, kw_only=True):
     format: str
     kind: str
     holds: str
+    #: What is worth knowing of it.
+    findings: list[Finding] = []
 
 
 class Unread(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TypeAlias
 
-from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report
+from dialgauge.data.checking.report import FileReport, GoldCoverage, GroupReport, Report, ResourceReport
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
@@ -25,6 +25,7 @@ def show(report: Report) -> Iterator[Table | str]:
     if report.resources:
         rows = [(short(item.file), item.kind, item.format, item.holds) for item in report.resources]
         yield _cut("Besides the dialogues", ["file", "kind", "format", "holds"], rows)
+        yield from (_findings(item) for item in report.resources if item.findings)
     if report.documents:
         yield f"Not data: {', '.join(short(name) for name in report.documents)}"
     if report.unread:
@@ -49,7 +50,8 @@ def verdict(report: Report) -> str:
         )
         if count
     ]
-    remarks = sum(f.severity == "remark" for group in report.groups for f in group.findings)
+    noted = [part.findings for part in report.groups] + [part.findings for part in report.resources]
+    remarks = sum(finding.severity == "remark" for findings in noted for finding in findings)
     sound = f"sound, with {counted(remarks, 'remark')}" if remarks else "sound"
     return f"{counted(report.files, 'file')}: {'; '.join(reasons) or sound}."
 
@@ -185,7 +187,7 @@ def _gaps(coverage: GoldCoverage) -> Iterator[str]:
             yield f"{counted(count, 'dialogue')} {words}: {', '.join(places)}{more}"
 
 
-def _findings(group: GroupReport) -> Table:
+def _findings(group: GroupReport | ResourceReport) -> Table:
     table = Table("Findings", ["", "count", "what", Column("for example", drop=1, exact=True)])
     examples = []
     for finding in group.findings:

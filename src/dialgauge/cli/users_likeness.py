@@ -1,0 +1,40 @@
+"""``dialgauge users likeness``: how like people simulated users are, beside GCDF1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
+from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.users_options import Scoring
+
+
+def likeness(
+    conversations: Annotated[
+        list[str],
+        Argument(metavar="CONVERSATIONS...", help="Recorded conversations: one source per user model."),
+    ],
+    corpus: Annotated[
+        Path, Option("--corpus", metavar="FILE", help="People's dialogues with user acts and the same ids (MultiWOZ).")
+    ],
+    smoothing: Annotated[
+        float, Option("--smoothing", metavar="X", min=0, help="Added to each count for Kullback–Leibler.")
+    ] = 0.5,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    scoring: Scoring,
+    output: TableOutput,
+) -> None:
+    """Users beside people: acts turn by turn, distributions of acts and lengths, and GCDF1 next to them."""
+    from dialgauge.formats import named_files
+    from dialgauge.users import likeness as measured
+    from dialgauge.users import likeness_document, likeness_table
+
+    users = measured(
+        corpus, named_files(conversations), scoring.options(), smoothing=smoothing, resamples=resamples, seed=seed
+    )
+    output.show([likeness_table(users, corpus.name)])
+    if output.json is not None:
+        output.document("users-likeness", likeness_document(users, str(corpus)))

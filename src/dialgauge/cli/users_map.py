@@ -1,0 +1,49 @@
+"""``dialgauge users map``: a canonical map of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from dialgauge.cli.common import LimitOption, TableOutput, row_limit, write_json
+from dialgauge.cli.options import Argument, Option, OutputFile
+from dialgauge.cli.users_options import Scoring
+
+
+def canonical_map(
+    source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
+    to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],
+    dialogues: Annotated[
+        str | None, Option(metavar="FILE", help="Dialogues with acts: also take how they write the values.")
+    ] = None,
+    limit: LimitOption = 20,
+    *,
+    scoring: Scoring,
+    output: TableOutput,
+) -> None:
+    """Build a canonical map: the values that goals can have, and how they are written. 'data check' inspects it."""
+    from dialgauge.users import build_map
+
+    built = build_map(source, dialogues, scoring.options())
+    write_json(to, built.content)
+    output.show([built.table(row_limit(limit) or len(built.unplaced))], in_file=[built.table(len(built.unplaced))])
+    if output.json is not None:
+        output.document(
+            "users-map",
+            {
+                "slots": len(built.content),
+                "values": built.values,
+                "forms": built.forms,
+                "open_slots": built.open_slots,
+                "unplaced": [
+                    {
+                        "slot": one.slot,
+                        "value": one.value,
+                        "times": one.times,
+                        "nearest": one.nearest,
+                        "similarity": one.similarity,
+                    }
+                    for one in built.unplaced
+                ],
+            },
+        )
