@@ -75,21 +75,30 @@ def get_commands(datasets: Sequence[str]) -> str:
 
 
 def reproduce(
-    paper: str, data: str | Path | None = None, *, fresh: Fresh | None = None, ratings: Path | None = None
+    paper: str,
+    data: str | Path | None = None,
+    *,
+    fresh: Fresh | None = None,
+    preset: str | None = None,
+    keep: Path | None = None,
+    ratings: Path | None = None,
 ) -> Reproduction:
     """Compute what a paper printed, as far as the data in the folder allows.
 
-    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package. ``ratings`` is
-    a file of what people said of the 100 dialogues of the FGA paper, which was not released.
+    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package, and ``keep``
+    is the file to keep theirs in. ``preset`` shows models of one training only. ``ratings`` is a file of what people
+    said of the 100 dialogues of the FGA paper, which was not released.
     """
     if paper not in PAPERS:
         raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
     if fresh is not None and paper not in TRAINED:
         raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
+    if preset is not None and paper not in TRAINED:
+        raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --preset out")
     if ratings is not None and paper != RATED:
         raise DialgaugeError(f"people rated dialogues in the paper '{RATED}' only; leave --ratings out")
     module = importlib.import_module(PAPERS[paper])
-    given = {"fresh": fresh, "ratings": ratings}
+    given = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings}
     chosen = {name: value for name, value in given.items() if value is not None}
     result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):
