@@ -3,10 +3,22 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dialgauge.reproduce import IMPOSSIBLE, Reproduction, as_json, summary, tables_by_part
-from dialgauge.reproduce.babi import CELLS, LEARNED, UNTRAINED, kept_results, nearness, reproduce, why_untrained
+from dialgauge.reproduce.babi import (
+    CELLS,
+    LEARNED,
+    UNTRAINED,
+    Kept,
+    KeptCell,
+    kept_results,
+    nearness,
+    reproduce,
+    why_untrained,
+    write_kept,
+)
 from dialgauge.responses import published
 from support.soak import soak
 from support.tiny_world import tiny_release
@@ -19,10 +31,12 @@ def test_without_data_everything_measured_is_said_to_be_missing() -> None:
     record = reproduce(None)
     assert any("dialog bAbI files" in line for line in record.missing)
     table_1 = [item for item in record.items if item.part == "Table 1"]
-    assert len(table_1) == 6 * 4 + 4
+    assert len(table_1) == 6 * 4 + 4 + 5 * 4 + 3
     assert {item.verdict for item in table_1} == {IMPOSSIBLE}
     by_hand = [item for item in record.items if item.part in ("Table 8", "Table 9")]
-    assert len(by_hand) == 12 and {item.verdict for item in by_hand} == {EXACT}
+    settings = [item for item in by_hand if not item.what.startswith("Concierge")]
+    assert len(settings) == 12 and {item.verdict for item in settings} == {EXACT}
+    assert {item.verdict for item in by_hand if item not in settings} == {IMPOSSIBLE}
 
 
 def test_what_cannot_come_out_otherwise_is_not_counted() -> None:
@@ -30,7 +44,8 @@ def test_what_cannot_come_out_otherwise_is_not_counted() -> None:
     zeros = [item for item in record.items if item.theirs == "0%" and item.ours == 0.0]
     assert zeros
     assert not any(item.counted for item in zeros)
-    assert not any(item.counted for item in record.items if item.part in ("Table 8", "Table 9"))
+    settings = [item for item in record.items if item.part in ("Table 8", "Table 9") and item.ours is not None]
+    assert not any(item.counted for item in settings)
     assert record.uncounted == len(zeros) + 12
     assert sum(record.tally().values()) == len(record.items) - record.uncounted
     assert f"{record.uncounted} more are shown but not counted" in summary(record)
@@ -52,7 +67,9 @@ def test_nearness_looks_on_either_side() -> None:
 
 
 def test_all_cells_are_asked_how_near_they_are() -> None:
-    assert reproduce(None).notes["Table 10"][-1].startswith("Of the 121 per-response cells of Tables 2 and 10, ")
+    ours, paper = reproduce(None).notes["Table 10"][-2:]
+    assert ours.startswith("Of the 121 per-response cells of Tables 2 and 10, ")
+    assert paper.startswith("Of the 121 per-response cells of Tables 2 and 10 with the paper's training, ")
 
 
 def test_dialogs_of_the_same_names_are_not_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +103,7 @@ def test_where_kept_results_are_from_is_said_below_their_tables() -> None:
     for part in ("Table 2", "Table 10"):
         table, *_ = tables_by_part(record)[part]
         assert any(f"{kept.command}' (commit {kept.commit}; {kept.hardware})" in note for note in table.notes)
-        assert ("--preset" not in kept.command) == any("by our default preset" in note for note in table.notes)
+        assert ("--preset" not in kept.command) == any("our training (--preset default" in note for note in table.notes)
         assert as_json(record)["notes"][part][0] == table.notes[0]
 
 
@@ -127,3 +144,50 @@ def test_the_deterministic_numbers_of_the_paper_come_out(measured: Reproduction)
     of_rankers = [item for item in measured.items if item.what.startswith(("tfidf", "nearest"))]
     assert {item.verdict for item in of_rankers} == {EXACT, DIFFERS}
     assert all(bool(item.note) == (item.verdict == DIFFERS) for item in of_rankers)
+
+
+def test_both_trainings_stand_side_by_side_and_one_can_be_asked_for() -> None:
+    labels = {item.what for item in reproduce(None).items}
+    assert {"memn2n, T6: per-response", "memn2n (paper's training), T6: per-response"} <= labels
+    alone = {item.what for item in reproduce(None, preset="paper").items}
+    assert "memn2n, T6: per-response" not in alone and "memn2n (paper's training), T6: per-response" in alone
+
+
+def test_the_papers_training_is_kept_for_every_model_and_task() -> None:
+    kept = kept_results("paper")
+    assert kept is not None
+    for model in LEARNED:
+        for task in range(1, 7):
+            (first, *_) = kept.of(model, task, "tst")
+            assert first.epochs > 0 and first.seconds > 0, (model, task)
+
+
+def test_whatever_differs_has_a_reason() -> None:
+    differing = [item for item in reproduce(None).items if item.verdict == DIFFERS]
+    assert differing and all(item.note for item in differing)
+    stopped = next(item for item in differing if item.what == "memn2n-type (paper's training), T5: per-dialog")
+    assert "stopped by the clock after 19 epochs" in stopped.note
+
+
+def test_table_2_has_the_papers_layout_with_its_bold_print() -> None:
+    printed = tables_by_part(reproduce(None))["Table 2"][1]
+    page = printed.render("markdown")
+    assert (
+        "| T1 | 100 (100) | 5.6 (0) | 22.4 (0) | 55.1 (0) | **100 (100)** | **99.9 (99.6)** | **100 (100)** |" in page
+    )
+    assert "| T6 | 33.3 (0) | 1.6 (0) | 1.6 (0) | 21.9 (0) | 22.6 (0) | **41.1 (0)** | **41.0 (0)** |" in page
+
+
+def test_claims_are_judged_by_the_numbers() -> None:
+    claims = {item.what: item for item in reproduce(None).items if item.part == "Claims"}
+    assert claims["5: match types solve T4"].verdict == "holds"
+    hops = claims["5: on T3 a second hop lifts the memory network from 64.8% to 74.7%"]
+    assert (hops.verdict, hops.ours) == (DIFFERS, "does not hold: 74.9 with one, 74.9 with two")
+    assert claims["5: memory networks beat the rules on T6"].verdict == IMPOSSIBLE
+
+
+def test_kept_results_are_read_back_as_written(tmp_path: Path) -> None:
+    cell = KeptCell("memn2n", 3, "tst", 0, 0.75, 0.0, options="hops=1", epochs=9, seconds=2.5, cut=True)
+    kept = Kept("command", "machine", "commit", [cell])
+    write_kept(tmp_path / "kept.json", kept)
+    assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=Kept) == kept

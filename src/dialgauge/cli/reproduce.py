@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from dialgauge.cli.babi_options import tell
 from dialgauge.cli.choices import names_of
@@ -50,6 +50,17 @@ def main(
             of="workers", min=0, needs="--fresh", help="With --fresh: worker processes; 0 for one per core. Default: 1."
         ),
     ] = None,
+    preset: Annotated[
+        Literal["default", "paper"] | None,
+        Option(
+            metavar="NAME",
+            help="Learned models trained our way (default) or as the paper says (paper); babi only. Default: both.",
+        ),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        OutputFile(metavar="FILE", needs="--fresh", help="With --fresh: write the accuracies of each seed to a file."),
+    ] = None,
     ratings: Annotated[
         Path | None,
         Option(
@@ -77,9 +88,11 @@ def main(
     Exit code: 0 all that can be computed was, 1 not all, because data is missing that 'dialgauge data get' fetches, 2
     nothing could be.
     """
-    training = Fresh(seeds or 3, 1 if workers is None else workers, store, tell) if fresh else None
+    training = Fresh(seeds or 3, 1 if workers is None else workers, store, preset or "default", tell) if fresh else None
     with err.status(f"computing what {paper} printed"):
-        reproduction = reproduce(paper, data, fresh=training, ratings=ratings, systems=_named(system or ()))
+        reproduction = reproduce(
+            paper, data, fresh=training, preset=preset, keep=keep, ratings=ratings, systems=_named(system or ())
+        )
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
     if html is not None:

@@ -8,7 +8,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.rankers.attention import Attention, Attentive, attend
     from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes, points_of
-    from dialgauge.rankers.features import TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
+    from dialgauge.rankers.features import (
+        TypedEntities,
+        Vocabulary,
+        history_bags,
+        matches,
+        tokens,
+        utterance_bags,
+        words_and_pairs,
+    )
     from dialgauge.rankers.identity import code_of, files_named
     from dialgauge.rankers.model_folder import (
         CHECKPOINT,
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
         seed_of,
     )
     from dialgauge.rankers.nearest import NearestNeighbour
-    from dialgauge.rankers.neural.config import EMBEDDING_SIZES, MEMORY_SIZES
+    from dialgauge.rankers.neural.config import MEMORY_SIZES, embedding_preset, memory_preset
     from dialgauge.rankers.ranker import (
         BUILT_IN,
         RUNTIME_OPTIONS,
@@ -56,7 +64,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILT_IN",
     "CHECKPOINT",
-    "EMBEDDING_SIZES",
     "EVALUATED",
     "LOGS",
     "MEMORY_SIZES",
@@ -90,6 +97,7 @@ __all__ = [
     "checked_scores",
     "claim_folder",
     "code_of",
+    "embedding_preset",
     "episodes",
     "files_named",
     "fit_model",
@@ -100,6 +108,7 @@ __all__ = [
     "load_task",
     "log_task",
     "matches",
+    "memory_preset",
     "operator_candidates",
     "options_by_model",
     "place_of",
@@ -113,6 +122,7 @@ __all__ = [
     "task_of_dialogues",
     "tokens",
     "utterance_bags",
+    "words_and_pairs",
 ]
 
 if not TYPE_CHECKING:

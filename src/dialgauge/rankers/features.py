@@ -7,6 +7,7 @@ bags. Tokens are lower-cased and split on white space, so ``option:``, ``i'm`` a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -22,26 +23,37 @@ def tokens(text: str) -> list[str]:
     return text.lower().split()
 
 
+def words_and_pairs(text: str) -> list[str]:
+    """The words of a text and its pairs of adjacent words.
+
+    >>> words_and_pairs("We will be six")
+    ['we', 'will', 'be', 'six', 'we will', 'will be', 'be six']
+    """
+    words = tokens(text)
+    return [*words, *(f"{first} {second}" for first, second in pairwise(words))]
+
+
 class Vocabulary:
     """Words with their numbers, in order of first appearance; words it does not know are not counted."""
 
-    def __init__(self, words: Iterable[str]) -> None:
+    def __init__(self, words: Iterable[str], split: Callable[[str], list[str]] = tokens) -> None:
+        self._split = split
         self.index = {word: place for place, word in enumerate(dict.fromkeys(words))}
 
     def __len__(self) -> int:
         return len(self.index)
 
     @classmethod
-    def of_texts(cls, texts: Iterable[str]) -> Vocabulary:
-        """All words of the texts."""
-        return cls(word for text in texts for word in tokens(text))
+    def of_texts(cls, texts: Iterable[str], split: Callable[[str], list[str]] = tokens) -> Vocabulary:
+        """All words of the texts; ``split`` says what a word is."""
+        return cls((word for text in texts for word in split(text)), split)
 
     def bags(self, texts: Sequence[str]) -> SparseRows:
         """How often each word occurs in each text (texts × words)."""
         rows: list[int] = []
         columns: list[int] = []
         for row, text in enumerate(texts):
-            known = [self.index[word] for word in tokens(text) if word in self.index]
+            known = [self.index[word] for word in self._split(text) if word in self.index]
             rows.extend([row] * len(known))
             columns.extend(known)
         return SparseRows.summed(rows, columns, (len(texts), len(self)))

@@ -4,11 +4,11 @@
 
 with raw counts and the N candidates as documents: conventions of ours, because the paper (Bordes et al. 2017, section
 4.1) does not say. It took as input the last utterance or the whole history, whichever is better on dev: that is
-``tfidf-dev``. Plain ``tfidf`` always takes the history (both speakers and facts), which gives the paper's printed
-numbers on task 1; there the choice on dev would fall on the last utterance.
+``tfidf-dev``, or the setting ``input=dev``. Plain ``tfidf`` always takes the history (both speakers and facts), which
+gives the paper's printed numbers on task 1; there the choice on dev would fall on the last utterance.
 
 With match types a candidate gets one word per type in which it matches the input, and so does the input. The
-candidate's norm then depends on the input.
+candidate's norm then depends on the input. The setting ``bigrams`` counts pairs of adjacent words too.
 """
 
 from __future__ import annotations
@@ -20,8 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.features import Bags, TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
+from dialgauge.rankers.features import (
+    Bags,
+    TypedEntities,
+    Vocabulary,
+    history_bags,
+    matches,
+    tokens,
+    utterance_bags,
+    words_and_pairs,
+)
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, accuracy, silent
 from dialgauge.rankers.task import RankingTask
 
@@ -34,6 +44,12 @@ _DECIMALS = 10
 _INPUTS: dict[str, Bags] = {"history": history_bags, "utterance": utterance_bags}
 
 
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise DialgaugeError(f"the setting {name} must be true or false, not '{text}'")
+    return text.lower() == "true"
+
+
 class TfIdf(Ranker):
     """TF-IDF match over the whole history, without types."""
 
@@ -41,14 +57,28 @@ class TfIdf(Ranker):
     summary = "TF-IDF match of the history with a candidate"
     inputs: ClassVar[tuple[str, ...]] = ("history",)
     weights: ClassVar[tuple[float, ...]] = (0.0,)
+    settable = ("input", "bigrams")
 
     def fit(self, task: RankingTask, tell: Tell = silent) -> None:
+        self.bigrams = _truth("bigrams", self.options.get("bigrams", "false"))
         self._prepare(task.candidates, TypedEntities.of_facts(task.facts))
-        variants = [(source, weight) for source in self.inputs for weight in self.weights]
+        variants = [(source, weight) for source in self._chosen_inputs() for weight in self.weights]
         self.input, self.weight = variants[0]
         if len(variants) > 1:
             reached = {variant: self._on_dev(task, *variant, tell) for variant in variants}
             self.input, self.weight = max(reached, key=lambda variant: reached[variant])
+
+    def _chosen_inputs(self) -> tuple[str, ...]:
+        """The inputs to choose from: ``input`` names one, or ``dev`` for a choice on the development split."""
+        given = self.options.get("input")
+        if given is None:
+            return self.inputs
+        if given == "dev":
+            return tuple(_INPUTS)
+        if given not in _INPUTS:
+            known = (*_INPUTS, "dev")
+            raise DialgaugeError(f"the setting input must be {', '.join(known)}, not '{given}'.{nearest(given, known)}")
+        return (given,)
 
     def _on_dev(self, task: RankingTask, input: str, weight: float, tell: Tell) -> float:
         self.input, self.weight = input, weight
@@ -59,7 +89,7 @@ class TfIdf(Ranker):
     def _prepare(self, candidates: tuple[str, ...], entities: TypedEntities) -> None:
         self.candidates, self.entities = candidates, entities
         self._mentioned = entities.mentions(candidates)
-        self._vocabulary = Vocabulary.of_texts(candidates)
+        self._vocabulary = Vocabulary.of_texts(candidates, words_and_pairs if self.bigrams else tokens)
         counts = self._vocabulary.bags(candidates)
         seen = np.bincount(counts.columns, minlength=counts.width)
         self._idf = np.log((1 + len(candidates)) / (1 + seen))
@@ -93,10 +123,11 @@ class TfIdf(Ranker):
         self._prepare(tuple(candidates), TypedEntities.of_facts(facts))
 
     def settings(self) -> dict[str, Any]:
-        return {"input": self.input, "weight": self.weight, "entities": self.entities.words}
+        return {"input": self.input, "weight": self.weight, "bigrams": self.bigrams, "entities": self.entities.words}
 
     def restore(self, settings: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.input, self.weight = settings["input"], float(settings["weight"])
+        self.bigrams = bool(settings.get("bigrams", False))
         if self.input not in _INPUTS:
             raise ValueError(f"there is no input '{self.input}'")
         self._prepare(self.candidates, TypedEntities(settings["entities"]))

@@ -81,26 +81,30 @@ def reproduce(
     data: str | Path | None = None,
     *,
     fresh: Fresh | None = None,
+    preset: str | None = None,
+    keep: Path | None = None,
     ratings: Path | None = None,
     systems: Mapping[str, Path] | None = None,
 ) -> Reproduction:
     """Compute what a paper printed, as far as the data in the folder allows.
 
-    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package. ``ratings`` is
-    a file of what people said of the 100 dialogues of the FGA paper, which was not released. ``systems`` are files
-    of predictions for the MultiWOZ 2.1 test set by the names of models: those of the paper stand beside what it printed
-    of them, others alone.
+    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package, and ``keep``
+    is the file to keep theirs in. ``preset`` shows models of one training only. ``ratings`` is a file of what people
+    said of the 100 dialogues of the FGA paper, which was not released. ``systems`` are files of predictions for the
+    MultiWOZ 2.1 test set by the names of models: those of the paper stand beside what it printed of them, others alone.
     """
     if paper not in PAPERS:
         raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
     if fresh is not None and paper not in TRAINED:
         raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
+    if preset is not None and paper not in TRAINED:
+        raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --preset out")
     if ratings is not None and paper != RATED:
         raise DialgaugeError(f"people rated dialogues in the paper '{RATED}' only; leave --ratings out")
     if systems and paper not in PREDICTED:
         raise DialgaugeError(f"predictions fill tables of {' and '.join(PREDICTED)} only; leave --system out")
     module = importlib.import_module(PAPERS[paper])
-    given = {"fresh": fresh, "ratings": ratings, "systems": systems}
+    given = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings, "systems": systems}
     chosen = {name: value for name, value in given.items() if value}
     result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):

@@ -111,6 +111,8 @@ class Fresh:
     workers: int = 1
     #: The run store's folder; None is the usual one.
     store: Path | None = None
+    #: By which preset of settings they learn.
+    preset: str = "default"
     #: Called with a line about the work.
     tell: Callable[[str], None] = lambda _: None
 

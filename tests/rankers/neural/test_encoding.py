@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialgauge.rankers.neural import Lines, batches, encode, padded, vocabulary, words_and_pairs, words_of
+from dialgauge.rankers import words_and_pairs
+from dialgauge.rankers.neural import Lines, batches, encode, padded, vocabulary, words_of
 from support.tiny_world import point
 
 BOT = 1

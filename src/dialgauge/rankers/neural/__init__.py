@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         encode,
         padded,
         vocabulary,
-        words_and_pairs,
         words_of,
     )
     from dialgauge.rankers.neural.entities import Entities, RelationSchema
@@ -78,7 +77,6 @@ __all__ = [
     "vocabulary",
     "with_said_replies",
     "within_memory",
-    "words_and_pairs",
     "words_of",
 ]
 

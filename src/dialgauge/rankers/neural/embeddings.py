@@ -16,8 +16,9 @@ from torch.nn import functional
 
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.episode import Point
+from dialgauge.rankers.features import words_and_pairs
 from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset
-from dialgauge.rankers.neural.encoding import EncodedPoints, Ints, WordBags, padded, words_and_pairs
+from dialgauge.rankers.neural.encoding import EncodedPoints, Ints, WordBags, padded
 from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
 from dialgauge.rankers.neural.matching import MatchTypes
 from dialgauge.rankers.neural.scoring import Extra, scored

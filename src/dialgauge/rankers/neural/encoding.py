@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -70,16 +69,6 @@ class Lines:
 def words_of(text: str) -> list[str]:
     """The words of a text."""
     return text.lower().split()
-
-
-def words_and_pairs(text: str) -> list[str]:
-    """The words of a text and its pairs of adjacent words.
-
-    >>> words_and_pairs("We will be six")
-    ['we', 'will', 'be', 'six', 'we will', 'will be', 'be six']
-    """
-    words = text.lower().split()
-    return [*words, *(f"{first} {second}" for first, second in pairwise(words))]
 
 
 def vocabulary(texts: Iterable[str], split: Split) -> list[str]:

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
         tasks_of,
         write_attention,
     )
-    from dialgauge.reproduce.babi.tables import (
-        CELLS,
-        LEARNED,
-        UNTRAINED,
+    from dialgauge.reproduce.babi.kept import (
+        Kept,
+        KeptCell,
         attention_of,
         kept_results,
-        nearness,
-        reproduce,
         trained_attention,
         trained_cells,
-        why_untrained,
+        write_kept,
     )
+    from dialgauge.reproduce.babi.layout import in_layout
+    from dialgauge.reproduce.babi.reasons import CELLS, UNEXPLAINED, why_untrained
+    from dialgauge.reproduce.babi.tables import LEARNED, UNTRAINED, nearness, reproduce
 
 __all__ = [
     "CELLS",
@@ -42,14 +42,18 @@ __all__ = [
     "LEARNED",
     "MODEL",
     "SEED",
+    "UNEXPLAINED",
     "UNTRAINED",
     "AttentionPlace",
     "AttentionSample",
+    "Kept",
+    "KeptCell",
     "StoredAttention",
     "attention_at",
     "attention_of",
     "attention_tables",
     "digest",
+    "in_layout",
     "kept_results",
     "nearness",
     "printed",
@@ -60,6 +64,7 @@ __all__ = [
     "trained_cells",
     "why_untrained",
     "write_attention",
+    "write_kept",
 ]
 
 if not TYPE_CHECKING:
