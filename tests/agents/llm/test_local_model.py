@@ -25,6 +25,7 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals are sent 
 SMALL = {"endpoint": "local", "max_tokens": "12"}
 
 
+@pytest.mark.soak
 @needs_model
 def test_conversations_with_a_real_model(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
