@@ -243,6 +243,7 @@ def test_100_000_dialogues(page: Page, serve: Serve, tmp_path: Path) -> None:
     assert page.get_by_role("heading", level=1).inner_text() == "D054321"
 
 
+@pytest.mark.soak
 def test_an_empty_store(page: Page, serve: Serve, tmp_path: Path) -> None:
     page.goto(serve(over(Store(tmp_path / "runs"))))
     assert page.get_by_text("This store is empty").is_visible()
