@@ -25,6 +25,8 @@ settings.register_profile("same", deadline=None, derandomize=True, database=None
 settings.register_profile("more", deadline=None, derandomize=True, database=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile(os.environ.get("DIALGAUGE_EXAMPLES", "same"))
+# All of the house is imported before long, and to look through it for garbage every few hundred objects takes long.
+gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -61,6 +61,7 @@ def test_what_would_train_is_refused_where_nothing_is_trained(
     assert Store().list() == []
 
 
+@pytest.mark.soak
 def test_interact_with_a_loaded_model_in_another_world(
     capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
 ) -> None:
@@ -154,6 +155,7 @@ class Greeter:
 """
 
 
+@pytest.mark.soak
 def test_an_agent_of_another_package_talks(tmp_path: Path) -> None:
     install(tmp_path, "acme_greeter", GREETER, "[dialgauge.agents]\ngreeter = acme_greeter:Greeter\n")
     said = run(tmp_path, "babi", "interact", "--model", "greeter", "--task", 1, "--half", "A", "--dialogues", 3)

@@ -240,6 +240,7 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     assert {cell["run"] for cell in cells_of(tmp_path / "t.json")}.isdisjoint({cell["run"] for cell in first})
 
 
+@pytest.mark.soak
 def test_workers_change_nothing(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     found = []
     for workers in (1, 2):

@@ -180,6 +180,7 @@ def test_a_table_of_systems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "give a gold file" in dialgauge(capsys, "compare", "-m", "JGA").err
 
 
+@pytest.mark.soak
 def test_real_trackers(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = shared_data / "multiwoz21" / "test.json.gz"
     predictions = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("augpt", "dots")]

@@ -59,6 +59,7 @@ def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_pat
     assert all_five(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
 
 
+@pytest.mark.soak
 def test_a_pool_scores_results_of_agents_alike(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def _results(folder: Path) -> Words:
     return ["tasks", "score", "tau.json", "--resamples", 50]
 
 
+@pytest.mark.soak
 def test_stored_runs_are_drawn_as_the_files_were(capsys: Capture, tmp_path: Path) -> None:
     pytest.importorskip("altair")
     words = _trackers(tmp_path)

@@ -31,7 +31,7 @@ _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "r
 _STORE = re.compile(r"--store (\S+)")
 #: Pages whose blocks take more than three CPU seconds together; tests/cli/test_contract.py calls the same commands.
 _LONG = frozenset(
-    {"babi", "compare", "compare-systems", "explore", "lab", "responses", "run-the-lab", "score", "tasks", "users"}
+    {"babi", "compare", "compare-systems", "explore", "lab", "pass-rates", "run-the-lab", "score", "tasks", "users"}
 )
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]
 

@@ -133,6 +133,7 @@ def test_a_deep_link_opens_at_its_turn(page: Page, site: str, stored: tuple[Stor
     assert box is not None and -5 <= box["y"] < 320
 
 
+@pytest.mark.soak
 def test_charts_are_drawn_without_code_from_specifications(
     page: Page, site: str, stored: tuple[Store, list[Run]]
 ) -> None:
@@ -242,6 +243,7 @@ def test_100_000_dialogues(page: Page, serve: Serve, tmp_path: Path) -> None:
     assert page.get_by_role("heading", level=1).inner_text() == "D054321"
 
 
+@pytest.mark.soak
 def test_an_empty_store(page: Page, serve: Serve, tmp_path: Path) -> None:
     page.goto(serve(over(Store(tmp_path / "runs"))))
     assert page.get_by_text("This store is empty").is_visible()
@@ -259,6 +261,7 @@ def test_a_run_that_is_removed_while_its_page_is_open(page: Page, serve: Serve, 
     assert page.get_by_role("link", name=other.name).is_visible()
 
 
+@pytest.mark.soak
 def test_screen_readers_find_headings_and_names(page: Page, site: str, stored: tuple[Store, list[Run]]) -> None:
     """Every page has one heading of the first rank, every control a name, and no heading of a table is empty."""
     one, two = stored[1][0].id, stored[1][1].id

@@ -106,6 +106,7 @@ def test_more_runs_than_fit_side_by_side_show_the_best(tmp_path: Path, without_p
     assert "the best 4 of 6 runs" in text and 'class="turns sides sides-4' in text
 
 
+@pytest.mark.soak
 def test_the_same_runs_give_the_same_report_but_for_its_date(runs: list[Run], report: str) -> None:
     again = report_html(runs[:2], dialogues=7)
     one, other = (re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "", text) for text in (report, again))

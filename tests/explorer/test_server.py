@@ -21,6 +21,7 @@ from support.agent_results import tau_file, tau_result
 from support.explorer_client import Client
 from support.explorer_store import tracked, tracking_store
 from support.forgery import forge_table
+from support.soak import soak
 
 HOSTILE = "<script>hacked()</script>\"><img src=x onerror=hacked()>'{{7*7}}</textarea></title>\x1b[31m\u202e"
 
@@ -191,7 +192,7 @@ def test_damage_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["DROP TABLE runs", "SELECT * FROM read_text('/etc/passwd')", "ATTACH '/tmp/x.db'", "SELEC"]
+    "query", [soak("DROP TABLE runs"), "SELECT * FROM read_text('/etc/passwd')", soak("ATTACH '/tmp/x.db'"), "SELEC"]
 )
 def test_sql_that_is_no_question_is_refused_with_a_sentence(client: Client, query: str) -> None:
     text = client.get(f"/sql?q={quote(query)}").text

@@ -87,6 +87,7 @@ def test_hard_values_in_every_shape(name: str, tmp_path: Path) -> None:
     assert corpus.notes.understood.startswith("2 dialogues, turns ")
 
 
+@pytest.mark.soak
 def test_every_shape_of_real_predictions_has_the_same_score(augpt: Predictions, gold: Corpus, tmp_path: Path) -> None:
     for name, write in SHAPES.items():
         (tmp_path / f"{name}.json").write_bytes(write(augpt))

@@ -61,6 +61,7 @@ def test_a_small_source_is_a_list_and_a_large_one_a_file(tmp_path: Path, few_hel
         assert corpus["D7.json"] == talk(7)
 
 
+@pytest.mark.soak
 def test_scores_and_tables_of_held_dialogues_are_the_same(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

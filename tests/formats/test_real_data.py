@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from dialgauge.formats import BUILT_IN, LAST_RESORT, DialogueFormat, Notes, Peek, format_named, recognise, resolve
+from support.soak import soak
 
-FOLDERS = ["babi", "dst_predictions", "gcdf1", "multiwoz21", "sgd"]
+FOLDERS = [soak("babi"), "dst_predictions", "gcdf1", "multiwoz21", "sgd"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -33,10 +33,11 @@ def test_damaged_input_is_read_or_refused(name: str) -> None:
     assert tally.runs[name] == cases
 
 
-@pytest.mark.parametrize("name", sorted(name for name, target in targets().items() if target.seeds()))
-def test_what_is_damaged_was_sound_before(name: str) -> None:
-    for seed in targets()[name].seeds():
-        assert run_case(targets()[name], seed) is None
+def test_what_is_damaged_was_sound_before() -> None:
+    sound = [(name, seed) for name, target in sorted(targets().items()) for seed in target.seeds()]
+    assert len({name for name, _ in sound}) > 20
+    for name, seed in sound:
+        assert run_case(targets()[name], seed) is None, name
 
 
 def test_a_case_is_made_again_from_its_number() -> None:

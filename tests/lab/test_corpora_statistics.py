@@ -23,6 +23,8 @@ from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, Reque
 from support.babi_features import features, first_request
 from support.babi_release import TASKS, released
 
+#: Its shorter sibling: tests/responses/test_simulated_values.py.
+pytestmark = pytest.mark.soak
 WORLD = load_world()
 LEVEL = 0.01
 IN_VOCABULARY = ("trn", "dev", "tst")

@@ -117,6 +117,7 @@ def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
     assert (scores["Success(rules=strict)"].value, scores["SuccessOfSatisfiable"].value) == (0.5, 1)
 
 
+@pytest.mark.soak
 def test_the_same_bytes_for_any_number_of_processes(tmp_path: Path) -> None:
     folder = str(domain_folder(tmp_path, LIBRARY))
     held = [list(converse(domain=folder, count=120, resamples=0, workers=workers)[0].dialogues()) for workers in (1, 2)]

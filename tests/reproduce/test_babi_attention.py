@@ -193,6 +193,7 @@ def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) 
         AttentionPlace(1, "tst", 99, 1).point(task)
 
 
+@pytest.mark.soak
 def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tiny_release(tmp_path / "babi", (1,))
     monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1,))

@@ -113,7 +113,7 @@ def gap(theirs: RankingResult, ours: RankingResult, measure: str) -> tuple[float
 
 @pytest.mark.parametrize("split", ["tst", soak("tst-OOV")])
 @pytest.mark.parametrize("number", [1, soak(3), soak(4)])
-@pytest.mark.parametrize("ranker", [TfIdf, NearestNeighbour])
+@pytest.mark.parametrize("ranker", [soak(TfIdf), NearestNeighbour])
 def test_simulated_test_sets_are_as_hard_as_the_released(
     shared_data: Path, ranker: type[Ranker], number: int, split: str
 ) -> None:

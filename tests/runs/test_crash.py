@@ -122,6 +122,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
     assert len(corpora(store)) == (1 if counts[-1] else 0), "a corpus without a run outlived the sweep"
 
 
+@pytest.mark.soak
 def test_writers_at_the_same_time_do_not_clash(store: Store) -> None:
     writers = [started(WRITER, store.folder, "same", 15) for _ in range(4)]
     for writer in writers:

@@ -53,6 +53,9 @@ _TITLE = re.compile(r'title="([^"]+)"')
 NEVER = ("network", "install", "cluster", "key", "keyboard")
 #: What only a shell understands, or reads what it is given by one.
 _SHELL = re.compile(r"[|&;<>$*?`~#(){}\n]| - ")
+#: What means nothing to a shell, and what a shell puts in before the command runs.
+_QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+_INSERTED = re.compile(r"\$\(((?:ls|dialgauge data path) [^()]*)\)")
 #: Where servers of the pages listen.
 PORT = "8765"
 #: Set by ``make docs-blocks``.
@@ -199,8 +202,9 @@ class Sandbox:
         return printed
 
     def _command(self, command: str, expected: int, line: int) -> Printed:
-        here = command.startswith("dialgauge ") and not _SHELL.search(command)
-        code, out, err = (self._in_this_process if here else self._in_a_shell)(self._free(command))
+        typed = _INSERTED.sub(lambda found: " ".join(self._in_a_shell(found[1])[1].split()), self._free(command))
+        here = typed.startswith("dialgauge ") and not _SHELL.search(_QUOTED.sub("", typed))
+        code, out, err = (self._in_this_process if here else self._in_a_shell)(typed)
         assert code == expected, (
             f"line {line}: '{command}' ended with {code}, not {expected}:\n{out[-2000:]}{err[-2000:]}"
         )

@@ -57,7 +57,7 @@ def expressions() -> list[Expression]:
 def _held() -> Iterator[tuple[str, re.Pattern[Any], set[str]]]:
     """What modules and classes hold; where nobody calls a method on the name, any may be called."""
     for file, tree in _trees().items():
-        if "import re" not in ast.unparse(tree):
+        if not any(isinstance(node, ast.Import) and node.names[0].name == "re" for node in ast.walk(tree)):
             continue
         name = ".".join(("dialgauge", *Path(file).with_suffix("").parts)).removesuffix(".__init__")
         module, used = importlib.import_module(name), _used(tree)

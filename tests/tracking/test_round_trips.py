@@ -76,6 +76,7 @@ def test_gold_against_itself_is_perfect_in_every_format(name: str, tmp_path: Pat
         assert score.value == 1.0 or measure == "RSA", measure
 
 
+@pytest.mark.soak
 def test_the_hash_seed_does_not_show(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     dialgauge.write(sample(), path, format="native")

@@ -240,6 +240,7 @@ def test_figures_in_percent(convlab_run: Run, baseline: Any) -> None:
         assert {domain: figures[key].totals[domain] for domain in totals} == totals
 
 
+@pytest.mark.soak
 def test_several_processes_give_the_same_results(
     convlab: ScoredConversations, shared_data: Path, options: UserOptions
 ) -> None:

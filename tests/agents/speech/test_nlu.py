@@ -143,6 +143,14 @@ def small_model() -> NluModel:
     return train_nlu(practice_samples(600, seed=3), PRACTICE_ONTOLOGY, epochs=2, recipe="small")
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model in a file, which no test changes."""
+    file = tmp_path_factory.mktemp("nlu") / "whole.npz"
+    small_model().save(file)
+    return file
+
+
 def test_the_same_samples_give_the_same_model_and_a_file_keeps_it(tmp_path: Path) -> None:
     model = small_model()
     assert model.checksum == small_model().checksum
@@ -192,9 +200,8 @@ def damaged(kind: str, whole: Path, file: Path) -> None:
 @pytest.mark.parametrize(
     "kind", ["text", "cut", "pickle", "missing", "row", "length", "dtype", "bomb", "version", "absent"]
 )
-def test_a_hostile_model_is_refused_with_a_sentence(tmp_path: Path, kind: str) -> None:
-    small_model().save(tmp_path / "whole.npz")
-    damaged(kind, tmp_path / "whole.npz", tmp_path / "bad.npz")
+def test_a_hostile_model_is_refused_with_a_sentence(tmp_path: Path, whole: Path, kind: str) -> None:
+    damaged(kind, whole, tmp_path / "bad.npz")
     with pytest.raises(DialgaugeError) as caught:
         NluModel.load(tmp_path / "bad.npz")
     said = str(caught.value)

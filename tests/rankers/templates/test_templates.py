@@ -267,6 +267,7 @@ def test_fitting_twice_gives_the_same_model(task: RankingTask, fitted: Templates
     assert all(np.array_equal(again.arrays()[name], value) for name, value in fitted.arrays().items())
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", [Templates, soak(TemplatesTransductive)])
 def test_the_seed_changes_nothing(kind: type[Templates], task: RankingTask) -> None:
     one, other = kind(0), kind(1)

@@ -222,6 +222,7 @@ def test_no_seed_runs_out_of_names(seed: int, sizes: dict[str, int]) -> None:
     assert len(found) == len(set(found)) == sum(sizes.values() or (110, 33, 79))
 
 
+@pytest.mark.soak
 def test_a_seed_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     """Nor the machine or the version of Python: the fingerprint changes with the generator only."""
     program = (

@@ -2,8 +2,8 @@
 
 An instruction is prose, so only a part of it can be derived: a limit in dollars, things it does without, actions that a
 right conversation would have had. The rest is not checked. Two rules were withdrawn
-because they did not hold on conversations they were not written on (docs/decisions/user-faults.md): a fall-back used
-too soon, and ending while the agent waits for an id.
+because they did not hold on conversations they were not written on (docs/explanation/user-fault-checks.md): a fall-back
+used too soon, and ending while the agent waits for an id.
 """
 
 from __future__ import annotations
