@@ -130,7 +130,7 @@ def test_recognising_a_file_imports_only_formats_that_can_fit(name: str, others:
     path = tmp_path / "file"
     path.write_bytes(EXAMPLES[name])
     own = BUILT_IN[name].target.removeprefix("dialgauge.formats.").partition(":")[0]
-    assert imported(f"import dialgauge; dialgauge.read({str(path)!r})") - {"tool_files"} == ALWAYS | {own} | others
+    assert imported(f"import dialgauge; dialgauge.read({str(path)!r})") - {"resource_files"} == ALWAYS | {own} | others
 
 
 def test_scoring_native_files_imports_no_other_format(tmp_path: Path) -> None:
