@@ -48,7 +48,8 @@ def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> 
     if not _is_free_form(columns, rows):
         return RowsOfDialogues(columns, place, notes).read(rows)
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
-    from dialgauge.formats.predictions.tolerant import NotUnderstood, read_predictions
+    from dialgauge.formats.predictions.entries import NotUnderstood
+    from dialgauge.formats.predictions.tolerant import read_predictions
 
     try:
         refuse_repeated_columns(columns)
