@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         TownSearch,
         ontology_of,
         spoken_ontology,
-        town_domain,
     )
+    from dialgauge.worlds.town.town import town_domain
     from dialgauge.worlds.town.vocabulary import (
         BOOK_SLOTS,
         REFERENCE,
