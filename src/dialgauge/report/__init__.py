@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         slot_histogram,
         stacked_bars,
     )
+    from dialgauge.report.escape import markdown
     from dialgauge.report.figures import (
         DIVERGING,
         ENDINGS,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from dialgauge.report.interval_panels import interval_plot
     from dialgauge.report.notebook import corpus_html, dialogue_html, notebook_html
     from dialgauge.report.page import Figure, Section, write_page
-    from dialgauge.report.render import csv_text, inert, markdown, render_html
+    from dialgauge.report.render import csv_text, inert, render_html
     from dialgauge.report.run_charts import interval_note, measure_words, run_figures
     from dialgauge.report.runs import (
         SHARE,

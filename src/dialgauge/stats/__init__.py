@@ -6,15 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.stats.agreement import fleiss_kappa, krippendorff_alpha
     from dialgauge.stats.correlations import (
         CORRELATIONS,
         Matrix,
         correlation,
         correlation_draws,
         correlation_matrix,
-        fleiss_kappa,
         kendall,
-        krippendorff_alpha,
         pearson,
         ranks,
         spearman,

@@ -1,6 +1,4 @@
-"""Correlations of measures and agreement of raters.
-
-An undefined correlation is None: two pairs at least are needed, and neither side may be constant.
+"""Correlations. Undefined is None: two pairs at least are needed, and neither side may be constant.
 
 Pairs in which a side is NaN (a turn a measure skips) are left out.
 """
@@ -8,7 +6,7 @@ Pairs in which a side is NaN (a turn a measure skips) are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,68 +176,3 @@ def _centred(values: Floats) -> Floats:
 def _constant(values: Floats) -> bool:
     """Equal up to the last bits: sums in different orders must not make a constant look like a tiny signal."""
     return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
-
-
-Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
-
-
-def fleiss_kappa(ratings: ArrayLike) -> float | None:
-    """Fleiss' kappa of an (items, raters) array of category numbers: ``(P - P_e) / (1 - P_e)``.
-
-    P is the mean share of agreeing pairs of raters per item, P_e the sum of the squared shares of the categories.
-    Every item needs the same number of ratings (which raters gave them does not matter; NaN is none); None where it
-    differs, where there is but one rating per item, or where all ratings are equal. (Fleiss, 1971.)
-    """
-    counts = _counts(np.asarray(ratings, dtype=np.float64))
-    per_item = counts.sum(axis=1)
-    if not counts.size or per_item.min() != per_item.max() or per_item[0] < 2:
-        return None
-    raters = per_item[0]
-    agreement = ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
-    chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
-    return None if chance >= 1.0 else float((agreement.mean() - chance) / (1.0 - chance))
-
-
-def krippendorff_alpha(ratings: ArrayLike, level: Level = "nominal") -> float | None:
-    """Krippendorff's alpha of an (items, raters) array, NaN where a rater gave none: ``1 - D_o / D_e``.
-
-    D_o is the observed and D_e the expected disagreement, from the coincidences of values within items that have two
-    ratings or more. The squared distance of two values is 0 or 1 (nominal), the square of the ratings that lie between
-    them (ordinal), or the square of their difference (interval). None where all pairable ratings are equal or there
-    are none. (Krippendorff, *Content Analysis*, chapter 11; Hayes and Krippendorff, 2007.)
-    """
-    if level not in ("nominal", "ordinal", "interval"):
-        raise DialgaugeError(f"there is no level of measurement '{level}'; choose nominal, ordinal or interval")
-    values = np.asarray(ratings, dtype=np.float64)
-    counts = _counts(values)
-    paired = counts[counts.sum(axis=1) >= 2]
-    if not len(paired):
-        return None
-    weights = paired / (paired.sum(axis=1, keepdims=True) - 1.0)
-    coincidences = weights.T @ paired - np.diag(weights.sum(axis=0))
-    totals = coincidences.sum(axis=1)
-    distance = _distances(np.unique(values[~np.isnan(values)]), totals, level)
-    observed = (coincidences * distance).sum()
-    expected = (np.outer(totals, totals) * distance).sum() / (totals.sum() - 1.0)
-    return None if expected == 0 else float(1.0 - observed / expected)
-
-
-def _counts(ratings: Floats) -> Floats:
-    """(items, categories): how many raters put the item into the category; categories in rising order."""
-    categories = np.unique(ratings[~np.isnan(ratings)])
-    counts: Floats = (ratings[:, :, None] == categories).sum(axis=1).astype(np.float64)
-    return counts
-
-
-def _distances(categories: Floats, totals: Floats, level: Level) -> Floats:
-    if level == "nominal":
-        return 1.0 - np.eye(len(categories))
-    if level == "interval":
-        # Alpha is a ratio of distances, so the unit does not matter; in this one squares cannot overflow.
-        scaled = categories / max(np.abs(categories).max(), np.finfo(np.float64).tiny)
-        difference: Floats = np.subtract.outer(scaled, scaled)
-        return difference**2
-    # Ratings strictly between two categories, and half of the ratings in each of the two.
-    middle = np.cumsum(totals) - totals / 2.0
-    between: Floats = np.subtract.outer(middle, middle)
-    return between**2
