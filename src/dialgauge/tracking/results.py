@@ -245,7 +245,7 @@ class TrackingRuns(RunSet):
 
     def rating_sheets(self, folder: str | Path, dialogues: int = 50, **how: Any) -> list[Path]:
         """Sheets of sampled dialogues for people to rate, and a table to fill in, which :meth:`rated` reads back."""
-        from dialgauge.tracking.rating_sheets import write_sheets
+        from dialgauge.tracking.rated import write_sheets
 
         self.require_turns("rating sheets")
         return write_sheets(self.systems, folder, dialogues=dialogues, **how)
