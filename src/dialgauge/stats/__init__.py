@@ -33,12 +33,10 @@ if TYPE_CHECKING:
         amount_difference_interval,
         amount_difference_p,
         amount_mean_interval,
-        decide_amounts,
-        limit_shares,
         share_difference_interval,
         share_mean_interval,
-        unit_differences,
     )
+    from dialgauge.stats.paired_units import decide_amounts, limit_shares, unit_differences
     from dialgauge.stats.randomisation import PairedRandomisation, paired_randomisation
     from dialgauge.stats.resampling import (
         Floats,
