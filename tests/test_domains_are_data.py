@@ -16,7 +16,7 @@ MAY = {
     "readers of MultiWOZ's files": ("formats/", "tasks/gold.py"),
     "published rule sets": (
         *("tasks/delexical.py", "tasks/rules.py", "tasks/measures.py", "tasks/tables.py", "tasks/recordings/compat.py"),
-        *("values/llm_profile.py", "values/published_profiles.py", "values/standard_profiles.py"),
+        *("values/published_profiles.py", "values/standard_profiles.py"),
     ),
     "bAbI": ("agents/restaurant_user.py", "agents/rules.py", "cli/babi", "demo/steps.py", "lab/interaction.py"),
     "the papers": ("reproduce/",),

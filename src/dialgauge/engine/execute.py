@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError, nearest
 
 #: Where work can run: name to ``module:class``, imported when it is chosen. One more engine is one more line.
 ENGINES: dict[str, str] = {
-    "local": "dialgauge.engine.local:LocalEngine",
+    "local": "dialgauge.engine.units:LocalEngine",
     "pool": "dialgauge.engine.pool:PoolEngine",
     "ray": "dialgauge.engine.ray_engine:RayEngine",
 }

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         decode,
         first_object,
     )
-    from dialgauge.formats.canonical_map import SPECIAL, CanonicalMapFile
     from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import STANDARD_OUTPUT, Corpus, bulk_load, read, read_ontology, stream, write
     from dialgauge.formats.document import is_document
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
         writer_named,
     )
     from dialgauge.formats.remote import is_url, open_url
+    from dialgauge.formats.resource_files import SPECIAL, CanonicalMapFile
     from dialgauge.formats.shards import Shard, list_shards, on_this_machine
     from dialgauge.formats.source import (
         Part,

@@ -52,7 +52,7 @@ BUILT_IN = {
     "babi": BuiltIn("dialgauge.formats.babi:Babi", "text"),
     "babi-candidates": BuiltIn("dialgauge.formats.babi:BabiCandidates", "text"),
     "babi-kb": BuiltIn("dialgauge.formats.babi:BabiKnowledgeBase", "text"),
-    "canonical-map": BuiltIn("dialgauge.formats.canonical_map:CanonicalMapFile", "{{", ('"special_keys"',)),
+    "canonical-map": BuiltIn("dialgauge.formats.resource_files:CanonicalMapFile", "{{", ('"special_keys"',)),
     "chat-log": BuiltIn("dialgauge.formats.chat_log:ChatLog", _LINES, ("speaker", "text")),
     "convlab3": BuiltIn(
         "dialgauge.formats.convlab3:ConvLab3", "[{", ('"dialogue_id"', '"turns"', '"utt_idx"|"dialogue_acts"')
@@ -66,7 +66,7 @@ BUILT_IN = {
     "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
     "hi-dst": BuiltIn("dialgauge.formats.predictions.state_files:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
-    "ids": BuiltIn("dialgauge.formats.ids:IdList", "text"),
+    "ids": BuiltIn("dialgauge.formats.resource_files:IdList", "text"),
     "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
     "langfuse": BuiltIn(
         "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
@@ -91,7 +91,7 @@ BUILT_IN = {
     "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
     "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
     "predictions": BuiltIn("dialgauge.formats.predictions.free_form:FreeForm", "anything else"),
-    "schema": BuiltIn("dialgauge.formats.schema:SchemaFormat", "[{", ('"service_name"',)),
+    "schema": BuiltIn("dialgauge.formats.resource_files:SchemaFormat", "[{", ('"service_name"',)),
     "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
     "simpletod": BuiltIn("dialgauge.formats.predictions.state_files:SimpleTod", "{{", ('"generated_turn_belief"',)),
     "som-dst": BuiltIn("dialgauge.formats.predictions.state_files:SomDst", "{["),
@@ -101,11 +101,11 @@ BUILT_IN = {
     "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
     "tau2": BuiltIn("dialgauge.formats.tau:Tau2", "{", ('"agent_info"|"termination_reason"', '"user_info"|"task_id"')),
     "tool-records": BuiltIn(
-        "dialgauge.formats.tool_files:ToolRecords",
+        "dialgauge.formats.resource_files:ToolRecords",
         "{{",
         ('"flight_number"|"reservation_id"|"payment_methods"|"variants"',),
     ),
-    "tool-tasks": BuiltIn("dialgauge.formats.tool_files:ToolTasks", "[{", ('"actions"|"evaluation_criteria"',)),
+    "tool-tasks": BuiltIn("dialgauge.formats.resource_files:ToolTasks", "[{", ('"actions"|"evaluation_criteria"',)),
     "trade": BuiltIn("dialgauge.formats.predictions.state_files:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }

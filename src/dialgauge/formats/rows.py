@@ -47,8 +47,9 @@ def read_table(columns: Sequence[str], rows: Rows, place: str, notes: Notes) -> 
     """The dialogues of a table: as the data model has them or, where it has no such columns, predictions in any."""
     if not _is_free_form(columns, rows):
         return RowsOfDialogues(columns, place, notes).read(rows)
+    from dialgauge.formats.predictions.entries import NotUnderstood
     from dialgauge.formats.predictions.free_form import refuse_repeated_columns
-    from dialgauge.formats.predictions.tolerant import NotUnderstood, read_predictions
+    from dialgauge.formats.predictions.tolerant import read_predictions
 
     try:
         refuse_repeated_columns(columns)

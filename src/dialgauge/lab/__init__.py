@@ -16,8 +16,17 @@ if TYPE_CHECKING:
         require_blame,
     )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS, BrokenLink
-    from dialgauge.lab.conversations import conversations_with, restaurant_scenario
-    from dialgauge.lab.corpora import Form, Written, dialog_file, simulate, splits_of, world_facts, write_release
+    from dialgauge.lab.corpora import (
+        Form,
+        Written,
+        conversations_with,
+        dialog_file,
+        restaurant_scenario,
+        simulate,
+        splits_of,
+        world_facts,
+        write_release,
+    )
     from dialgauge.lab.cross import SUCCESS, CrossCell, CrossEvaluation, cross_evaluation
     from dialgauge.lab.domain_source import (
         LoadedDomain,

@@ -1,4 +1,8 @@
-"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them, and whole releases."""
+"""The simulator: dialogs of tasks 1 to 5, as the simulated user and the rule bot hold them, and whole releases.
+
+Every user is drawn from a stream of its own, keyed by seed, task, split and position. What it wants therefore does not
+depend on how many others there are, in which order they come or in which process.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,24 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents import EXPLANATION, RuleBot
+from dialgauge.agents import EXPLANATION, Agent, Database, RestaurantUser, RuleBot, Scenario, converse
 from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, together
 from dialgauge.formats import write, write_candidates, write_kb
-from dialgauge.lab.conversations import conversations_with
 from dialgauge.worlds.restaurant import (
     HALF_OF,
     SPLITS,
     TASKS,
+    FactDatabase,
     KnowledgeBase,
     Parameters,
+    PlannedAnswers,
     Setting,
     SimulatorWorld,
     draw_knowledge_base,
+    draw_plan,
     lexicon_of_world,
     prepare,
     world_candidates,
@@ -233,3 +239,43 @@ def _write_resources(world: SimulatorWorld, folder: Path, seed: int) -> None:
         write_candidates(Draws(seed, "candidates").shuffled(world_candidates(world)), out)
     with atomic(folder / KB_FILE) as scratch, scratch.open("wb") as out:
         write_kb(world_facts(world, seed), out)
+
+
+def restaurant_scenario(
+    setting: Setting, position: int, database: Database, candidates: tuple[str, ...] = ()
+) -> Scenario:
+    """The conversation at a position; ``prepare`` gives the setting."""
+    draws = Draws(setting.parameters.seed, "dialog", setting.task, setting.split, position)
+    plan = draw_plan(setting, draws)
+    return Scenario(
+        dialogue_id=f"task{setting.task}-{setting.split}-{position:04d}",
+        database=database,
+        environment=PlannedAnswers(plan),
+        goal=plan.goal(setting.world.domain),
+        plan=plan,
+        user_draws=draws,
+        domains=(setting.world.domain,),
+        candidates=candidates,
+        task=setting.task,
+    )
+
+
+def conversations_with(
+    setting: Setting,
+    system: Agent,
+    count: int,
+    *,
+    start: int = 1,
+    database: Database | None = None,
+    candidates: tuple[str, ...] = (),
+) -> Iterator[Dialogue]:
+    """Let a system talk to ``count`` simulated users from position ``start``; each dialogue carries its outcome.
+
+    The system's database is the setting's knowledge base unless one is given.
+    """
+    known = database or FactDatabase(
+        fact for restaurant in setting.knowledge.restaurants for fact in restaurant.listing
+    )
+    user = RestaurantUser(setting.world.phrases, setting.world.domain)
+    for position in range(start, start + count):
+        yield converse(user, system, restaurant_scenario(setting, position, known, candidates))

@@ -15,8 +15,7 @@ from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, Hist
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab.conversations import conversations_with
-from dialgauge.lab.corpora import simulate, world_facts
+from dialgauge.lab.corpora import conversations_with, simulate, world_facts
 from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
 from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from dialgauge.report.axes import share_ticks, ticks
 from dialgauge.report.figures import (
     DIVERGING,
     INK,
@@ -20,7 +19,9 @@ from dialgauge.report.figures import (
     data,
     lines,
     shades,
+    share_ticks,
     styled,
+    ticks,
 )
 from dialgauge.report.interval_panels import interval_plot
 

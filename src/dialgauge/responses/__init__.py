@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         heat_map,
         memory_label,
     )
-    from dialgauge.responses.cell_charts import cell_figures
     from dialgauge.responses.cells import (
         CellKey,
         agent_replier,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from dialgauge.responses.tables import (
         ReplyRuns,
         averages,
+        cell_figures,
         class_table,
         evaluate_models,
         joint_vocabulary,

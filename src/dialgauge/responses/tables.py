@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,12 +14,16 @@ from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.rankers import LOGS, SILENCE, RankingTask, tokens
-from dialgauge.report import INTERVALS, Column, RunSet, Table, score_column
+from dialgauge.report import INTERVALS, Column, RunSet, Table, interval_note, interval_plot, score_column
 from dialgauge.report import Cell as TableCell
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, jobs_of, run_jobs
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
 
 
 class ReplyRuns(RunSet):
@@ -34,7 +39,7 @@ class ReplyRuns(RunSet):
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:
         """Accuracy by task and model, beside the paper's."""
-        from dialgauge.responses.cell_charts import cell_figures
+        from dialgauge.responses.tables import cell_figures
 
         return cell_figures(self.runs)
 
@@ -256,3 +261,46 @@ def _said(task: RankingTask) -> set[str]:
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))
     return words
+
+
+def cell_figures(runs: Sequence[Run]) -> dict[str, Callable[[], Any]]:
+    """File name without ending to the function that draws it: both accuracies, on each split."""
+    splits: dict[str, list[tuple[CellKey, Run]]] = {}
+    for run in runs:
+        key = CellKey.of_run(run)
+        splits.setdefault(key.split, []).append((key, run))
+    return {
+        f"{measure}_{split}": partial(_cells, measure, split, cells)
+        for split, cells in splits.items()
+        for measure in (PER_RESPONSE, PER_DIALOG)
+    }
+
+
+def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> Any:
+    seeds = {key.seed for key, _ in cells}
+    sizes = {run.coverage["dialogues"].scored or 0 for _, run in cells}
+    rows = []
+    for key, run in cells:
+        score, cases = run.scores[measure], run.coverage["dialogues"].scored
+        model = f"{key.model} ({key.options})" if key.options else key.model
+        rows.append({
+            "system": f"{model}, seed {key.seed}" if len(seeds) > 1 else model,
+            "measure": task_name(key.task),
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "percent": True,
+            "cases": cases if len(sizes) > 1 else None,
+        })  # fmt: skip
+    told = counted(len({row["system"] for row in rows}), "model")
+    return interval_plot(
+        rows,
+        whole_axis=True,
+        title=f"{measure.capitalize()} accuracy on {split}",
+        note=[
+            f"{told}; n: dialogues"
+            if len(sizes) > 1
+            else f"{told}; {counted(sizes.pop() or 0, 'dialogue')} of each task",
+            interval_note([run.scores[measure] for _, run in cells], [run for _, run in cells]),
+        ],
+    )

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.runs.annotations import Annotations, DialogueNote
     from dialgauge.runs.corpora import decode_corpus, encode_corpus
+    from dialgauge.runs.kept import kept_to_the_end
     from dialgauge.runs.manifest import Input, Manifest, plain
-    from dialgauge.runs.packed_runs import packed_run, unpacked_run
     from dialgauge.runs.provenance import (
         KEY_PACKAGES,
         draft,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         versions,
         with_origin,
     )
-    from dialgauge.runs.resumable import Parts, Resumable, kept_to_the_end
-    from dialgauge.runs.run import Run, SharedCorpus, new_run, run_in_memory
+    from dialgauge.runs.resumable import Parts, Resumable
+    from dialgauge.runs.run import Run, SharedCorpus, new_run, packed_run, run_in_memory, unpacked_run
     from dialgauge.runs.sql_process import LimitedAnswer
     from dialgauge.runs.store import Store, Survey
     from dialgauge.runs.tables import (

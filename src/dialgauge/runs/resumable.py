@@ -19,10 +19,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -111,29 +109,3 @@ def workbench_name(kind: str, name: str, config: Mapping[str, Any]) -> str:
 def _name(kind: str, name: str, *facts: object) -> str:
     digest = hashlib.sha256(msgspec.json.encode([kind, name, *facts], order="deterministic")).hexdigest()[:16]
     return f"{RESUMABLE}{slug(f'{kind}-{name}')}-{digest}"
-
-
-_T = TypeVar("_T")
-_END: ContextVar[ExitStack | None] = ContextVar("_END", default=None)
-
-
-@contextmanager
-def kept_to_the_end() -> Iterator[None]:
-    """What :func:`until_the_end` opens in this block stays open to its end: by then a command has stored its runs."""
-    with ExitStack() as stack:
-        token = _END.set(stack)
-        try:
-            yield
-        finally:
-            _END.reset(token)
-
-
-@contextmanager
-def until_the_end(kept: AbstractContextManager[_T]) -> Iterator[_T]:
-    """Open this to the end of the block around, if there is one, and else of this one."""
-    stack = _END.get()
-    if stack is not None:
-        yield stack.enter_context(kept)
-        return
-    with kept as content:
-        yield content

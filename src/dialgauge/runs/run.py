@@ -11,9 +11,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
+from dialgauge.files import parquet_bytes
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
-from dialgauge.runs.provenance import Source, draft, with_origin
+from dialgauge.runs.provenance import Source, draft, this_command, with_origin
 from dialgauge.runs.run_folder import RunFolder
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
@@ -361,3 +362,25 @@ class _MadeTables(Mapping[str, TableInfo]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+class _Parcel(msgspec.Struct):
+    manifest: Manifest
+    tables: dict[str, bytes]
+    #: The dialogues; None where the run has no corpus.
+    corpus: list[Dialogue] | None
+
+
+def packed_run(run: Run) -> bytes:
+    """A run as bytes; the same run gives the same bytes."""
+    tables = {name: parquet_bytes(run.given_table(name)) for name in run.tables if name not in CORPUS_TABLES}
+    corpus = list(run.dialogues()) if run.has_corpus else None
+    return msgspec.msgpack.encode(_Parcel(run.manifest, tables, corpus))
+
+
+def unpacked_run(content: bytes) -> Run:
+    """The run in memory, as it was packed, by the command of this process."""
+    parcel = msgspec.msgpack.decode(content, type=_Parcel)
+    frames: dict[str, Frame] = {name: TableParts([table]) for name, table in parcel.tables.items()}
+    manifest = msgspec.structs.replace(parcel.manifest, command=plain(this_command()))  # not the worker's
+    return run_in_memory(manifest, frames, parcel.corpus)

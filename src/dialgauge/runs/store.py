@@ -23,9 +23,10 @@ from dialgauge.runs.annotations import (
     write_annotations,
 )
 from dialgauge.runs.corpora import Corpora
+from dialgauge.runs.kept import until_the_end
 from dialgauge.runs.manifest import MANIFEST, Manifest, is_run_id, new_id
 from dialgauge.runs.provenance import Source, draft, with_origin
-from dialgauge.runs.resumable import PARTS, Parts, Resumable, folder_name, until_the_end, workbench_name
+from dialgauge.runs.resumable import PARTS, Parts, Resumable, folder_name, workbench_name
 from dialgauge.runs.run import Run
 from dialgauge.runs.tables import RESERVED
 from dialgauge.runs.workspace import WORK, Claim, Workspace, delete_tree, empty, writing

@@ -203,7 +203,7 @@ BUILT_IN = {
     "canon_nodc": f"{_STANDARD}:CANON_NODC",
     "multiwoz22": f"{_STANDARD}:MULTIWOZ22",
     "verbatim": f"{_STANDARD}:VERBATIM",
-    "llm": "dialgauge.values.llm_profile:LLM",
+    "llm": "dialgauge.values.standard_profiles:LLM",
     "trade": f"{_PUBLISHED}:TRADE",
     "trippy": f"{_PUBLISHED}:TRIPPY",
     "trippy_variants": f"{_PUBLISHED}:TRIPPY_VARIANTS",

@@ -16,7 +16,6 @@ from dialgauge.data.checking.report import (
     FileReport,
     Finding,
     FindingPlace,
-    Findings,
     Gold,
     GoldCoverage,
     GroupReport,
@@ -139,10 +138,9 @@ class _Examination:
         if not something:
             raise notes.reason()
         for file, repeated in ((one.name, found) for one in parts for found in repeated_keys(one)):
-            words = "duplicate keys in one object: readers keep the last and drop the others"
             detail = f"'{repeated.key}' in {repeated.path or 'the dialogue itself'}"
             place = FindingPlace(file=file, dialogue=repeated.dialogue, turn=repeated.turn, detail=detail)
-            group.tally.findings.add("repeated key", "problem", words, place)
+            group.tally.findings.add("repeated key", place)
 
     def _load(self, part: Part, chosen: ResourceFormat) -> None:
         resource = chosen.load(part, Notes())
@@ -221,19 +219,15 @@ class Tolerant(Notes):
 
     def __init__(self, file: str, kept: int) -> None:
         super().__init__(tolerant=True)
-        words = "dialogues that cannot be read"
-        self.lost = Finding(kind="unreadable dialogue", severity="problem", message=words, places=[])
+        self.lost = Finding.none_yet("unreadable dialogue")
         self._file, self._kept = file, kept
         self._first: DialgaugeError | None = None
 
     def refuse(self, error: DialgaugeError) -> None:
-        self.lost.count += 1
-        if self._first is None:
-            self._first = error
-        if len(self.lost.places) < self._kept:
-            detail = error.message if error.line is None else f"line {error.line}: {error.message}"
-            place = FindingPlace(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail)
-            self.lost.places.append(place)
+        self._first = self._first or error
+        detail = error.message if error.line is None else f"line {error.line}: {error.message}"
+        place = FindingPlace(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail)
+        self.lost.add(place, self._kept)
 
     def reason(self) -> DialgaugeError:
         """Why the file gave nothing."""
@@ -306,11 +300,11 @@ class Group:
                 and "predicted" in self.chosen.fields
                 and not file.with_state["predicted"]
             ):
-                words = "files of predictions without any predicted state"
-                findings.add("no predicted states", "remark", words, FindingPlace(file=file.name))
-        self._note_overlap(findings)
+                findings.add("no predicted states", FindingPlace(file=file.name))
+        if shared := self._shared_ids():
+            findings.add("id in several files", count=shared)
         if any(inventory.overflow for inventory in self.tally.inventories.values()):
-            findings.add("too many slots", "problem", "states use more slot names than can be counted", None)
+            findings.add("too many slots")
         return findings.all()
 
     def _shared_ids(self) -> int:
@@ -321,12 +315,6 @@ class Group:
             shared.update(key for key in file.ids if key in seen)
             seen.update(file.ids)
         return len(shared)
-
-    def _note_overlap(self, findings: Findings) -> None:
-        shared = self._shared_ids()
-        if shared:
-            words = "ids that occur in more than one file: these are separate sets, name one at a time"
-            findings.add("id in several files", "remark", words, count=shared)
 
     def _coverage(self, gold: Gold | None, kept: int) -> list[GoldCoverage]:
         """Against the gold file: all files together, or one by one when their ids overlap (several systems)."""

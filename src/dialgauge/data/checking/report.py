@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
@@ -113,6 +113,28 @@ class Report(Struct, frozen=True, kw_only=True):
 
 #: A *problem* makes scores incomplete or ambiguous; a *remark* is worth knowing and harms nothing.
 Severity: TypeAlias = Literal["problem", "remark"]
+#: Everything that can be found, and what is said of it.
+FOUND: dict[str, tuple[Severity, str]] = {
+    "unreadable dialogue": ("problem", "dialogues that cannot be read"),
+    "duplicate id": (
+        "problem",
+        "dialogues whose id was used before in the same file (case and .json are ignored)",
+    ),
+    "empty dialogue": ("problem", "dialogues without turns"),
+    "no user turn": ("problem", "dialogues without a user turn"),
+    "missing state": ("problem", "user turns without an annotated state"),
+    "missing predicted": ("problem", "user turns without a predicted state"),
+    "repeated key": ("problem", "duplicate keys in one object: readers keep the last and drop the others"),
+    "too many slots": ("problem", "states use more slot names than can be counted"),
+    "speaker repeats": ("remark", "turns of the same speaker as the turn before (is one missing?)"),
+    "no predicted states": ("remark", "files of predictions without any predicted state"),
+    "id in several files": (
+        "remark",
+        "ids that occur in more than one file: these are separate sets, name one at a time",
+    ),
+    "slot outside ontology": ("remark", "slots missing from the ontology"),
+    "value outside ontology": ("remark", "distinct values missing from the ontology"),
+}
 
 DEFAULT_KEPT = 5
 
@@ -141,6 +163,17 @@ class Finding(Struct, kw_only=True):
     count: int = 0
     places: list[FindingPlace] = []
 
+    @classmethod
+    def none_yet(cls, kind: str) -> Finding:
+        severity, message = FOUND[kind]
+        return cls(kind=kind, severity=severity, message=message)
+
+    def add(self, place: FindingPlace | None, kept: int, count: int = 1) -> None:
+        """Count it; its place is kept while there is room."""
+        self.count += count
+        if place is not None and len(self.places) < kept:
+            self.places.append(place)
+
     def __str__(self) -> str:
         return f"{self.message}: {self.count:,}"
 
@@ -152,22 +185,18 @@ class Findings:
         self._kept = kept
         self._kinds: dict[str, Finding] = {}
 
-    def add(
-        self, kind: str, severity: Severity, message: str, place: FindingPlace | None = None, *, count: int = 1
-    ) -> None:
-        """Count a finding; its place is kept while there is room."""
-        finding = self._kinds.get(kind)
-        if finding is None:
-            finding = self._kinds[kind] = Finding(kind=kind, severity=severity, message=message)
-        finding.count += count
-        if place is not None and len(finding.places) < self._kept:
-            finding.places.append(place)
+    def add(self, kind: str, place: FindingPlace | None = None, *, count: int = 1) -> None:
+        """Count a finding."""
+        self._of(kind).add(place, self._kept, count)
 
     def merge(self, other: Finding) -> None:
         """Add what was counted apart."""
-        finding = self._kinds.setdefault(other.kind, structs.replace(other, count=0, places=[]))
+        finding = self._of(other.kind)
         finding.count += other.count
         finding.places += other.places[: self._kept - len(finding.places)]
+
+    def _of(self, kind: str) -> Finding:
+        return self._kinds.setdefault(kind, Finding.none_yet(kind))
 
     def all(self) -> list[Finding]:
         """Problems first."""

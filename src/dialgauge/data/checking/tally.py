@@ -15,8 +15,8 @@ from dialgauge.text import times
 _DIALOGUE_FIELDS = tuple(sorted(ALL_FIELDS & set(Dialogue.__struct_fields__)))
 _TURN_FIELDS = tuple(sorted(ALL_FIELDS & set(Turn.__struct_fields__)))
 
-#: The states of a user turn, and the words for a user turn that lacks one while its neighbours have it.
-STATES = {"state": "user turns without an annotated state", "predicted": "user turns without a predicted state"}
+#: The states of a user turn.
+STATES = ("state", "predicted")
 
 
 @dataclass
@@ -30,11 +30,10 @@ class FileTally:
     with_state: Counter[str] = field(default_factory=Counter)
     ids: dict[int, int] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
-    lacking: dict[str, Finding] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for state, words in STATES.items():
-            self.lacking[state] = Finding(kind=f"missing {state}", severity="problem", message=words)
+    #: User turns that lack a state, which is found only where their neighbours have it.
+    lacking: dict[str, Finding] = field(
+        default_factory=lambda: {state: Finding.none_yet(f"missing {state}") for state in STATES}
+    )
 
 
 class GroupTally:
@@ -73,12 +72,7 @@ class GroupTally:
     def _identify(self, file: FileTally, dialogue: Dialogue, users: int) -> None:
         key = id_hash(dialogue.id)
         if key in file.ids:
-            self.findings.add(
-                "duplicate id",
-                "problem",
-                "dialogues whose id was used before in the same file (case and .json are ignored)",
-                FindingPlace(file=file.name, dialogue=dialogue.id),
-            )
+            self.findings.add("duplicate id", FindingPlace(file=file.name, dialogue=dialogue.id))
             return
         file.ids[key] = users
         if self._gold is not None and key not in self._gold.turns and len(file.strangers) < self._kept:
@@ -88,21 +82,16 @@ class GroupTally:
         """Empty dialogues, and the same side speaking twice in a row where both sides are recorded."""
         place = FindingPlace(file=file.name, dialogue=dialogue.id)
         if not dialogue.turns:
-            self.findings.add("empty dialogue", "problem", "dialogues without turns", place)
+            self.findings.add("empty dialogue", place)
         elif not users:
-            self.findings.add("no user turn", "problem", "dialogues without a user turn", place)
+            self.findings.add("no user turn", place)
         elif users < len(dialogue.turns):
             for number in range(1, len(dialogue.turns)):
                 speaker = dialogue.turns[number].speaker
                 if speaker == dialogue.turns[number - 1].speaker:
-                    self.findings.add(
-                        "speaker repeats",
-                        "remark",
-                        "turns of the same speaker as the turn before (is one missing?)",
-                        FindingPlace(
-                            file=file.name, dialogue=dialogue.id, turn=number, detail=f"{speaker} after {speaker}"
-                        ),
-                    )
+                    detail = f"{speaker} after {speaker}"
+                    place = FindingPlace(file=file.name, dialogue=dialogue.id, turn=number, detail=detail)
+                    self.findings.add("speaker repeats", place)
 
     def _look_at(self, file: FileTally, dialogue: Dialogue, number: int, turn: Turn, domains: set[str]) -> None:
         for name in _TURN_FIELDS:
@@ -114,9 +103,7 @@ class GroupTally:
         for name, lacking in file.lacking.items():
             state: State | None = getattr(turn, name)
             if state is None:
-                lacking.count += 1
-                if len(lacking.places) < self._kept:
-                    lacking.places.append(FindingPlace(file=file.name, dialogue=dialogue.id, turn=number))
+                lacking.add(FindingPlace(file=file.name, dialogue=dialogue.id, turn=number), self._kept)
             else:
                 file.with_state[name] += 1
                 self.inventories[name].add(state, dialogue.id, number)
@@ -248,12 +235,8 @@ def compare(inventory: SlotInventory, against: NamedOntology, findings: Findings
     for (domain, slot), counted in sorted(inventory.slots.items()):
         key = _slot_key(domain, slot)
         if key not in known:
-            findings.add(
-                "slot outside ontology",
-                "remark",
-                "slots missing from the ontology",
-                FindingPlace(detail=f"{domain}-{slot}, filled {times(counted.filled)}"),
-            )
+            place = FindingPlace(detail=f"{domain}-{slot}, filled {times(counted.filled)}")
+            findings.add("slot outside ontology", place)
             continue
         allowed = known[key]
         if allowed is not None:
@@ -267,10 +250,6 @@ def _outside(name: str, counted: SlotCount, allowed: frozenset[str], findings: F
         if _value_key(value) in allowed or value == DONTCARE:
             continue
         total += seen.count
-        findings.add(
-            "value outside ontology",
-            "remark",
-            "distinct values missing from the ontology",
-            FindingPlace(dialogue=seen.dialogue, turn=seen.turn, detail=f"{name} = {value!r}, {times(seen.count)}"),
-        )
+        detail = f"{name} = {value!r}, {times(seen.count)}"
+        findings.add("value outside ontology", FindingPlace(dialogue=seen.dialogue, turn=seen.turn, detail=detail))
     return total
