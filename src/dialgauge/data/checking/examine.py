@@ -16,6 +16,7 @@ from dialgauge.data.checking.report import (
     FileReport,
     Finding,
     FindingPlace,
+    Findings,
     Gold,
     GoldCoverage,
     GroupReport,

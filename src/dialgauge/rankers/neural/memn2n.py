@@ -68,7 +68,7 @@ class MemN2N(LearnedRanker):
         asked = batch.encoded.queries[batch.rows]
         lines, places = batch.lines_of(np.concatenate([asked[:, None], memories], axis=1))
         columns = (places[:, 0], places[:, 1:], speakers, times)
-        return self.module.read(lines, *(self.tensor(column) for column in columns), batch.kept)
+        return self.module.read(lines, *(self.tensor(column) for column in columns), kept=batch.kept)
 
     def batch_loss(self, batch: Batch) -> Tensor:
         batch.kept = self._kept_words(batch)
