@@ -175,20 +175,13 @@ def _goes_on(chosen: AnyFormat) -> bool:
     return isinstance(chosen, DialogueFormat) and chosen.goes_on
 
 
-_MAP_FAULTS = {
-    "shared": "texts under several values of a slot: the value that stands first in the file is taken",
-    "unwritten": "values that are not among their own texts: said as they are, they match only if near to another text",
-    "empty": "values without any text: they never match",
-}
-
-
 def _map_findings(resource: Resource, kept: int) -> list[Finding]:
     """What is odd in a canonical map."""
     findings = Findings(kept)
     for fault in map_faults(resource.values) if resource.kind == "values" else ():
         under = f" under {', '.join(fault.values)}" if fault.values else ""
         place = FindingPlace(detail=f"{fault.slot}: '{fault.text}'{under}")
-        findings.add(fault.kind, "remark", _MAP_FAULTS[fault.kind], place)
+        findings.add(fault.kind, place)
     return findings.all()
 
 

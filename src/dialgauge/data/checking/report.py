@@ -134,6 +134,12 @@ FOUND: dict[str, tuple[Severity, str]] = {
     ),
     "slot outside ontology": ("remark", "slots missing from the ontology"),
     "value outside ontology": ("remark", "distinct values missing from the ontology"),
+    "shared": ("remark", "texts under several values of a slot: the value that stands first in the file is taken"),
+    "unwritten": (
+        "remark",
+        "values that are not among their own texts: said as they are, they match only if near to another text",
+    ),
+    "empty": ("remark", "values without any text: they never match"),
 }
 
 DEFAULT_KEPT = 5
