@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dialgauge.dialogue import Act, Dialogue
+import msgspec
+
+from dialgauge.dialogue import Act, Dialogue, Outcome
 from dialgauge.lab.blame.blame_scores import BLAME
 from dialgauge.report import Column, Table
 from dialgauge.runs import Run
@@ -66,8 +68,8 @@ def coverage_tables(run: Run) -> list[Table]:
 def cost_tables(run: Run) -> list[Table]:
     """Calls, tokens and money of each side that asked somebody; nothing where none did."""
     spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
-    for dialogue in run.dialogues():
-        for name, amount in (dialogue.outcome.details if dialogue.outcome else {}).items():
+    for outcome in run.table("dialogues")["outcome"].drop_nulls().to_list():
+        for name, amount in msgspec.json.decode(outcome, type=Outcome).details.items():
             side, _, what = name.partition(" ")
             if side in spent and what in _COUNTED:
                 spent[side][what] += int(float(amount))
