@@ -21,6 +21,7 @@ from dialgauge.agents import (
     TOKEN_BUDGET,
     deciding_options,
 )
+from dialgauge.columns import coded_texts
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
@@ -418,15 +419,16 @@ def _users(held: Sequence[Dialogue], loaded: LoadedDomain, seed: int, resamples:
 
 def _scores_of(run: Run) -> Scores:
     """The scores of a run with the sums behind them."""
-    frame = run.table("dialogue_scores")
-    ids = list(dict.fromkeys(frame["dialogue"].to_list()))
-    places = {name: place for place, name in enumerate(ids)}
+    table = run.given_table("dialogue_scores")
+    ids, dialogue = coded_texts(table["dialogue"])
+    measures, measure = coded_texts(table["measure"])
+    num, den = table["num"].to_numpy(), table["den"].to_numpy()
     sums = {}
-    for (measure,), rows in frame.group_by("measure", maintain_order=True):
-        at = np.array([places[name] for name in rows["dialogue"].to_list()], dtype=np.int64)
+    for number, name in enumerate(measures):
+        rows = np.flatnonzero(measure == number)
         above, below = np.zeros(len(ids)), np.zeros(len(ids))
-        above[at], below[at] = rows["num"].to_numpy(), rows["den"].to_numpy()
-        sums[str(measure)] = (above, below)
+        above[dialogue[rows]], below[dialogue[rows]] = num[rows], den[rows]
+        sums[name] = (above, below)
     return Scores(dialogues=ids, sums=sums, scores=run.scores, coverage=run.coverage)
 
 

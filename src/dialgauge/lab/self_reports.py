@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from dialgauge.agents import AGENT_ERROR, END_WORDS, LOOP_GUARD, MAX_EXCHANGES, TIME_BUDGET, TOKEN_BUDGET
-from dialgauge.dialogue import Act, Dialogue
+from dialgauge.dialogue import Act, Dialogue, Outcome
 from dialgauge.lab.blame.blame_scores import BLAME
 from dialgauge.report import Column, Table
 from dialgauge.runs import Run
@@ -85,8 +87,8 @@ def _lost(run: Run) -> list[tuple[str, int]]:
 def cost_tables(run: Run) -> list[Table]:
     """Calls, tokens and money of each side that asked somebody; nothing where none did."""
     spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
-    for dialogue in run.dialogues():
-        for name, amount in (dialogue.outcome.details if dialogue.outcome else {}).items():
+    for outcome in run.table("dialogues")["outcome"].drop_nulls().to_list():
+        for name, amount in msgspec.json.decode(outcome, type=Outcome).details.items():
             side, _, what = name.partition(" ")
             if side in spent and what in _COUNTED:
                 spent[side][what] += int(float(amount))
