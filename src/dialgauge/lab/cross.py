@@ -7,6 +7,7 @@ good system does well with all users. Beside it stands GCDF1, which looks at the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,13 +69,13 @@ class CrossEvaluation(Struct, frozen=True):
         """Whether the users rank alike by what systems reach with them and by GCDF1."""
         if len(self.users) < 2:
             return []
-        ranked = sorted(self.users, key=lambda user: -self.by_user[user].value)
+        ranked = _in_order(self.by_user)
         lines = []
         for name in shown:
             if all(name in self.gcdf1[user] for user in self.users):
-                other = sorted(self.users, key=lambda user: -self.gcdf1[user][name].value)
-                same = "the same order" if other == ranked else f"another order: {' > '.join(other)}"
-                lines.append(f"By the mean over systems {' > '.join(ranked)}; by {name} {same}.")
+                other = _in_order({user: self.gcdf1[user][name] for user in self.users})
+                same = "the same order" if other == ranked else f"another order: {other}"
+                lines.append(f"By the mean over systems {ranked}; by {name} {same}.")
         return lines
 
     def document(self) -> dict[str, Any]:
@@ -146,6 +147,13 @@ def cross_evaluation(
         gcdf1,
         _notes(pairs, users, systems),
     )
+
+
+def _in_order(cells: Mapping[str, CrossCell]) -> str:
+    """Names by value, the best first: ``a > b = c``."""
+    names = sorted(cells, key=lambda name: (-cells[name].value, name))
+    marks = ["=" if cells[a].value == cells[b].value else ">" for a, b in pairwise(names)]
+    return names[0] + "".join(f" {mark} {name}" for mark, name in zip(marks, names[1:], strict=True))
 
 
 def _draws(run: Run, measure: str, resamples: int, seed: int) -> tuple[float, Any]:
