@@ -92,6 +92,16 @@ FactsOption = Annotated[
 ]
 
 
+MessagesOption = Annotated[
+    Literal["joined", "apart"],
+    Option(
+        "--messages",
+        needs="--logs",
+        help="With --logs: messages a user sends in a row are joined, or apart (a memory each).",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Replies:
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
@@ -100,6 +110,7 @@ class Replies:
     logs: LogsOption = None
     candidates: CandidatesOption = None
     facts: FactsOption = None
+    messages: MessagesOption = "joined"
 
     def task(
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
@@ -113,7 +124,8 @@ class Replies:
             return load_task(self.data, task_of(folder, task, 1), splits or SPLITS)
         if task is not None:
             raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
-        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed)
+        apart = self.messages == "apart"
+        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
 
 
 @dataclass(frozen=True)
