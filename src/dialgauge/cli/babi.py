@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_search, babi_train
-from dialgauge.cli.babi_options import keep_inputs, task_numbers
+from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
     AcceptOption,
     JsonOption,
+    MinResultsOption,
     TableOutput,
     WorldOption,
     on_screen,
@@ -54,10 +55,7 @@ def simulate(
     ] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
-    min_results: Annotated[
-        str,
-        Option(help="Minimum number of results for a query (tasks 3, 5), or per task: 3:3,5:1 is the paper's."),
-    ] = "3",
+    min_results: MinResultsOption = "3",
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
@@ -90,7 +88,7 @@ def simulate(
     parameters = Parameters(
         seed=seed,
         accept=accept,
-        min_results=_least_results(min_results),
+        min_results=least_results(min_results),
         pool_share=pool_share,
         fields=_ranges(fields, "--fields"),
         updates=_ranges(updates, "--updates"),
@@ -242,19 +240,6 @@ def _ranges(text: str, option: str) -> dict[int, Range]:
             raise DialgaugeError(f"{option} expects TASK:FROM-TO, for example 5:1-3 (got '{piece}')")
         ranges[int(parts[1])] = (int(parts[2]), int(parts[3] or parts[2]))
     return ranges
-
-
-def _least_results(text: str) -> int | dict[int, int]:
-    """``3``, or ``3:3,5:1`` as task to number."""
-    if re.fullmatch(r"\s*\d{1,9}\s*", text):
-        return int(text)
-    least: dict[int, int] = {}
-    for piece in text.split(","):
-        parts = re.fullmatch(r"\s*(\d+):(\d{1,9})\s*", piece)
-        if not parts:
-            raise DialgaugeError(f"--min-results expects a number, or TASK:NUMBER such as 5:1 (got '{text}')")
-        least[int(parts[1])] = int(parts[2])
-    return least
 
 
 def _shares(text: str) -> tuple[float, float, float]:

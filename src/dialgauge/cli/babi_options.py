@@ -167,6 +167,19 @@ def task_numbers(text: str, *, most: int) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
+def least_results(text: str) -> int | dict[int, int]:
+    """``3``, or ``3:3,5:1`` as task to number."""
+    if re.fullmatch(r"\s*\d{1,9}\s*", text):
+        return int(text)
+    least: dict[int, int] = {}
+    for piece in text.split(","):
+        parts = re.fullmatch(r"\s*(\d+):(\d{1,9})\s*", piece)
+        if not parts:
+            raise DialgaugeError(f"--min-results expects a number, or TASK:NUMBER such as 5:1 (got '{text}')")
+        least[int(parts[1])] = int(parts[2])
+    return least
+
+
 def tell(line: str) -> None:
     """A line about the work."""
     err.print(line, style="dim")

@@ -12,6 +12,7 @@ from dialgauge.rankers import RankingTask, Tell, options_by_model, place_of, ran
 from dialgauge.report import Column, Table
 from dialgauge.responses.cells import job_cells, stored_cells
 from dialgauge.responses.measures import PER_DIALOG, PER_RESPONSE
+from dialgauge.responses.tables import shared_signature
 from dialgauge.runs import Run, Store
 
 _SPLIT = "dev"
@@ -53,7 +54,7 @@ def search_settings(
     if len(tried) * len(seeds) > MOST_TRAININGS:
         raise DialgaugeError(f"that is {len(tried) * len(seeds):,} trainings; at most {MOST_TRAININGS:,} are made")
     for settings in tried:
-        runs = []
+        runs: list[Run] = []
         for seed in seeds if ranker_class(model).seeded else seeds[:1]:
             ranker = ranker_class(model)(seed)
             ranker.options = dict(settings)
@@ -81,6 +82,7 @@ def search_table(model: str, task: RankingTask, tried: Sequence[Tried]) -> Table
             "seeds",
         ],
         notes=[f"Best on dev: {_text(best.settings)}. No test dialogue was answered."],
+        signature=shared_signature([run for one in tried for run in one.runs]),
     )
     for one in tried:
         shown = (one.settings[name] for name in varied)
