@@ -225,3 +225,23 @@ def test_attention_mistakes(
     assert outcome.code == 2
     assert sentence in outcome.err
     assert len(Store().list()) == before
+
+
+def test_attention_shows_the_best_answers_too(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
+    dialgauge(capsys, "babi", "train", "--data", data, "--out", tmp_path / "m", *QUICK)
+    call = ("babi", "attention", "--data", data, "--load", tmp_path / "m", "--turn", 3)
+    outcome = dialgauge(capsys, *call, "--answers", 2)
+    assert outcome.code == 0, outcome.err
+    _, answers = outcome.out.split("Answers in task1-tst-0001, reply 3")
+    assert len([line for line in answers.splitlines() if line.endswith((" yes", " no"))]) in (2, 3)
+    assert answers.count(" yes") == 1, "the right answer is among them, or stands below"
+    assert "Answers in" not in dialgauge(capsys, *call).out
+
+
+def test_a_search_compares_settings_on_dev(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    call = ("babi", "search", "--data", data, "--model", "tfidf", "--set", "input=history,utterance")
+    outcome = dialgauge(capsys, *call)
+    assert outcome.code == 0, outcome.err
+    assert "Best on dev: input=" in outcome.out and "No test dialogue was answered" in outcome.out
+    refused = dialgauge(capsys, *call, "--set", "dim=3")
+    assert refused.code != 0 and "dim" in refused.err

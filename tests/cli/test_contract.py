@@ -42,6 +42,7 @@ SCHEMAS = {
     "tasks score": ("tasks-score", "tasks-trials", "tasks-regrade"),
     "data check": ("data-check", "data-check-domain"),
     "babi table": ("babi-evaluate",),
+    "babi search": ("babi-evaluate",),
     **dict.fromkeys(
         ("tasks explain", "babi models", "lab train", "explain measures", "explain profile", "explain behaviours"),
         ("tables",),

@@ -26,7 +26,7 @@ SAME = (
 #: Commands with --json whose answer is no table.
 NO_TABLE = {"data convert", "babi convert-dstc2"}
 #: Commands that hold conversations or train, and so always store.
-ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train"}
+ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train", "babi search"}
 #: Commands with a store that score something, and so store it where that is asked for.
 ON_REQUEST = {"score", "compare", "tasks score", "users score", "users faults", "babi attention"}
 
@@ -81,6 +81,7 @@ WORDED = {
     "--workers": "reproduce has workers only with --fresh",
     "--world": "instead of --data where both are possible",
     "--ratings": "which measure goes with them, for one system or several, or for the paper's dialogues",
+    "--preset": "the settings that a model learns by, or the trainings that are shown",
 }
 
 
@@ -219,7 +220,6 @@ def test_a_store_says_where_the_runs_are_that_are_compared(tmp_path: Path) -> No
 UNBOUNDED = {
     "--seed", "--town-seed", "--world-seed", "--model-seed", "--dialogue", "--turn", "--from-turn", "--to-turn",
     "--limit", "--worst", "--show", "--places", "--max-bytes", "--min-repeats", "--min-turns", "--max-turns",
-    "--min-results",
 }  # fmt: skip
 
 

@@ -142,6 +142,17 @@ def test_any_parameters_give_dialogs_that_keep_them(
             assert [ratings[name] for name in offers] == sorted(ratings.values(), reverse=True)[: len(offers)]
 
 
+def test_each_task_may_have_a_least_number_of_results_of_its_own() -> None:
+    parameters = Parameters(min_results={5: 1})
+    assert (parameters.least_results(3), parameters.least_results(5)) == (3, 1)
+    shown = {task: [_options(one) for one in simulate(WORLD, task, "trn", 60, parameters)] for task in (3, 5)}
+    assert min(shown[3]) == 3 and min(shown[5]) == 1
+
+
+def _options(dialogue: Dialogue) -> int:
+    return len({fact.entity for turn in dialogue.turns for fact in turn.results or ()})
+
+
 def test_accept_always_and_never() -> None:
     for accept, expected in ((1.0, 1), (0.0, 3)):
         for dialogue in simulate(WORLD, 3, "trn", 30, Parameters(accept=accept)):

@@ -160,3 +160,32 @@ def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Poi
     assert alone.shape == (1, len(task.candidates))
     assert not np.isposinf(alone).any()
     np.testing.assert_array_equal(alone[0], beside[-1])
+
+
+def test_tfidf_takes_its_input_and_pairs_of_words_as_settings() -> None:
+    candidates = ("a table for two", "two for a table", "thanks")
+    task = task_of([("a table for two", "a table for two")], candidates)
+    paired = TfIdf()
+    paired.options = {"input": "utterance", "bigrams": "true"}
+    paired.fit(task)
+    asked = Point("d", 0, (), "two for a table")
+    assert paired.scores([asked])[0].argmax() == 1, "the same words, but other pairs"
+    plain = TfIdf()
+    plain.options = {"input": "dev"}
+    plain.fit(task)
+    assert plain.scores([asked])[0, 0] == plain.scores([asked])[0, 1], "without pairs order does not count"
+    moved = TfIdf()
+    moved.candidates = candidates
+    moved.restore(paired.settings(), {})
+    assert (moved.scores([asked]) == paired.scores([asked])).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"input": "utterence"}, "Did you mean 'utterance'"), ({"bigrams": "yes"}, "bigrams must be true or false")],
+)
+def test_tfidf_refuses_other_values(options: dict[str, str], said: str) -> None:
+    model = TfIdf()
+    model.options = options
+    with pytest.raises(DialgaugeError, match=said):
+        model.fit(tiny_task(1))

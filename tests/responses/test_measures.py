@@ -38,6 +38,7 @@ def test_the_family_and_its_names() -> None:
     assert str(parse_measure("hits@3")) == "hits@3"
     assert str(parse_measure("hits")) == "hits@10"
     assert [str(one) for one in reply_measures(["default,hits@1"])] == [*DEFAULT, "hits@1"]
+    assert [str(parse_measure(f"per-dialog{k}")) for k in ("", "@1", "@10")] == ["per-dialog"] * 2 + ["per-dialog@10"]
     with pytest.raises(DialgaugeError, match="whole number ≥ 1"):
         parse_measure("hits@0.5")
     with pytest.raises(DialgaugeError, match=r"JGA is a measure of tracking|no measure named 'JGA'"):
@@ -92,3 +93,10 @@ def test_a_sentence_ranks_as_scores_would_that_are_minus_infinity_everywhere_els
     gold = np.array([CANDIDATES.index(reply) for reply, _ in pairs])
     columns = (result.gold, result.chosen, result.ranks, result.tied)
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == list(ranked(scores, gold))
+
+
+def test_a_dialogue_counts_at_k_when_all_its_gold_replies_are_among_the_first_k() -> None:
+    scores = score_replies(
+        result_of([[1, 1], [1, 3], [4, 9]]), reply_measures(["per-dialog,per-dialog@3,per-dialog@9"])
+    )
+    assert [scores[name].value for name in ("per-dialog", "per-dialog@3", "per-dialog@9")] == [1 / 3, 2 / 3, 1.0]

@@ -85,6 +85,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "babi evaluate": ("--data babi --model tfidf --split tst",),
     "babi table": ("--data babi --models rules,nearest --tasks 1 --splits tst",),
     "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),
+    "babi search": ("--data babi --model tfidf --set input=history,utterance",),
     "babi attention": ("--data babi --load model --turn 1",),
     "babi interact": ("--model rules --task 1 --dialogues 2",),
     "data check": (

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_train
-from dialgauge.cli.babi_options import keep_inputs, task_numbers
+from dialgauge.cli import babi_attention, babi_chat, babi_interact, babi_rank, babi_search, babi_train
+from dialgauge.cli.babi_options import keep_inputs, least_results, task_numbers
 from dialgauge.cli.choices import words
 from dialgauge.cli.common import (
     AcceptOption,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 app = application("The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
 for _command in (
-    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train),
+    *(babi_rank.models, babi_rank.evaluate, babi_rank.table, babi_train.train, babi_search.search),
     *(babi_attention.attention, babi_chat.chat, babi_interact.interact),
 ):
     app.command()(_command)
@@ -59,7 +59,7 @@ def simulate(
     ] = 1000,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
-    min_results: MinResultsOption = 3,
+    min_results: MinResultsOption = "3",
     pool_share: Annotated[float, Option(min=0, max=1, help="Share of requests that training may use.")] = 0.5,
     fields: Annotated[str, Option(help="Fields in the first request per task, for example 1:0-4,5:1-3.")] = "",
     updates: Annotated[str, Option(help="Updates per task, for example 2:1-4,5:1-3.")] = "",
@@ -92,7 +92,7 @@ def simulate(
     parameters = Parameters(
         seed=seed,
         accept=accept,
-        min_results=min_results,
+        min_results=least_results(min_results),
         pool_share=pool_share,
         fields=_ranges(fields, "--fields"),
         updates=_ranges(updates, "--updates"),

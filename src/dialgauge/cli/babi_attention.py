@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +14,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    from dialgauge.rankers import Episode, RankingTask
+    from dialgauge.rankers import Attention, Episode, RankingTask
+    from dialgauge.report import Table
+    from dialgauge.runs import Run
 
 
 def attention(
@@ -25,6 +28,9 @@ def attention(
     split: Annotated[
         Literal["trn", "dev", "tst", "tst-OOV"], Option(metavar="TEXT", help="trn, dev, tst or tst-OOV.")
     ] = "tst",
+    answers: Annotated[
+        int, Option(min=0, max=1_000, help="Also show the model's N best answers, and where the right one is.")
+    ] = 0,
     limit: LimitOption = 0,
     device: DeviceOption = None,
     run: RunOption = False,
@@ -43,16 +49,28 @@ def attention(
     task = replies.task(None, seed_of(folder), folder=folder, splits=(split,))
     ranker = load_ranker(folder, task=task, options={} if device is None else {"device": device})
     chosen = _dialog(task, split, dialogue)
-    made = attention_run(ranker, task, split, chosen, _replies(chosen, turn))
+    made = attention_run(ranker, task, split, chosen, _replies(chosen, turn), answers=answers)
     if run:
         made = Store(store).add(made)
         tell(f"stored as run {made.id}")
     shown = attention_of(made)
-    output.show([attention_table(one, limit or None) for one in shown], in_file=[attention_table(one) for one in shown])
+    best = _best_answers(made, shown) if answers else {}
+    output.show(
+        [table for one in shown for table in (attention_table(one, limit or None), *best.get(one.turn, ()))],
+        in_file=[table for one in shown for table in (attention_table(one), *best.get(one.turn, ()))],
+    )
     maps = {f"attention{one.turn + 1}": partial(attention_figure, one, limit or 24) for one in shown}
     output.draw(maps)
     weights = [msgspec.to_builtins(one) | {"turn": one.turn + 1} for one in shown]
     output.document("babi-attention", {"systems": [{**run_record(made), "attention": weights}]})
+
+
+def _best_answers(made: Run, shown: Sequence[Attention]) -> dict[int, list[Table]]:
+    """Number of the reply to the table of answers to it."""
+    from dialgauge.responses import answers_table
+
+    turns = made.table("replies")["turn"].to_list()
+    return {one.turn: [answers_table(made, one, turn)] for one, turn in zip(shown, turns, strict=True)}
 
 
 def _dialog(task: RankingTask, split: str, dialog: int) -> Episode:

@@ -13,6 +13,7 @@ from dialgauge.cli.babi_options import (
     ModelSettings,
     UrlOption,
     fitted_ranker,
+    least_results,
     loaded_ranker,
     task_of,
     tell,
@@ -47,7 +48,7 @@ def interact(
     dialogs: Annotated[int, WholeNumber("--dialogues", of="dialogues", min=1, help="Conversations per half.")] = 200,
     world: WorldOption = "restaurant",
     accept: AcceptOption = 0.25,
-    min_results: MinResultsOption = 3,
+    min_results: MinResultsOption = "3",
     seed: Annotated[int, Option(min=0, help="Random seed for the world and its users.")] = 0,
     model_seed: Annotated[int | None, Option(min=0, help="Random seed for a model trained here. Default: 0.")] = None,
     *,
@@ -71,7 +72,7 @@ def interact(
         _refuse_training(model, url, {"--data": data, "--model-seed": model_seed})
     system = system_named(model, url, folder, model_seed, settings.options(), lambda: _training_data(data, number))
     place = load_world(world)
-    parameters = Parameters(seed=seed, accept=accept, min_results=min_results)
+    parameters = Parameters(seed=seed, accept=accept, min_results=least_results(min_results))
     if isinstance(system, ReplyModel):
         move_to(system, place, seed)
     runs = []

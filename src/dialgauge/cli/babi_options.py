@@ -93,6 +93,16 @@ FactsOption = Annotated[
 ]
 
 
+MessagesOption = Annotated[
+    Literal["joined", "apart"],
+    Option(
+        "--messages",
+        needs="--logs",
+        help="With --logs: messages a user sends in a row are joined, or apart (a memory each).",
+    ),
+]
+
+
 class Replies(Struct, frozen=True):
     """The dialogues that a model learns from or is evaluated on: the bAbI files, or chat logs."""
 
@@ -100,6 +110,7 @@ class Replies(Struct, frozen=True):
     logs: LogsOption = None
     candidates: CandidatesOption = None
     facts: FactsOption = None
+    messages: MessagesOption = "joined"
 
     def task(
         self, task: int | None, seed: int, *, folder: Path | None = None, splits: tuple[str, ...] | None = None
@@ -113,7 +124,8 @@ class Replies(Struct, frozen=True):
             return load_task(self.data, task_of(folder, task, 1), splits or SPLITS)
         if task is not None:
             raise DialgaugeError("--task only applies to --data; chat logs have no tasks")
-        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed)
+        apart = self.messages == "apart"
+        return log_task(str(self.logs), candidates=self.candidates, facts=self.facts, seed=seed, apart=apart)
 
 
 class ModelSettings(Struct, frozen=True):
@@ -151,6 +163,19 @@ def task_numbers(text: str, *, most: int) -> list[int]:
             )
         numbers += range(int(bounds[1]), int(bounds[2] or bounds[1]) + 1)
     return list(dict.fromkeys(numbers))
+
+
+def least_results(text: str) -> int | dict[int, int]:
+    """``3``, or ``3:3,5:1`` as task to number."""
+    if re.fullmatch(r"\s*\d{1,9}\s*", text):
+        return int(text)
+    least: dict[int, int] = {}
+    for piece in text.split(","):
+        parts = re.fullmatch(r"\s*(\d+):(\d{1,9})\s*", piece)
+        if not parts:
+            raise DialgaugeError(f"--min-results expects a number, or TASK:NUMBER such as 5:1 (got '{text}')")
+        least[int(parts[1])] = int(parts[2])
+    return least
 
 
 def tell(line: str) -> None:

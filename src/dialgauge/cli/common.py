@@ -377,7 +377,9 @@ WorldOption = Annotated[
     str, Option(metavar="NAME|FILE", known=WORLDS, help="restaurant, bakery, or a world file (YAML).")
 ]
 AcceptOption = Annotated[float, Option(min=0, max=1, help="Probability that the user accepts an offer (tasks 3, 5).")]
-MinResultsOption = Annotated[int, Option(min=1, help="Minimum number of results for a query (tasks 3, 5).")]
+MinResultsOption = Annotated[
+    str, Option(help="Minimum number of results for a query (tasks 3, 5), or per task, for example 3:3,5:1.")
+]
 
 
 def row_limit(limit: int) -> int:

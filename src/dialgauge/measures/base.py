@@ -103,6 +103,8 @@ class Card(Generic[E]):
     #: The parameter written after the mark, if there is one: ``FGA@0.5``, ``pass^4``.
     cutoff: Parameter | None = None
     mark: Literal["@", "^"] = "@"
+    #: Is the cutoff left out of the name where it is the usual one? ``per-dialog`` is ``per-dialog@1``.
+    bare: bool = False
     #: What the evidence must offer, in the family's own words; its ``obstacle`` and its views look at it.
     needs: frozenset[str] = frozenset()
     #: ``share`` is a fraction, shown as percent; anything else is a word such as ``turns``.
@@ -226,7 +228,9 @@ class Measure(Generic[E]):
     def _written(self, named: Mapping[str, Setting], *, cutoff: bool = True) -> str:
         text = self.card.name
         if self.card.cutoff and cutoff:
-            text += f"{self.card.mark}{setting_text(self.settings()[self.card.cutoff.name])}"
+            reached = self.settings()[self.card.cutoff.name]
+            if not (self.card.bare and reached == self.card.cutoff.default):
+                text += f"{self.card.mark}{setting_text(reached)}"
         if named:
             text += "(" + ",".join(f"{name}={setting_text(value)}" for name, value in named.items()) + ")"
         return f"{text}[{part_text(self.part)}]" if self.part else text

@@ -82,15 +82,18 @@ class Episode(NamedTuple):
         return [None if texts is None else tuple(text.strip() for text in texts) for texts in own]
 
 
-def episode(dialogue: Dialogue) -> Episode:
-    """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error."""
+def episode(dialogue: Dialogue, *, apart: bool = False) -> Episode:
+    """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error.
+
+    ``apart``: a user may send several messages in a row; each is a line, and the reply answers the last of them.
+    """
     lines: list[Line] = []
     prompts: list[int] = []
     for position, turn in enumerate(dialogue.turns):
         lines.extend(_facts(turn.results))
         text = turn.text.strip()
         if turn.speaker == "user":
-            if lines and lines[-1].kind == "user":
+            if not apart and lines and lines[-1].kind == "user":
                 raise DialgaugeError("two user turns follow each other", dialogue=dialogue.id, turn=position)
             lines.append(Line("user", text or SILENCE))
             continue
@@ -98,14 +101,14 @@ def episode(dialogue: Dialogue) -> Episode:
             lines.append(Line("user", SILENCE))
         prompts.append(len(lines) - 1)
         lines.append(Line("bot", text))
-    if lines and lines[-1].kind == "user":
+    while lines and lines[-1].kind == "user":
         lines.pop()
     return Episode(dialogue.id, tuple(lines), tuple(prompts), dialogue)
 
 
-def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
+def episodes(dialogues: Iterable[Dialogue], *, apart: bool = False) -> tuple[Episode, ...]:
     """All dialogues as episodes."""
-    return tuple(episode(dialogue) for dialogue in dialogues)
+    return tuple(episode(dialogue, apart=apart) for dialogue in dialogues)
 
 
 def points_of(dialogs: Iterable[Episode]) -> list[AnsweredPoint]:

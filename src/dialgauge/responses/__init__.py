@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.responses.attention import (
+        answers_table,
         attention_figure,
         attention_of,
         attention_run,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from dialgauge.responses.measures import MRR, PER_DIALOG, PER_RESPONSE, reply_measures, score_replies
     from dialgauge.responses.memories import attention_frame, attentive
     from dialgauge.responses.paper import column_of, published, split_is_released, training_is_released
+    from dialgauge.responses.search import Tried, best_of, combinations, search_settings, search_table
     from dialgauge.responses.shortlist import candidates_frame, shortlists
     from dialgauge.responses.tables import (
         ReplyRuns,
@@ -59,7 +61,9 @@ __all__ = [
     "RankingResult",
     "Replier",
     "ReplyRuns",
+    "Tried",
     "agent_replier",
+    "answers_table",
     "attention_figure",
     "attention_frame",
     "attention_of",
@@ -67,12 +71,14 @@ __all__ = [
     "attention_table",
     "attentive",
     "averages",
+    "best_of",
     "candidates_frame",
     "cell_figures",
     "checkpointed",
     "class_table",
     "collect",
     "column_of",
+    "combinations",
     "corpus_of",
     "evaluate",
     "evaluate_models",
@@ -92,6 +98,8 @@ __all__ = [
     "run_jobs",
     "run_record",
     "score_replies",
+    "search_settings",
+    "search_table",
     "shortlists",
     "split_is_released",
     "statistics_table",

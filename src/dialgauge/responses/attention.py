@@ -7,7 +7,7 @@ from typing import Any
 
 from dialgauge.rankers import SILENCE, Attention, Episode, Line, RankingTask, ReplyModel, attend
 from dialgauge.report import INK, PAPER, RISING, Column, Table, altair, data, styled
-from dialgauge.responses.cells import CellKey
+from dialgauge.responses.cells import CellKey, candidates_table
 from dialgauge.responses.evaluation import corpus_of, evaluate
 from dialgauge.responses.memories import attention_frame
 from dialgauge.runs import Run, new_run
@@ -19,11 +19,16 @@ _LABEL = 60
 _UNKNOWN = "#efefef"
 
 
-def attention_run(model: ReplyModel, task: RankingTask, split: str, dialog: Episode, replies: Sequence[int]) -> Run:
-    """Where a model looks before some replies of a dialogue (by their numbers): a run in memory, without scores."""
+def attention_run(
+    model: ReplyModel, task: RankingTask, split: str, dialog: Episode, replies: Sequence[int], *, answers: int = 0
+) -> Run:
+    """Where a model looks before some replies of a dialogue (by their numbers): a run in memory, without scores.
+
+    ``answers`` is how many of its best answers to each the run keeps.
+    """
     points = dialog.points()
     weights = attend(model, [points[number] for number in replies])
-    result = evaluate(model, [dialog], task.candidates).only(replies)
+    result = evaluate(model, [dialog], task.candidates, keep=answers).only(replies)
     key = CellKey.of(model, task, split)
     return new_run(
         kind=KIND,
@@ -32,6 +37,7 @@ def attention_run(model: ReplyModel, task: RankingTask, split: str, dialog: Epis
         tables={
             "attention": lambda: attention_frame(weights, dialog.reply_turns),
             "replies": lambda: result.frame(task.candidates),
+            **candidates_table(result, task.candidates),
         },
         config=key.config(),
         inputs=task.inputs,
@@ -84,6 +90,20 @@ def attention_table(seen: Attention, most: int | None = None) -> Table:
     for place in shown:
         line = seen.memories[place]
         table.add(place + 1, line.kind, line.text, *(hop[place] for hop in seen.hops))
+    return table
+
+
+def answers_table(run: Run, seen: Attention, turn: int) -> Table:
+    """The best answers to one reply, and the right one where it is lower (the paper's Table 7)."""
+    import polars as pl
+
+    table = Table(
+        f"Answers in {seen.dialogue}, reply {seen.turn + 1}",
+        [Column("rank", align="right"), "answer", Column("score", digits=3), "right"],
+    )
+    rows = run.table("candidates").filter(pl.col("dialogue") == seen.dialogue, pl.col("turn") == turn).sort("rank")
+    for row in rows.iter_rows(named=True):
+        table.add(row["rank"], row["text"], row["score"], row["gold"])
     return table
 
 

@@ -43,7 +43,8 @@ def _per_response(replies: RankingResult, settings: Settings) -> Rows:
 
 def _per_dialog(replies: RankingResult, settings: Settings) -> Rows:
     """The dialogue's verdict stands at its first reply."""
-    wrong = np.bincount(replies.dialogue, weights=~replies.correct, minlength=replies.dialogues)
+    right = replies.correct if settings["k"] == 1 else replies.ranks <= float(settings["k"])
+    wrong = np.bincount(replies.dialogue, weights=~right, minlength=replies.dialogues)
     numbers, first = np.unique(replies.dialogue, return_index=True)
     above, below = np.zeros(len(replies)), np.zeros(len(replies))
     above[first], below[first] = wrong[numbers] == 0, 1.0
@@ -80,10 +81,12 @@ CARDS: tuple[Card[Any], ...] = (
         name=PER_DIALOG,
         family="responses",
         title="per-dialog accuracy",
-        summary="Share of the dialogues in which every reply is correct.",
+        summary="Share of the dialogues in which every reply is correct (per-dialog@k: among the first k candidates).",
         formula="dialogues with every reply correct / dialogues",
         source=_BORDES,
         rows=_per_dialog,
+        cutoff=Parameter("k", 1, summary="how many candidates from the top count", whole=True),
+        bare=True,
     ),
     Card(
         name="hits",

@@ -94,7 +94,7 @@ def results_table(runs: Iterable[Run]) -> Table:
             Column("top ties", drop=5),
             Column("unanswered", drop=4),
         ],
-        signature=_shared_signature(shown),
+        signature=shared_signature(shown),
     )
     table.explain("Intervals: 95%, from resampling dialogues.", INTERVALS)
     table.explain("Several seeds: means; the spread is the standard deviation of per-response.", "spread", "seeds")
@@ -118,7 +118,7 @@ def results_table(runs: Iterable[Run]) -> Table:
     return table
 
 
-def _shared_signature(runs: Sequence[Run]) -> str:
+def shared_signature(runs: Sequence[Run]) -> str:
     """What all numbers depend on; what differs between rows is in the rows and, in full, in JSON."""
     try:
         return Signature.shared(Signature.parse(run.signature) for run in runs).long() if runs else ""

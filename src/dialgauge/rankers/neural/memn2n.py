@@ -67,8 +67,8 @@ class MemN2N(LearnedRanker):
         memories, speakers, times = padded(batch.encoded, batch.rows)
         asked = batch.encoded.queries[batch.rows]
         lines, places = batch.lines_of(np.concatenate([asked[:, None], memories], axis=1))
-        queries, remembered, spoken, said = map(self.tensor, (places[:, 0], places[:, 1:], speakers, times))
-        return self.module.read(lines, queries, remembered, spoken, said, batch.kept)
+        queries, stored, speaking, ages = map(self.tensor, (places[:, 0], places[:, 1:], speakers, times))
+        return self.module.read(lines, queries, stored, speaking, ages, batch.kept)
 
     def batch_loss(self, batch: Batch) -> Tensor:
         batch.kept = self._kept_words(batch)

@@ -46,7 +46,7 @@ def prepare(
     half = world.half(HALF_OF[split])
     base = knowledge or draw_knowledge_base(world, half, parameters.seed)
     _enough_values(world, half, task, parameters)
-    shown = _shown(world, half, base, parameters) if task in (3, 5) else ()
+    shown = _shown(world, half, base, parameters.least_results(task)) if task in (3, 5) else ()
     setting = Setting(
         world=world, half=half, knowledge=base, task=task, split=split, parameters=parameters, shown=shown
     )
@@ -56,8 +56,8 @@ def prepare(
     return ready
 
 
-def _shown(world: SimulatorWorld, half: Half, knowledge: KnowledgeBase, parameters: Parameters) -> tuple[Request, ...]:
-    least, most = parameters.min_results, knowledge.most_results
+def _shown(world: SimulatorWorld, half: Half, knowledge: KnowledgeBase, least: int) -> tuple[Request, ...]:
+    most = knowledge.most_results
     if least > most:
         raise DialgaugeError(
             f"at least {least} results are asked for, but no request of half {half.name} has more than {most} "
@@ -87,8 +87,8 @@ def _reachable(setting: Setting) -> None:
     changes = (sum(map(str.__ne__, first, final)) for first in setting.pool for final in setting.shown)
     if not any(low <= count <= high for count in changes):
         raise DialgaugeError(
-            f"no {low} to {high} updates lead from a request of the pool to one with {setting.parameters.min_results} "
-            "results; ask for fewer results or enlarge the world"
+            f"no {low} to {high} updates lead from a request of the pool to one with "
+            f"{setting.parameters.least_results(5)} results; ask for fewer results or enlarge the world"
         )
 
 
@@ -168,7 +168,7 @@ def draw_plan(setting: Setting, draws: Draws) -> UserPlan:
         request = draws.pick(setting.pool)
         plan = UserPlan(task=setting.task, request=request, updates=_updates(setting, request, draws))
         results = setting.knowledge.query(plan.final)
-        if setting.task != 5 or len(results) >= setting.parameters.min_results:
+        if setting.task != 5 or len(results) >= setting.parameters.least_results(5):
             break
     plan = replace(plan, given=_given(setting, draws))
     if setting.task in (1, 2):

@@ -1,0 +1,33 @@
+"""``dialgauge babi search``: which settings of a model are best on development dialogs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from dialgauge.cli.babi_options import Replies, TrainingSettings, tell
+from dialgauge.cli.choices import MODELS
+from dialgauge.cli.common import AlwaysStored, TableOutput
+from dialgauge.cli.options import Option, WholeNumber
+
+
+def search(
+    model: Annotated[str, Option(known=MODELS, help="Model name (see 'dialgauge babi models').")] = "memn2n",
+    task: Annotated[int | None, Option(min=1, max=6, help="Task in --data. Default: 1.")] = None,
+    seeds: Annotated[int, WholeNumber(of="seeds", min=1, help="Seeds per combination, from 0.")] = 1,
+    *,
+    replies: Replies,
+    training: TrainingSettings,
+    output: TableOutput,
+    stored: AlwaysStored,
+) -> None:
+    """Train a model with every combination of settings (--set dim=32,64,128) and compare them on development dialogs.
+
+    Test dialogs are never answered. Rerun an interrupted search to resume; finished trainings are reused.
+    """
+    from dialgauge.responses import run_record, search_settings, search_table
+    from dialgauge.runs import Store
+
+    loaded = replies.task(task, 0, splits=("trn", "dev"))
+    tried = list(search_settings(model, loaded, training.options(), range(seeds), Store(stored.store), tell))
+    output.show([search_table(model, loaded, tried)])
+    output.document("babi-evaluate", {"systems": [run_record(run) for one in tried for run in one.runs]})
