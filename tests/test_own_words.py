@@ -21,6 +21,7 @@ OTHERS = {
     "formats": "what files say",
     "users/faults": "what users say, and their instructions",
     "tasks/trials/used_steps.py": "what agents say",
+    "tasks/blame/failure_evidence.py": "what agents and users say",
     "responses/evaluation.py": "replies of bots",
     "cli/babi.py": "replies of bots",
     "values": "values of data sets",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +52,7 @@ def blame(
 
     root, named = data_folder().root, named_files(results)
     if sheets is not None:
-        _write_sheets(list(map(str, named.values())), sheets, domain, root)
+        _write_sheets(named, sheets, domain, root)
         return
     with progress_bar("blaming", len(named)) as advance:
         logs = []
@@ -90,7 +92,7 @@ def observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
     }
 
 
-def _write_sheets(sources: list[str], folder: Path, domain: str | None, root: Path) -> None:
+def _write_sheets(sources: Mapping[str, str], folder: Path, domain: str | None, root: Path) -> None:
     from dialgauge.files import write_all
     from dialgauge.tasks import label_sheets
     from dialgauge.text import counted
@@ -99,11 +101,11 @@ def _write_sheets(sources: list[str], folder: Path, domain: str | None, root: Pa
     labels = [*load_labels(), *load_labels("fresh.jsonl")]
     files: dict[Path, bytes] = {}
     written = 0
-    for source in sources:
+    for name, source in sources.items():
         known = {(label.task, label.trial) for label in labels if label.file == Path(source).name}
         made = label_sheets(source, domain=domain, root=root, known=known)
-        where = folder / Path(source).name.split(".")[0]
-        files |= {where / name: content for name, content in made.items()}
-        written += sum(name.endswith(".txt") and name not in ("GUIDE.txt", "POLICY.txt") for name in made)
+        where = folder / re.sub(r"[^\w-]", "_", name)
+        files |= {where / file: content for file, content in made.items()}
+        written += len(made.keys() - {"GUIDE.txt", "POLICY.txt", "labels.csv"})
     write_all(files)
     out.print(f"{counted(written, 'failure')} without a label in {folder}: read GUIDE.txt there, fill in labels.csv.")

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.formats import LoggedCall, LoggedConversation
+from dialgauge.formats import LoggedCall, LoggedConversation, LoggedText
 from dialgauge.tasks.audit.log_audit import ReplayedConversation
 from dialgauge.tasks.audit.task_facts import TaskFacts
 from dialgauge.tasks.trials.attempts import ENDS
@@ -51,7 +51,11 @@ _PAYMENT = re.compile(
 )
 _STOP = re.compile(r"###\s?[A-Z-]+\s?###")
 _OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
-_CODE = re.compile(r"\b[a-z]+_[a-z]+_\d+\b|#?\b[A-Z0-9]{6}\b|#W\d+")
+_USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d+\b")
+#: How agents speak of the id of a user, of what else tells who it is, and of the id of a record.
+_USER = re.compile(r"user id", re.IGNORECASE)
+_WHO = re.compile(r"user id|customer id|phone number|e-?mail", re.IGNORECASE)
+_RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.IGNORECASE)
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
 
@@ -210,27 +214,21 @@ class _Known:
     @property
     def unidentified(self) -> int | None:
         """Where the agent asks who the user is, in a conversation in which nobody ever was told."""
-        ids = [each.lower() for each in _CODE.findall(self.instruction) if "_" in each]
+        ids = _USER_ID.findall(self.instruction)
         if not ids or identifiers_of(self._one) or any(each in self.user_said() for each in ids):
             return None
-        asks = re.compile(
-            r"user id|customer id|phone number|e-?mail|reservation (?:id|number)|order (?:id|number)", re.I
-        )
-        return next(
-            (each.place for each in self._one.texts if each.speaker == "system" and asks.search(each.text)), None
-        )
+        return next((each.place for each in self._asking(_WHO, _RECORD)), None)
 
     @property
     def insists_on_record(self) -> bool:
-        records = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.I)
-        asked = [
-            each.text
-            for each in self._one.texts
-            if each.speaker == "system" and (records.search(each.text) or re.search(r"user id", each.text, re.I))
-        ]
-        return bool(asked[1:]) and all(
-            records.search(text) and not re.search(r"user id", text, re.I) for text in asked[-1:]
-        )
+        """Whether the last time the agent asks for an id, again, it is that of a record and not the user's."""
+        asked = list(self._asking(_USER, _RECORD))
+        return len(asked) > 1 and not _USER.search(asked[-1].text)
+
+    def _asking(self, *kinds: re.Pattern[str]) -> Iterator[LoggedText]:
+        """What the agent says of ids of some kinds."""
+        said = (each for each in self._one.texts if each.speaker == "system")
+        return (each for each in said if any(kind.search(each.text) for kind in kinds))
 
     def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate | None, int | None]:
         """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""

@@ -49,11 +49,22 @@ def label_sheets(
     for one in failed_conversations(log):
         if (one.task, one.trial) in known or one.task not in tasks:
             continue
-        sheet = f"{re.sub(r'[^A-Za-z0-9-]', '_', one.task)[:60]}-{one.trial}.txt"
+        sheet = sheet_name(f"{one.task[:60]}-{one.trial}")
+        if sheet in files:
+            sheet = f"{len(files)}-{sheet}"
         files[sheet] = _sheet(one, tasks[one.task], file).encode()
         rows.writerow([file, one.task, one.trial, sheet, "", "", "", ""])
     files["labels.csv"] = table.getvalue().encode()
     return files
+
+
+def sheet_name(text: str) -> str:
+    """A name for a file, whatever an id holds.
+
+    >>> sheet_name("../[mobile]-0")
+    '___mobile_-0.txt'
+    """
+    return re.sub(r"[^A-Za-z0-9-]", "_", text) + ".txt"
 
 
 def _sheet(one: LoggedConversation, task: ToolTask, file: str) -> str:
