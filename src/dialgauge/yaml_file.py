@@ -41,19 +41,19 @@ _MEANT_AS_TEXT = re.compile(r"Expected .*\bstr\b.*, got `bool`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
 
 
-def read_yaml(path: str | Path, *, limit: int = MOST_BYTES, as_text: bool = False) -> YamlDocument:
-    """A YAML file of at most ``limit`` bytes; ``as_text`` leaves every scalar the text that was written."""
+def read_yaml(path: str | Path, *, as_text: bool = False) -> YamlDocument:
+    """A YAML file of at most :data:`MOST_BYTES`; ``as_text`` leaves every scalar the text that was written."""
     name = str(path)
     try:
         with Path(path).open("rb") as file:
-            raw = file.read(limit + 1)
+            raw = file.read(MOST_BYTES + 1)
     except IsADirectoryError as error:
         raise DialgaugeError("it is a folder; one YAML file is expected", file=name) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
-    if len(raw) > limit:
-        raise DialgaugeError(f"it is larger than {limit:,} bytes, too large for a file of this kind", file=name)
+    if len(raw) > MOST_BYTES:
+        raise DialgaugeError(f"it is larger than {MOST_BYTES:,} bytes, too large for a file of this kind", file=name)
     return parse_yaml(raw, name, as_text=as_text)
 
 

@@ -80,12 +80,15 @@ def test_anything_that_changes_the_result_starts_anew(store: Store, tmp_path: Pa
     assert len(store.unfinished()) == 2
 
 
-def test_order_of_keys_place_of_inputs_and_command_line_do_not_matter(store: Store, tmp_path: Path) -> None:
+def test_order_of_keys_place_of_inputs_and_command_line_do_not_matter(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "data.json").write_text("1")
     _interrupted(store, {"kind": "lab", "name": "n", "config": {"a": 1, "b": 2}, "inputs": [tmp_path / "a/data.json"]})
-    again = {"config": {"b": 2, "a": 1}, "inputs": [tmp_path / "b/data.json"], "command": ["other"]}
+    monkeypatch.setattr("sys.argv", ["other"])
+    again = {"config": {"b": 2, "a": 1}, "inputs": [tmp_path / "b/data.json"]}
     _interrupted(store, {"kind": "lab", "name": "n", **again})
     assert len(store.unfinished()) == 1
 

@@ -34,8 +34,9 @@ def scratch(store: Store) -> list[str]:
 
 
 def test_a_run_keeps_all_that_is_needed_to_repeat_it(
-    store: Store, scores: polars.DataFrame, scored: Scores, tmp_path: Path
+    store: Store, scores: polars.DataFrame, scored: Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sys.argv", ["/usr/bin/dialgauge", "score"])
     gold = tmp_path / "gold.json"
     gold.write_text("{}")
     facts = {
@@ -45,7 +46,7 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(
         "seed": 3,
         "signature": "gold:ab|version:1",
     }
-    with store.create(**facts, inputs=[("gold", gold)], command=["dialgauge", "score"]) as run:  # type: ignore[arg-type]
+    with store.create(**facts, inputs=[("gold", gold)]) as run:  # type: ignore[arg-type]
         run.add_scores(scored)
         run.details["half"] = "A"
         run.notes.append("mind the gap")

@@ -58,10 +58,10 @@ def _found(folder: Path) -> Path | None:
     return next((path / FILE_NAME for path in inside[1 : root + 1] if (path / FILE_NAME).is_file()), None)
 
 
-def absence(folder: Path | None = None) -> str:
+def absence() -> str:
     """Why no project file is in effect: where it was looked for, and which one above was passed over."""
     try:
-        here = folder or Path.cwd()
+        here = Path.cwd()
         inside = [here, *here.parents]
         root = next((path for path in inside if (path / ".git").exists()), None)
         above = next((parent / FILE_NAME for parent in here.parents if (parent / FILE_NAME).is_file()), None)

@@ -30,6 +30,7 @@ from dialgauge.stats import (
 from dialgauge.text import counted
 
 COLUMNS = ("dialogue", "rater", "rating")
+_RESAMPLES, _LEVEL = 1000, 0.95
 
 
 @dataclass(frozen=True)
@@ -156,18 +157,16 @@ def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str 
     return dict(ratings)
 
 
-def rating_correlations(
-    ratings: Ratings, scores: PairedScores, system: str, *, resamples: int = 1000, seed: int = 0, level: float = 0.95
-) -> list[RatedMeasure]:
+def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> list[RatedMeasure]:
     """How each measure's values over dialogues go with the ratings; intervals from drawing dialogues anew."""
     places = rated_places(ratings, scores.dialogues)
     table = scores.by_dialogue[scores.place_of_system(system)][:, places]
-    weights = np.concatenate(list(bootstrap_weights(len(places), resamples, seed)))
+    weights = np.concatenate(list(bootstrap_weights(len(places), _RESAMPLES, seed=0)))
     draws = {
         kind: np.stack([correlation_draws(values, ratings.mean, weights, kind) for values in table], axis=1)
         for kind in CORRELATIONS
     }
-    intervals = {kind: quantiles(drawn, level).tolist() for kind, drawn in draws.items()}
+    intervals = {kind: quantiles(drawn, _LEVEL).tolist() for kind, drawn in draws.items()}
     rated = [
         RatedMeasure(
             measure,
@@ -180,17 +179,17 @@ def rating_correlations(
         )
         for place, (measure, values) in enumerate(zip(scores.measures, table, strict=True))
     ]
-    return _behind_the_best(rated, draws["pearson"], level)
+    return _behind_the_best(rated, draws["pearson"])
 
 
-def _behind_the_best(rated: list[RatedMeasure], draws: Floats, level: float) -> list[RatedMeasure]:
+def _behind_the_best(rated: list[RatedMeasure], draws: Floats) -> list[RatedMeasure]:
     """The same with each measure's distance to the one that goes with the ratings best."""
     values = [row.mean["pearson"] for row in rated]
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return rated
     best = values.index(max(known))
-    gaps = quantiles(draws[:, [best]] - draws, level).tolist()
+    gaps = quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
     return [
         replace(row, behind=(max(known) - value, *gaps[place])) if value is not None and place != best else row
         for place, (row, value) in enumerate(zip(rated, values, strict=True))

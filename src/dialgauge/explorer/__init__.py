@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from dialgauge.explorer.redaction import redacted_runs
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.sentences import comparison_sentences, run_sentences
-    from dialgauge.explorer.serving import create_app, serve, served
+    from dialgauge.explorer.server import create_app
+    from dialgauge.explorer.serving import serve, served
     from dialgauge.explorer.summary import markdown_summary, worst_of
     from dialgauge.explorer.templating import PageLinks, page_address, table_html, templates
 

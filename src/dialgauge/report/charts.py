@@ -121,7 +121,6 @@ def lambda_sweep(
     *,
     intervals: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     swaps: Sequence[float] = (),
-    title: str = "",
     note: str | Sequence[str] = "",
 ) -> Any:
     """Flexible goal accuracy over lambda, one line per system; dashed rules where two systems change places.
@@ -155,7 +154,7 @@ def lambda_sweep(
         layers = layers + marks.mark_text(align="left", dx=4, baseline="bottom", color=QUIET).encode(
             x=x, y=alt.value(258), text="text:N"
         )
-    return styled(layers.properties(width=420, height=260), title=title or "FGA by strictness", note=note)
+    return styled(layers.properties(width=420, height=260), title="FGA by strictness", note=note)
 
 
 def domain_bars(
@@ -268,7 +267,7 @@ def _grouped_bars(
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)
 
 
-def error_onset(counts: Sequence[int], *, title: str = "", note: str | Sequence[str] = "") -> Any:
+def error_onset(counts: Sequence[int], *, note: str | Sequence[str] = "") -> Any:
     """How many dialogues that end wrong have their first wrong turn in each of the equal parts of the dialogue."""
     alt = altair()
     bins = len(counts)
@@ -287,13 +286,11 @@ def error_onset(counts: Sequence[int], *, title: str = "", note: str | Sequence[
     )
     middle = alt.Chart(data([{"x": (row["low"] + row["high"]) / 2, "n": row["n"]} for row in rows if row["n"]]))
     numbers = middle.mark_text(dy=-7).encode(x="x:Q", y="n:Q", text="n:Q")
-    heading = title or "Where the first error falls"
-    return styled((bars + numbers).properties(width=420, height=240), title=heading, note=note)
+    drawn = (bars + numbers).properties(width=420, height=240)
+    return styled(drawn, title="Where the first error falls", note=note)
 
 
-def slot_histogram(
-    counts: Sequence[int], *, threshold: int | None = None, title: str = "", note: str | Sequence[str] = ""
-) -> Any:
+def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, note: str | Sequence[str] = "") -> Any:
     """Histogram of the largest number of slots a dialogue's states hold; a rule marks ``threshold``."""
     alt = altair()
     tally = Counter(counts)
@@ -313,8 +310,7 @@ def slot_histogram(
         layers = layers + mark.mark_text(align="left", baseline="top", xOffset=-5, color=QUIET).encode(
             x=x, y=alt.value(0), text="text:N"
         )
-    heading = title or "Slots per dialogue"
-    return styled(layers.properties(width=alt.Step(22), height=240), title=heading, note=note)
+    return styled(layers.properties(width=alt.Step(22), height=240), title="Slots per dialogue", note=note)
 
 
 def correlation_heatmap(

@@ -35,7 +35,6 @@ def draft(
     config: Mapping[str, Any] | None = None,
     seeds: int | Sequence[int] | None = None,
     signature: object = "",
-    command: Sequence[str] | None = None,
 ) -> Manifest:
     """What is known about a run at once; its id, its inputs and the versions are still to be filled in."""
     return Manifest(
@@ -43,7 +42,7 @@ def draft(
         kind=kind,
         name=plain(name),
         created=datetime.now(UTC),
-        command=plain(list(command) if command is not None else this_command()),
+        command=plain(this_command()),
         config=plain(dict(config or {})),
         seeds=[] if seeds is None else _seeds([seeds] if isinstance(seeds, int) else seeds),
         signature=plain(str(signature)),

@@ -247,7 +247,6 @@ def new_run(
     signature: str | Signature = "",
     details: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
-    command: Sequence[str] | None = None,
     dialogue_scores: TableParts | None = None,
 ) -> Run:
     """A run in memory. It costs what is asked of it: inputs are read for the manifest, tables made when asked for.
@@ -257,7 +256,7 @@ def new_run(
     from dialgauge.measures import Scores
 
     result = scores or Scores(dialogues=(), sums={}, scores={})
-    facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature, command=command)
+    facts = draft(kind=kind, name=name, config=config, seeds=seeds, signature=signature)
     facts = msgspec.structs.replace(
         facts,
         id=new_id(facts.created, kind, name),

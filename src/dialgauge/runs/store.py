@@ -90,10 +90,9 @@ class Store:
         inputs: Iterable[Source] = (),
         seed: int | Sequence[int] | None = None,
         signature: str | Signature = "",
-        command: Sequence[str] | None = None,
     ) -> Iterator[RunWriter]:
         """Build a run. It appears whole when the block ends, and not at all when the block or the process fails."""
-        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature, command=command)
+        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature)
         with self._building(with_origin(facts, inputs)) as writer:
             yield writer
 
@@ -107,10 +106,9 @@ class Store:
         inputs: Iterable[Source] = (),
         seed: int | Sequence[int] | None = None,
         signature: str | Signature = "",
-        command: Sequence[str] | None = None,
     ) -> Iterator[Resumable]:
         """Build a run whose finished units are kept when the block or the process fails; see ``runs.resumable``."""
-        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature, command=command)
+        facts = draft(kind=kind, name=name, config=config, seeds=seed, signature=signature)
         facts = with_origin(facts, inputs)
         claim = self._workspace.resume(folder_name(facts))
         try:

@@ -1,0 +1,133 @@
+"""The explorer as an ASGI application: which address is which page, and what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.library import MissingRun, stored_as_expected
+from dialgauge.explorer.pages import ChangedMeanwhile, Explorer
+from dialgauge.runs import Store
+
+_STATIC = {
+    "explorer.css": "text/css; charset=utf-8",
+    "explorer.js": "text/javascript; charset=utf-8",
+    "charts.js": "text/javascript; charset=utf-8",
+    "theme.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+_DAY = 86_400
+
+
+def create_app(store: Store) -> Starlette:
+    """The pages over a store, as an ASGI application; :class:`Guard` stands in front of it when it is served."""
+    explorer = Explorer(store)
+
+    def page(make: Callable[..., str], *names: str) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            given = [request.path_params[name] for name in names]
+            made = partial(make, *given, dict(request.query_params))
+            return Response(await _made(made), media_type="text/html; charset=utf-8")
+
+        return endpoint
+
+    async def chart(request: Request) -> Response:
+        make = partial(explorer.chart, request.path_params["id"], dict(request.query_params))
+        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
+
+    def several(make: Callable[..., str]) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            asked = request.query_params
+            pair = [asked.getlist("pair")] if make == explorer.compare else []
+            made = partial(make, asked.getlist("run"), dict(asked), *pair)
+            return Response(await _made(made), media_type="text/html; charset=utf-8")
+
+        return endpoint
+
+    async def compare_chart(request: Request) -> Response:
+        asked = request.query_params
+        make = partial(explorer.compare_chart, asked.getlist("run"), dict(asked))
+        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
+
+    async def annotate(request: Request) -> Response:
+        form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+        given = {name: values[-1] for name, values in form.items()}
+        try:
+            back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
+        except ChangedMeanwhile as changed:
+            return Response(changed.page, status_code=409, media_type="text/html; charset=utf-8")
+        return RedirectResponse(back, status_code=303)
+
+    async def error(request: Request, failure: Exception) -> Response:
+        status = 404 if isinstance(failure, MissingRun) else 400
+        title = "Not found" if status == 404 else "That did not work"
+        content = await run_in_threadpool(partial(explorer.page, "error.html", title=title, message=str(failure)))
+        return Response(content, status_code=status, media_type="text/html; charset=utf-8")
+
+    async def missing(request: Request, failure: Exception) -> Response:
+        return await error(request, MissingRun(f"there is no page {request.url.path}"))
+
+    async def unfit(request: Request, failure: Exception) -> Response:
+        return await error(request, DialgaugeError(f"{request.method} is not allowed for {request.url.path}"))
+
+    routes = [
+        Route("/", page(explorer.runs)),
+        Route("/runs/{id}", page(explorer.run, "id")),
+        Route("/runs/{id}/chart", chart),
+        Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
+        Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
+        Route("/runs/{id}/trials", page(explorer.trials, "id")),
+        Route("/runs/{id}/annotate", annotate, methods=["POST"]),
+        Route("/compare", several(explorer.compare)),
+        Route("/compare/chart", compare_chart),
+        Route("/side", several(explorer.side)),
+        Route("/sql", page(explorer.sql)),
+        Route("/static/{name}", _static),
+    ]
+    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing, 405: unfit})
+
+
+async def _made(make: Callable[[], str]) -> bytes:
+    text = await run_in_threadpool(_checked, make)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _checked(make: Callable[[], str]) -> str:
+    with stored_as_expected():
+        return make()
+
+
+def _specified(make: Callable[[], Mapping[str, Any]]) -> bytes:
+    """A chart's specification as JSON, which knows no infinity."""
+    with stored_as_expected():
+        return msgspec.json.encode(make())
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name == "vega.js":
+        return Response(await run_in_threadpool(_vega), media_type="text/javascript; charset=utf-8")
+    if name not in _STATIC:
+        raise MissingRun(f"there is no file '{name}'")
+    content = files("dialgauge.explorer").joinpath("static", name).read_bytes()
+    return Response(content, media_type=_STATIC[name], headers={"cache-control": f"private, max-age={_DAY}"})
+
+
+@cache
+def _vega() -> str:
+    """Vega-Lite with all it needs, as vl-convert carries it."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle
