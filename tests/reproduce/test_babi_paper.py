@@ -116,7 +116,8 @@ def test_which_rankers_stand_beside_the_same_row_is_said_below_table_2() -> None
 def measured(request: pytest.FixtureRequest, shared_data: Path) -> Reproduction:
     """Table 1, and two rankers, on the released dialogs of some tasks."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("dialgauge.reproduce.babi.tables.TASKS", request.param)
+        for module in ("tables", "settings"):
+            patched.setattr(f"dialgauge.reproduce.babi.{module}.TASKS", request.param)
         few = {name: UNTRAINED[name] for name in ("tfidf", "nearest")}
         patched.setattr("dialgauge.reproduce.babi.tables.UNTRAINED", few)
         return reproduce(shared_data)
