@@ -1,6 +1,11 @@
 """Whose fault by rules, against people's labels: confusion matrices, agreement and kappa, and what firm verdicts reach.
 
     python benchmarks/blame_logs.py [DATA] [--write DATE]
+    python benchmarks/blame_logs.py DATA --labels LABELS.csv... [--labels LABELS.csv...]
+
+With ``--labels``: the sheets that ``tasks blame --sheets`` wrote, filled in, one option for each labeller. The rules
+are held against the first; labellers are held against each other.
+
 
 The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
 other half, and every labelled failure of a task that no rule was written on. Kappa's intervals resample tasks,
@@ -9,11 +14,12 @@ other half, and every labelled failure of a task that no rule was written on. Ka
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import random
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TypeAlias
@@ -41,6 +47,9 @@ def odd(task: str) -> bool:
 def main() -> None:
     """Print everything."""
     given, date = sys.argv[1:], ""
+    if "--labels" in given:
+        new_labels(Path(given[0]), given[1:])
+        return
     if "--write" in given:
         place = given.index("--write")
         date = given[place + 1]
@@ -75,6 +84,48 @@ def parts(labels: Sequence[LabelledConversation]) -> dict[str, list[LabelledConv
         "all labelled failures": list(labels),
         UNSEEN: [label for label in labels if (label.file, label.task) not in seen],
     }
+
+
+def new_labels(data: Path, given: Sequence[str]) -> None:
+    """The rules against labels that were made after them, and the labellers against each other."""
+    labellers_files: list[list[str]] = []
+    for word in given:
+        if word == "--labels":
+            labellers_files.append([])
+        else:
+            labellers_files[-1].append(word)
+    sheets = [{label.key: label for path in paths for label in filled_in(Path(path))} for paths in labellers_files]
+    files = sorted({key[0] for key in sheets[0]})
+    verdicts = {key: verdict for name in files for key, verdict in blamed(data / "tau", name)}
+    seen = {(label.file, label.task) for label in parts(labelled_verdicts(data)[0])["where the rules were written"]}
+    pairs = [(label, verdicts[key]) for key, label in sheets[0].items()]
+    report("labelled after the rules", pairs)
+    unseen = [(label, verdict) for label, verdict in pairs if (label.file, label.task) not in seen]
+    if unseen:
+        report(f"of these, {UNSEEN}", unseen)
+    for number, other in enumerate(sheets[1:], start=2):
+        shared = [(label, str(other[key].blame)) for key, label in sheets[0].items() if key in other]
+        if shared:
+            compare(f"labeller 1 against labeller {number}", shared)
+
+
+def filled_in(path: Path) -> Iterator[LabelledConversation]:
+    """The lines of a sheet's table that name somebody."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            if blame := (row["blame"] or "").strip().lower():
+                if blame not in BLAMED:
+                    raise SystemExit(f"{path}: blame must be one of {', '.join(BLAMED)}, not '{blame}'")
+                message = (row["blame_message"] or "").strip()
+                yield LabelledConversation(
+                    number=-1,
+                    file=row["file"],
+                    task=row["task"],
+                    trial=int(row["trial"]),
+                    faults=(),
+                    blame=blame,
+                    blame_message=int(message) if message.isdigit() else None,
+                )
 
 
 def record(pairs: Pairs, date: str) -> BlameRecord:

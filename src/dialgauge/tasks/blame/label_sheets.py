@@ -62,7 +62,7 @@ def sheet_name(text: str) -> str:
     """A name for a file, whatever an id holds.
 
     >>> sheet_name("../[mobile]-0")
-    '___mobile_-0.txt'
+    '____mobile_-0.txt'
     """
     return re.sub(r"[^A-Za-z0-9-]", "_", text) + ".txt"
 
