@@ -9,7 +9,7 @@ import pytest
 
 from dialgauge.cli import main
 from dialgauge.explorer import redacted_runs
-from dialgauge.explorer.redaction import Redactor
+from dialgauge.redaction import Redactor
 from dialgauge.runs import Store
 from dialgauge.tasks import score_results
 
