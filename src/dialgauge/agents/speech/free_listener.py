@@ -25,6 +25,8 @@ _ASKING = re.compile(
     r"could (?:you|i)|may i|which|what|when|where|how (?:many|long|much)|do you (?:want|need|have|prefer|mind|care)|"
     r"would you|specify|any preference|your)\b"
 )
+#: Words of any reply, which a name may be too.
+_ORDINARY = frozenset(map(phrase_of, ("yes", "no", "any", "none", "which", "what", "one", "sure", "monday", "here")))
 _NONE_FOUND = "0 found"
 
 
@@ -63,7 +65,8 @@ class FreeListener:
         active: bool,
     ) -> Iterator[Act]:
         service = words.service
-        names = list(dict.fromkeys(place.value for place in reply.phrases(words.name_phrases)))
+        spoken = [place.value for place in reply.phrases(words.name_phrases)]
+        names = [name for name in dict.fromkeys(spoken) if _is_meant(words, name, text)]
         searches = [call for call in calls if call.name == "search"]
         bookings = [call for call in calls if call.name != "search"]
         outcome = bookings[-1].outcome if bookings else ""
@@ -88,7 +91,8 @@ class FreeListener:
     def _offered(self, words: ServiceVocabulary, reply: ReplyText, said: Collection[str]) -> bool:
         """Is something named that does not merely repeat what the user said?"""
         repeated = {phrase_of(value) for value in said}
-        return any(phrase_of(place.value) not in repeated for place in reply.phrases(words.whole_names))
+        named = (place.value for place in reply.phrases(words.whole_names))
+        return any(phrase_of(name) not in repeated and _is_meant(words, name, reply.text) for name in named)
 
     def _booked(self, words: ServiceVocabulary, text: str) -> Iterator[Act]:
         service = words.service
@@ -154,6 +158,14 @@ class FreeListener:
         bound, spoken = BoundReply(reply, words.slots, {}, questions=True), words.slots[slot]
         places = [told.place for told in bound.told(spoken) if bound.owner(told.place, spoken) == slot]
         return any(reply.tokens[place.first].segment == segment for place in places)
+
+
+def _is_meant(words: ServiceVocabulary, name: str, text: str) -> bool:
+    """Is a name meant? One that is also an ordinary word, such as "The Book" of books, only as it is written."""
+    if phrase_of(name) not in words.phrases and phrase_of(name) not in _ORDINARY:
+        return True
+    written = name.upper() if text.isupper() else name
+    return re.search(rf"(?<!\w){re.escape(written)}", text) is not None
 
 
 def _act(name: str, slot: str = "", value: str = "") -> Act:
