@@ -158,7 +158,8 @@ def test_words_come_from_the_data_unless_it_is_another_dialog(shared_data: Path)
 
 def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     record = reproduce(None)
-    assert list(dict.fromkeys(item.part for item in record.items)) == [f"Table {number}" for number in range(1, 11)]
+    parts = [*(f"Table {number}" for number in range(1, 11)), "Claims"]
+    assert list(dict.fromkeys(item.part for item in record.items)) == parts
     assert set(CLAIMS) == set(PARTS)
     assert COMPUTED not in {item.verdict for item in record.items}
     assert "theirs hop 1" in as_markdown(record)
@@ -166,7 +167,7 @@ def test_every_output_has_the_attention_tables(tmp_path: Path) -> None:
     write_html(record, tmp_path / "babi.html")
     page = (tmp_path / "babi.html").read_text()
     assert page.count("<img ") == len(record.figures) == 5
-    for part in ("What is missing", *(f"Table {number}" for number in range(1, 11))):
+    for part in ("What is missing", *parts):
         assert page.lower().count(f">{part.lower()}<") == 1
     assert "<caption>Learning End-to-End" not in page
     assert page.index("<h2>Table 3</h2>") < page.index("Table 3: attention") < page.index("<h2>Table 4</h2>")
@@ -196,9 +197,9 @@ def test_a_sample_is_the_attention_and_the_ranking_of_the_model(tmp_path: Path) 
 @pytest.mark.soak
 def test_fresh_trains_cells_and_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tiny_release(tmp_path / "babi", (1,))
-    monkeypatch.setattr("dialgauge.reproduce.babi.tables.TASKS", (1,))
+    monkeypatch.setattr("dialgauge.reproduce.babi.kept.TASKS", (1,))
     few = msgspec.structs.replace(printed(), tables=[], nearest_to_concierge=AttentionPlace(1, "tst", 1, 2))
-    monkeypatch.setattr("dialgauge.reproduce.babi.tables.printed", lambda: few)
+    monkeypatch.setattr("dialgauge.reproduce.babi.kept.printed", lambda: few)
     told: list[str] = []
     fresh = Fresh(seeds=2, store=tmp_path / "runs", tell=told.append)
     cells = trained_cells(data, ("memn2n",), fresh)
