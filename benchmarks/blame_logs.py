@@ -3,13 +3,12 @@
     python benchmarks/blame_logs.py [DATA] [--write DATE]
     python benchmarks/blame_logs.py DATA --labels LABELS.csv... [--labels LABELS.csv...]
 
-With ``--labels``: the sheets that ``tasks blame --sheets`` wrote, filled in, one option for each labeller. The rules
-are held against the first; labellers are held against each other.
-
-
 The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
-other half, and every labelled failure of a task that no rule was written on. Kappa's intervals resample tasks,
-2,000 times; shares have Wilson's. ``--write`` stores what ``tasks blame`` prints of it.
+other half, and every labelled failure of a task that no rule was written on; then the failures that two labellers who
+had not seen the rules labelled after these were frozen (``blame_labels``). The rules are held against the first
+labeller, and the labellers against each other; ``--labels`` takes other sheets that ``tasks blame --sheets`` wrote,
+filled in, one option for each labeller. Kappa's intervals resample tasks, 2,000 times; shares have Wilson's.
+``--write`` stores what ``tasks blame`` prints: the figures of the later labels, on tasks that no rule was written on.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa
 
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
 UNSEEN = "tasks that no rule was written on"
+LATER = [[Path(__file__).parent / "blame_labels" / f"{name}.csv"] for name in ("first", "second")]
 RECORD = Path(__file__).parent.parent / "src/dialgauge/tasks/blame/measured.json"
 ConversationKey: TypeAlias = tuple[str, str, int]
 Pairs: TypeAlias = Sequence[tuple[LabelledConversation, FailureBlame]]
@@ -48,21 +48,23 @@ def main() -> None:
     """Print everything."""
     given, date = sys.argv[1:], ""
     if "--labels" in given:
-        new_labels(Path(given[0]), given[1:])
+        report_later(Path(given[0]), sheets_of(given[1:]))
         return
     if "--write" in given:
         place = given.index("--write")
         date = given[place + 1]
         del given[place : place + 2]
-    labels, verdicts = labelled_verdicts(Path(given[0]) if given else data_folder().root)
+    data = Path(given[0]) if given else data_folder().root
+    labels, verdicts = labelled_verdicts(data)
     labellers()
     for title, chosen in parts(labels).items():
         report(title, [(label, verdicts[label.key]) for label in chosen])
     unseen = [(label, verdicts[label.key]) for label in parts(labels)[UNSEEN]]
     by_code(unseen)
     print(f"failures in these files: {len(verdicts)}, labelled: {len(labels)}")
+    later = report_later(data, LATER)
     if date:
-        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record(unseen, date)), indent=1) + b"\n")
+        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record(later, date)), indent=1) + b"\n")
 
 
 def labelled_verdicts(data: Path) -> tuple[list[LabelledConversation], dict[ConversationKey, FailureBlame]]:
@@ -86,27 +88,45 @@ def parts(labels: Sequence[LabelledConversation]) -> dict[str, list[LabelledConv
     }
 
 
-def new_labels(data: Path, given: Sequence[str]) -> None:
-    """The rules against labels that were made after them, and the labellers against each other."""
-    labellers_files: list[list[str]] = []
+def sheets_of(given: Sequence[str]) -> list[list[Path]]:
+    """The files of each labeller."""
+    labellers_files: list[list[Path]] = []
     for word in given:
         if word == "--labels":
             labellers_files.append([])
         else:
-            labellers_files[-1].append(word)
-    sheets = [{label.key: label for path in paths for label in filled_in(Path(path))} for paths in labellers_files]
-    files = sorted({key[0] for key in sheets[0]})
+            labellers_files[-1].append(Path(word))
+    return labellers_files
+
+
+def later_verdicts(data: Path, paths: Sequence[Path]) -> Pairs:
+    """The verdicts on failures that were labelled after the rules, with their labels."""
+    labels = {label.key: label for path in paths for label in filled_in(path)}
+    files = sorted({key[0] for key in labels})
     verdicts = {key: verdict for name in files for key, verdict in blamed(data / "tau", name)}
-    seen = {(label.file, label.task) for label in parts(labelled_verdicts(data)[0])["where the rules were written"]}
-    pairs = [(label, verdicts[key]) for key, label in sheets[0].items()]
+    return [(label, verdicts[key]) for key, label in labels.items()]
+
+
+def unwritten(pairs: Pairs) -> Pairs:
+    """Those of tasks that no rule was written on."""
+    labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
+    seen = {(label.file, label.task) for label in parts(labels)["where the rules were written"]}
+    return [(label, verdict) for label, verdict in pairs if (label.file, label.task) not in seen]
+
+
+def report_later(data: Path, labellers_files: Sequence[Sequence[Path]]) -> Pairs:
+    """The rules against labels that were made after them, and the labellers against each other."""
+    pairs = later_verdicts(data, labellers_files[0])
     report("labelled after the rules", pairs)
-    unseen = [(label, verdict) for label, verdict in pairs if (label.file, label.task) not in seen]
-    if unseen:
-        report(f"of these, {UNSEEN}", unseen)
-    for number, other in enumerate(sheets[1:], start=2):
-        shared = [(label, str(other[key].blame)) for key, label in sheets[0].items() if key in other]
-        if shared:
-            compare(f"labeller 1 against labeller {number}", shared)
+    unseen = unwritten(pairs)
+    report(f"of these, {UNSEEN}", unseen)
+    for number, paths in enumerate(labellers_files[1:], start=2):
+        other = {label.key: str(label.blame) for path in paths for label in filled_in(path)}
+        compare(
+            f"labeller 1 against labeller {number}",
+            [(label, other[label.key]) for label, _ in pairs if label.key in other],
+        )
+    return unseen
 
 
 def filled_in(path: Path) -> Iterator[LabelledConversation]:
