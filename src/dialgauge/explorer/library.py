@@ -30,6 +30,11 @@ T = TypeVar("T")
 #: Bytes of tables that are kept, and other things (lists of dialogues, comparisons).
 _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
+#: Small things that are kept: which runs can be compared.
+_MOST_FACTS = 10_000
+#: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
+_LARGE = 20_000
+_TRIED_RESAMPLES = 10
 _MANIFEST = "run.json"
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
@@ -68,6 +73,7 @@ class Library:
         self._opened: dict[str, tuple[int, Run]] = {}
         self._tables = _Kept(_MOST_BYTES, lambda frame: int(frame.estimated_size()))
         self._things = _Kept(_MOST_THINGS, lambda _: 1)
+        self._facts = _Kept(_MOST_FACTS, lambda _: 1)
 
     def survey(self) -> Survey:
         """All runs, newest first, and what is wrong with folders that should be runs and are not."""
@@ -177,6 +183,17 @@ class Library:
             return False
         return bool(first) and self.has_dialogue(other, first[0])
 
+    def comparable(self, one: Run, other: Run) -> bool:
+        """Whether a comparison of two runs would not be refused; of very large ones, whether they share dialogues."""
+        if one.kind != other.kind or not self.share_dialogues(one, other):
+            return False
+        if max(self._size(one), self._size(other)) > _LARGE:
+            return True
+        return self._facts.get(("comparable", self._stamp(one), self._stamp(other)), lambda: _accepted(one, other))
+
+    def _size(self, run: Run) -> int:
+        return run.tables["dialogues"].rows if "dialogues" in run.tables else 0
+
     def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
         return self.kept(
             ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}
@@ -200,6 +217,14 @@ class Library:
 
     def _stamp(self, run: Run) -> tuple[str, int]:
         return run.id, self._opened.get(run.id, (0,))[0]
+
+
+def _accepted(one: Run, other: Run) -> bool:
+    try:
+        compare_runs([one, other], resamples=_TRIED_RESAMPLES)
+    except (DialgaugeError, *_ODD_CONTENT):
+        return False
+    return True
 
 
 def _made_now(kind: str, run: Run) -> Run | None:

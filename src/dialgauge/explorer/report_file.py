@@ -294,7 +294,7 @@ class _FileLinks:
             return self.run(run)
         return f"#{anchor}" if turn is None else f"#{anchor}turn-{turn}"
 
-    def trials(self, run: str, task: str) -> str:
+    def trials(self, run: str, task: str = "") -> str:
         return self.run(run)
 
     def compare(self, runs: Iterable[str]) -> str:
