@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.difference_plot import DifferencePlot, difference_plot
 from dialgauge.explorer.run_names import distinct_names, shared_words
+from dialgauge.explorer.templating import short_name
 from dialgauge.presentation import DialogueView, TurnView, pages_of
 from dialgauge.text import note_kind
 
@@ -33,6 +35,13 @@ if TYPE_CHECKING:
 #: Dialogues that the page of a comparison lists.
 _LISTED = 20
 MOST_SIDES = 4
+#: An option of the command line that a note suggests.
+_OPTIONS = re.compile(r" \(--[^()]*\)|Other ways: --[^.]*\.?")
+
+
+def _without_options(note: str) -> str:
+    """A note without what only a command line can do."""
+    return _OPTIONS.sub("", note).strip()
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,12 @@ class Ranking:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict with the short names of the runs."""
+        """The verdict with the short names of runs and measures."""
         whole = self.comparison.verdict
         measures = tuple(
             replace(
                 one,
+                measure=short_name(one.measure),
                 leader=self.short.get(one.leader, one.leader),
                 runner_up=self.short.get(one.runner_up, one.runner_up),
                 best=tuple(self.short.get(name, name) for name in one.best),
@@ -94,7 +104,8 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What must be known beside the numbers; options of the command line are of no use on a page."""
-        return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
+        told = (note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS)
+        return [note for note in map(_without_options, told) if note]
 
 
 def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:
@@ -102,6 +113,8 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
+    for table in tables:
+        table.notes[:] = [note for told in table.notes if (note := _without_options(told))]
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)

@@ -81,7 +81,9 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
     rows = [
         _row(comparison, one, across if _is_share(comparison, one) else _own_scale(one, across), two) for one in found
     ]
-    ticks = [Tick(f"{value:+g}".replace("-", "−"), across(value)) for value in _ticks(least, most, bent)]
+    ticks = [
+        Tick(f"{value:+g}".replace("-", "−") if value else "0", across(value)) for value in _ticks(least, most, bent)
+    ]
     return DifferencePlot(rows, ticks, across(0.0), bent)
 
 

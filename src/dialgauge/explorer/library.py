@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dialgauge.comparison import RESAMPLES, Comparison, compare_runs
+from dialgauge.comparison import RESAMPLES, Comparison, can_be_compared, compare_runs
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
@@ -34,7 +34,6 @@ _MOST_THINGS = 64
 _MOST_FACTS = 10_000
 #: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
 _LARGE = 20_000
-_TRIED_RESAMPLES = 10
 _MANIFEST = "run.json"
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
@@ -184,11 +183,12 @@ class Library:
         return bool(first) and self.has_dialogue(other, first[0])
 
     def comparable(self, one: Run, other: Run) -> bool:
-        """Whether a comparison of two runs would not be refused; of very large ones, whether they share dialogues."""
+        """Whether a comparison of two runs would not be refused: tried, unless they are of one corpus or very large."""
         if one.kind != other.kind or not self.share_dialogues(one, other):
             return False
-        if max(self._size(one), self._size(other)) > _LARGE:
-            return True
+        same = one.manifest.corpus and one.manifest.corpus == other.manifest.corpus
+        if same or max(self._size(one), self._size(other)) > _LARGE:
+            return not one.scores.keys().isdisjoint(other.scores)
         return self._facts.get(("comparable", self._stamp(one), self._stamp(other)), lambda: _accepted(one, other))
 
     def _size(self, run: Run) -> int:
@@ -221,10 +221,9 @@ class Library:
 
 def _accepted(one: Run, other: Run) -> bool:
     try:
-        compare_runs([one, other], resamples=_TRIED_RESAMPLES)
-    except (DialgaugeError, *_ODD_CONTENT):
+        return can_be_compared([one, other])
+    except _ODD_CONTENT:
         return False
-    return True
 
 
 def _made_now(kind: str, run: Run) -> Run | None:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
 from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.markup import search_words
@@ -171,7 +171,7 @@ class Explorer:
         evidence = evidence_of(dialogue, view, listed.sought(query, dialogue.id), search_words(query.text))
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
-            number=number, found=found, view=view, evidence=evidence,
+            number=number, found=found, view=view, evidence=evidence, page=-(-number // PAGE_SIZE),
             values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)),
             tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
             note=notes.get(dialogue.id) or DialogueNote(),
@@ -184,7 +184,7 @@ class Explorer:
             shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
             unit = shown.comparison.scores.run_score(shown.measure)
             return self.page(
-                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison),
+                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison, notes=False),
                 charts=list(ranking_charts(shown.comparison)),
                 chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
                 rising=shown.comparison.scores.higher_is_better(shown.measure),

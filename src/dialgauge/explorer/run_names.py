@@ -38,7 +38,7 @@ def _without_shared(names: Sequence[str], pattern: re.Pattern[str]) -> list[str]
     keys = {piece.partition("=")[0] for each in own for piece in each}
     if len(keys) == 1 and all("=" in piece for each in own for piece in each):
         own = [[piece.partition("=")[2] for piece in each] for each in own]
-    return [" · ".join(each) if shared else name for each, name in zip(own, names, strict=True)]
+    return [" · ".join(each) if shared else "" for each in own]
 
 
 def shared_words(names: Sequence[str]) -> str:

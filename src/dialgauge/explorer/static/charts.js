@@ -42,13 +42,23 @@ function themed() {
   };
 }
 
+function merged(one, other) {
+  const both = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    both[name] = typeof value === "object" ? merged(both[name] ?? {}, value) : value;
+  }
+  return both;
+}
+
 async function draw(figure) {
   try {
     const [answer] = await Promise.all([fetch(figure.dataset.chart), drawing()]);
     if (!answer.ok) throw new Error(String(answer.status));
     const specification = await answer.json();
+    specification.config = merged(specification.config ?? {}, themed());
+    specification.background = "transparent";
     await window.vegaEmbed(figure, specification, {
-      actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false, config: themed(),
+      actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false,
     });
     figure.dataset.drawn = "";
   } catch {

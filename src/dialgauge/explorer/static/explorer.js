@@ -129,17 +129,16 @@ for (const form of document.querySelectorAll("form[data-submit]")) {
   });
 }
 
-// The row that was read last is marked when one comes back to the list.
+// The dialogue that was read last is marked when one comes back to the list, and in sight.
+const reading = document.querySelector("[data-reading]");
 const list = document.querySelector("[data-keep]");
-if (list) {
-  const key = `read ${list.dataset.keep}`;
-  let last = null;
-  try { last = sessionStorage.getItem(key); } catch { /* not kept, then */ }
-  for (const row of list.querySelectorAll("[data-row]")) {
-    if (row.dataset.row === last) row.classList.add("lastread");
-    row.addEventListener("click", () => { try { sessionStorage.setItem(key, row.dataset.row); } catch { /* not kept, then */ } });
-  }
-}
+try {
+  if (reading) sessionStorage.setItem(`read ${reading.dataset.reading}`, reading.dataset.id);
+  const last = list && sessionStorage.getItem(`read ${list.dataset.keep}`);
+  const row = last && [...list.querySelectorAll("[data-row]")].find((one) => one.dataset.row === last);
+  if (row) row.classList.add("lastread", ...(location.hash === "#last" ? ["here"] : []));
+  if (row && location.hash === "#last") row.scrollIntoView({ block: "center" });
+} catch { /* storage can be switched off; nothing is marked then */ }
 
 // A section of a folded part opens when its address is asked for.
 function unfold() {
@@ -158,8 +157,10 @@ addEventListener("beforeunload", (event) => {
   if (document.querySelector("form.annotate[data-unsaved]")) event.preventDefault();
 });
 
-// On paper nothing can be opened.
-addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
+// On paper nothing can be opened; of a report the first dialogues are printed.
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more)")) one.open = true;
+});
 
 if (document.body.classList.contains("report")) {
   byId("searching")?.removeAttribute("hidden");
