@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -35,13 +34,6 @@ if TYPE_CHECKING:
 #: Dialogues that the page of a comparison lists.
 _LISTED = 20
 MOST_SIDES = 4
-#: An option of the command line that a note suggests.
-_OPTIONS = re.compile(r" \(--[^()]*\)|Other ways: --[^.]*\.?")
-
-
-def _without_options(note: str) -> str:
-    """A note without what only a command line can do."""
-    return _OPTIONS.sub("", note).strip()
 
 
 @dataclass(frozen=True)
@@ -104,8 +96,7 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What must be known beside the numbers; options of the command line are of no use on a page."""
-        told = (note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS)
-        return [note for note in map(_without_options, told) if note]
+        return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
 
 
 def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:
@@ -114,7 +105,7 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
     for table in tables:
-        table.notes[:] = [note for told in table.notes if (note := _without_options(told))]
+        table.notes[:] = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dialgauge.errors import DialgaugeError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 #: Other measures with an interval that stand below the headline.
 _MINOR = 5
 _READ = 5
-_NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -146,5 +145,5 @@ def numeric(text: str) -> list[tuple[int, int, str]]:
     >>> sorted(["10", "9", "a2", "a10"], key=numeric)
     ['9', '10', 'a2', 'a10']
     """
-    pieces = _NUMBERS.split(text)
-    return [(0, int(piece[:18]), piece) if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece]
+    pieces = ("".join(piece) for _, piece in groupby(text, lambda sign: sign in "0123456789"))
+    return [(0, int(piece[:18]), piece) if piece[0] in "0123456789" else (1, 0, piece) for piece in pieces]

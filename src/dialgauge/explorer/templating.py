@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
@@ -28,7 +27,6 @@ LONGEST = 20_000
 #: Characters of a run's name in a heading, and of a signature that is folded.
 _HEADING = 70
 _SIGNATURE = 80
-_MEASURE = re.compile(r"([^()\[\]]+)\(([^()]*)\)(\[[^\]]*\])?")
 _SIGNS = {"good": "✓", "bad": "✗", "warn": "!", "plain": ""}
 
 
@@ -186,11 +184,12 @@ def short_name(measure: str) -> str:
     >>> short_name("Inform(rules=grounded)"), short_name("F1(average=slot)[hotel]"), short_name("JGA")
     ('Inform grounded', 'F1 slot [hotel]', 'JGA')
     """
-    found = _MEASURE.fullmatch(measure)
-    if found is None:
+    name, bracket, rest = measure.partition("(")
+    settings, closing, part = rest.partition(")")
+    if not (name and bracket and closing):
         return measure
-    settings = " ".join(piece.partition("=")[2] or piece for piece in found[2].split(","))
-    return f"{found[1]} {settings}" + (f" {found[3]}" if found[3] else "")
+    words = " ".join(piece.partition("=")[2] or piece for piece in settings.split(","))
+    return f"{name} {words} {part}".strip()
 
 
 def score_text(score: Score) -> str:
