@@ -49,8 +49,8 @@ def test_from_the_runs_to_the_turn_where_two_part(page: Page, site: str) -> None
     page.goto(site)
     page.get_by_label("Choose alpha").check()
     page.get_by_label("Choose gamma").check()
-    page.get_by_role("button", name="Compare the chosen runs").click()
-    assert page.get_by_role("heading", level=1).inner_text().startswith("Which is better")
+    page.get_by_role("button", name="Compare (2)").click()
+    assert page.get_by_role("heading", level=1).inner_text().split() == ["A", "alpha", "against", "B", "gamma"]
     page.locator("a.open").first.click()
     page.wait_for_url(re.compile("/side\\?"))
     parting = page.locator("[data-scroll]")
@@ -71,10 +71,11 @@ def test_filters_keep_their_address_and_the_back_button_works(
 ) -> None:
     page.goto(f"{site}/runs/{stored[1][0].id}/dialogues")
     assert page.get_by_role("status").inner_text().startswith("120 of 120")
-    page.get_by_label("kind of error").select_option("missed")
+    page.get_by_label("kind of error").select_option("missed")  # which applies at once
+    page.wait_for_url(re.compile("error=missed"))
     page.get_by_label("Text").fill("cheap")
     page.get_by_role("button", name="Filter").click()
-    page.wait_for_url(re.compile("error=missed"))
+    page.wait_for_url(re.compile("q=cheap"))
     found = page.get_by_role("status").inner_text()
     assert not found.startswith("120 ")
     page.get_by_role("link", name="JGA", exact=True).click()
@@ -139,17 +140,19 @@ def test_charts_are_drawn_without_code_from_specifications(
 ) -> None:
     """The content policy allows no evaluation of text as code; a chart that needed it would be an error here."""
     page.goto(f"{site}/runs/{stored[1][0].id}")
+    page.locator("summary", has_text="Charts").click()
     for chart in page.locator("figure.chart").all():
         chart.scroll_into_view_if_needed()
         chart.locator("svg").first.wait_for()
     assert page.locator("figure.chart[data-drawn]").count() == page.locator("figure.chart").count() >= 3
     page.goto(f"{site}/compare?run={stored[1][0].id}&run={stored[1][1].id}")
+    page.locator("summary", has_text="Charts").click()
     page.locator("figure.chart").first.scroll_into_view_if_needed()
     page.locator("figure.chart svg").first.wait_for()
 
 
 @pytest.mark.parametrize(
-    ("width", "theme"), [soak(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(390, "light")]
+    ("width", "theme"), [soak(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(768, "light"), soak(390, "light")]
 )
 def test_both_themes_and_a_phone(
     page: Page, site: str, stored: tuple[Store, list[Run]], theme: str, width: int
@@ -214,12 +217,14 @@ def test_hostile_content_does_not_run(page: Page, serve: Serve, tmp_path: Path) 
     site = serve(over(store))
     page.goto(site)
     page.locator("a.open").first.click()
+    page.locator("summary", has_text="Charts").click()
     page.locator("figure.chart").first.scroll_into_view_if_needed()
     page.locator("figure.chart svg").first.wait_for()
-    page.get_by_role("link", name=re.compile("Look at the")).click()
+    page.get_by_role("link", name="6 dialogues", exact=True).click()
     page.locator("a.open").first.click()
     page.locator(".turn").first.wait_for()
     page.goto(f"{site}/compare?run={runs[0].id}&run={runs[1].id}")
+    page.locator("summary", has_text="Charts").click()
     page.locator("figure.chart").first.scroll_into_view_if_needed()
     page.locator("figure.chart svg").first.wait_for()
     page.goto(f"{site}/sql?q=SELECT+*+FROM+turns")
@@ -294,7 +299,9 @@ def test_long_names_and_signatures_are_short_until_asked_for(page: Page, serve: 
     assert len(heading.inner_text()) <= 70 and " … " in heading.inner_text()
     assert heading.locator("span").get_attribute("title") == names[0]
     page.goto(f"{site}/compare?run={runs[0].id}&run={runs[1].id}")
-    assert len(page.get_by_role("heading", level=1).inner_text()) <= 70 * 2 + len("Which is better: , ")
+    assert len(page.get_by_role("heading", level=1).inner_text()) <= 70 * 2 + len("A  against B ")
+    for summary in page.locator("details.fold > summary").all():
+        summary.click()
     folded = page.locator("details.signature").first
     whole = folded.locator("code")
     assert folded.locator("summary").inner_text().startswith("Signature: ") and not whole.is_visible()

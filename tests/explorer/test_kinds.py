@@ -96,6 +96,14 @@ def test_the_page_of_a_run_has_every_score_and_its_charts(runs: list[Run], clien
         assert not list(addresses_in(specification)), "a chart loads nothing"
 
 
+def test_every_bar_leads_to_as_many_dialogues_as_it_counts(runs: list[Run], client: Client) -> None:
+    text = client.get(f"/runs/{runs[0].id}").text
+    bars = re.findall(r'<a href="([^"]*)"[^>]*>\s*<span class="bar-name">[^<]*<span class="unseen">: ([\d,]+)', text)
+    assert bool(bars) == ("each bar opens them" in text)
+    for address, count in bars[:8]:
+        assert f'role="status">{count} of ' in client.get(html.unescape(address)).text, address
+
+
 def addresses_in(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         yield from (value[key] for key in ("url", "href") if key in value)

@@ -1,10 +1,11 @@
-"""The leaderboard: what was measured alike is ranked, everything else is kept apart."""
+"""The leaderboard: what can be compared is ranked on the dialogues that all have, and flagged where it differs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from dialgauge import Store, compare, score
 from dialgauge.comparison import comparable_signature
@@ -38,14 +39,26 @@ def test_runs_that_were_measured_alike_are_ranked_with_letters(stored: tuple[Sto
                 assert bool(shared) != difference.significant
 
 
-def test_other_rules_data_or_dialogues_are_another_board(stored: tuple[Store, list[Run]]) -> None:
+def test_runs_that_were_measured_otherwise_are_ranked_on_what_all_have_and_flagged(
+    stored: tuple[Store, list[Run]],
+) -> None:
     gold = tracked(60, 0)
-    other_profile = score(gold, {"alpha": tracked(60, 0)}, profile="verbatim").runs[0]
-    fewer = score(gold[:40], {"alpha": tracked(40, 0)}).runs[0]
-    made = boards([*stored[1], other_profile, fewer])
-    assert [len(board.rows) for board in made] == [3, 1, 1]
-    assert len({board.signature for board in made}) == 3
-    assert all(row.rank == "" for board in made[1:] for row in board.rows)
+    other_profile = score(gold, {"verbatim": tracked(60, 0)}, profile="verbatim").runs[0]
+    fewer = score(gold[:40], {"fewer": tracked(40, 0)}).runs[0]
+    [board] = boards([*stored[1], other_profile, fewer])
+    assert len(board.rows) == 5 and board.shared == "40 dialogues that all have"
+    unlike = {row.run.name: " ".join(row.unlike) for row in board.rows}
+    assert "profile verbatim" in unlike["verbatim"] and unlike["fewer"] and not unlike["beta"]
+    comparison = compare([*stored[1], other_profile, fewer])
+    for row in board.rows:
+        shown = row.scores[0].score
+        assert shown is not None and shown.value == comparison[row.run.name]["JGA"].value
+
+
+def test_runs_on_other_dialogues_are_another_board(stored: tuple[Store, list[Run]]) -> None:
+    apart = score(None, {"apart": [replace(one, id=f"X{one.id}") for one in tracked(6, 0)]}).runs[0]
+    made = boards([*stored[1], apart])
+    assert [len(board.rows) for board in made] == [3, 1] and made[1].rows[0].rank == ""
 
 
 def test_the_number_of_resamples_keeps_nobody_apart(stored: tuple[Store, list[Run]]) -> None:

@@ -188,7 +188,9 @@ def test_damage_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
     assert run.name in client.get("/").text and client.get(f"/runs/{run.id}").status_code == 200
     (run.path / "slot_errors.parquet").write_bytes(b"PAR1")
     assert "Damaged" in client.get("/").text and other.name in client.get("/").text
-    assert client.get(f"/runs/{run.id}/dialogues?error=missed").status_code == 400
+    fresh = Client(store)  # which has not read the table before
+    assert fresh.get(f"/runs/{run.id}/dialogues?error=missed").status_code == 400
+    assert fresh.get(f"/runs/{run.id}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -363,3 +365,58 @@ def test_two_tabs_do_not_overwrite_each_other_s_notes(tmp_path: Path) -> None:
     assert fresh is not None
     third = client.post(address, dialogue="D0002", labels="", note="from the second tab", revision=fresh[1])
     assert third.status_code == 303 and store.annotations(runs[0].id).dialogues["D0002"].note == "from the second tab"
+
+
+def test_runs_that_a_comparison_refuses_are_not_suggested(tmp_path: Path) -> None:
+    """Tasks of the same ids with other instructions."""
+    store, runs = Store(tmp_path / "runs"), []
+    for name, wish in (("one", "You want a flight."), ("two", "You want a refund."), ("three", "You want a flight.")):
+        results = [tau_result(task, 0, 1.0) for task in "abc"]
+        for result in results:
+            result["info"]["task"]["instruction"] = wish
+        (tmp_path / f"{name}.json").write_text(json.dumps(results))
+        runs.append(store.add(score_results(tmp_path / f"{name}.json")[0]))
+    client = Client(store)
+    text = client.get(f"/runs/{runs[0].id}").text
+    assert f"run={runs[2].id}" in text.partition("Compare with")[2] and runs[1].id not in text
+    groups = [
+        set(re.findall(r'name="run" value="([^"]+)"', group)) for group in client.get("/").text.split("<tbody")[1:]
+    ]
+    assert sorted(map(len, groups)) == [1, 2] and {runs[0].id, runs[2].id} in groups
+    assert client.get(f"/compare?run={runs[0].id}&run={runs[1].id}").status_code == 400
+
+
+def test_markdown_of_agents_is_rendered_and_nothing_in_it_acts(tmp_path: Path) -> None:
+    result = tau_result("t", 0, 0.0)
+    said = (
+        "Here:\n- **<b>bold</b>** and `<i>code</i>`\n  1. [link](javascript:alert(1))\n# <u>Title</u>\n" + "**" * 9000
+    )
+    result["traj"] = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": said}]
+    (tmp_path / "r.json").write_text(json.dumps([result]))
+    store = Store(tmp_path / "runs")
+    run = store.add(score_results(tmp_path / "r.json")[0])
+    text = Client(store).get(f"/runs/{run.id}/dialogue?id=t%230&q=title").text
+    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b> and <code>&lt;i&gt;code&lt;/i&gt;</code>" in text
+    assert '&lt;u&gt;<mark class="">Title</mark>&lt;/u&gt;' in text
+    assert "[link](javascript:alert(1))" in text and 'href="javascript' not in text
+
+
+def test_words_are_looked_for_one_by_one_and_phrases_in_quotation_marks(
+    client: Client, stored: tuple[Store, list[Run]]
+) -> None:
+    address = f"/runs/{stored[1][0].id}/dialogues"
+
+    def found(text: str) -> int:
+        told = re.search(r'role="status">(\d+) of 60', client.get(f"{address}?{urlencode({'q': text})}").text)
+        assert told is not None
+        return int(told[1])
+
+    assert 0 < found('"want area"') <= found("area want") and found('"area want"') == 0
+
+
+def test_a_list_can_be_exported(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    answer = client.get(f"/runs/{stored[1][0].id}/dialogues.csv?sort=JGA&error=missed")
+    page = client.get(f"/runs/{stored[1][0].id}/dialogues?sort=JGA&error=missed").text
+    names = re.findall(r'class="open"[^>]*>([^<]+)<', page)
+    assert "attachment" in answer.headers["content-disposition"]
+    assert [line.partition(",")[0] for line in answer.text.splitlines()[1:]][: len(names)] == names

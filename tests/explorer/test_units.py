@@ -45,7 +45,7 @@ def test_every_unit_that_differs_leads_to_conversations(compared: tuple[Library,
     ids = [run.id for run in runs]
     shown = ranking(library, ids)
     for part in shown.parting:
-        side = side_by_side(library, ids, shown.conversation(part.dialogue))
+        side = side_by_side(library, ids, part.conversation)
         assert len(side.dialogues) == 2 and len({dialogue.id for dialogue in side.dialogues}) == 1
         near = neighbours(library, ids, side.dialogues[0].id, shown.measure)
         assert near.number and side.dialogues[0].id not in (near.before, near.after)

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
         read_ratings,
     )
     from dialgauge.comparison.result import RESAMPLES, Comparison, Difference, compare_scores
-    from dialgauge.comparison.runs import comparable_signature, compare_runs, paired_measures, scores_of_run
+    from dialgauge.comparison.runs import (
+        can_be_compared,
+        comparable_signature,
+        compare_runs,
+        paired_measures,
+        scores_of_run,
+    )
     from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores, shared_turns
     from dialgauge.comparison.spread import (
         rank_agreement,
@@ -74,6 +80,7 @@ __all__ = [
     "TurnDivergence",
     "Verdict",
     "assigned",
+    "can_be_compared",
     "comparable_signature",
     "compare_runs",
     "compare_scores",

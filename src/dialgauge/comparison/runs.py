@@ -52,10 +52,27 @@ def compare_runs(
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
     0.0003
     """
+    scores, named = _scores_of_runs(_opened(runs, store), measures, missing)
+    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
+
+
+def can_be_compared(runs: Sequence[Run]) -> bool:
+    """Whether a comparison of these runs would not be refused; nothing is tested for that."""
+    try:
+        scores, _ = _scores_of_runs(runs, None, "shared")
+    except DialgaugeError:
+        return False
+    return bool(scores.measures) and bool(scores.dialogues)
+
+
+def _scores_of_runs(
+    runs: Sequence[Run], measures: Sequence[str] | None, missing: str
+) -> tuple[PairedScores, dict[str, Run]]:
+    """What runs are compared by, and the runs by their names."""
     if len(runs) < 2:
         raise DialgaugeError("a comparison needs at least two runs; name two or more")
     policy = missing_policy(missing)
-    named = _named(_opened(runs, store))
+    named = _named(runs)
     view = _common_view(named)
     frames = {name: view.unit_table(run, SCORE_TABLE) for name, run in named.items()}
     _refuse_unscored(named, frames)
@@ -76,7 +93,7 @@ def compare_runs(
         scores = scores.only(headlines)
     scores = _on_what_all_have(scores, named, view)
     scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view), *view.notes(list(named.values()))))
-    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
+    return scores, named
 
 
 def scores_of_run(run: Run) -> PairedScores:

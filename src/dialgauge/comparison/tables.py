@@ -12,7 +12,7 @@ from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, s
 from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
 from dialgauge.stats import discriminative_power
-from dialgauge.text import counted
+from dialgauge.text import Note, counted, note_kind
 
 #: Up to so many systems stand beside each other where there are more measures than systems.
 _BESIDE = 3
@@ -84,7 +84,7 @@ def score_table(comparison: Comparison) -> Table:
     table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
-    table.notes += [f"{told}." for told in missing_sentences(comparison)]
+    table.notes += [Note(note_kind(told), f"{told}.") for told in missing_sentences(comparison)]
     _add_score_notes(table, comparison)
     return table
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import (
     MISSING_OPTIONS,
     Comparison,
     DialogueDivergence,
+    Difference,
     TurnDivergence,
+    Verdict,
     comparison_figures,
     comparison_tables,
     divergence_sizes,
@@ -18,6 +20,9 @@ from dialgauge.comparison import (
 )
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.difference_plot import DifferencePlot, difference_plot
+from dialgauge.explorer.run_names import distinct_names, shared_words
+from dialgauge.explorer.templating import short_name
 from dialgauge.presentation import DialogueView, TurnView, pages_of
 from dialgauge.text import note_kind
 
@@ -32,6 +37,15 @@ MOST_SIDES = 4
 
 
 @dataclass(frozen=True)
+class PartingRow:
+    """A unit on which two runs differ: the conversation to look at, and what each says in the turn where they part."""
+
+    difference: DialogueDivergence
+    conversation: str
+    words: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Ranking:
     """A comparison as a page shows it: the standings, what can be told apart, every pair, and where they part."""
 
@@ -42,8 +56,38 @@ class Ranking:
     pairs: Table
     pair: tuple[str, str]
     measure: str
-    parting: Sequence[DialogueDivergence]
+    parting: Sequence[PartingRow]
     telling_trials: Mapping[str, str]
+    #: What each system is called beside the others.
+    short: Mapping[str, str]
+    plot: DifferencePlot
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict with the short names of runs and measures."""
+        whole = self.comparison.verdict
+        measures = tuple(
+            replace(
+                one,
+                measure=short_name(one.measure),
+                leader=self.short.get(one.leader, one.leader),
+                runner_up=self.short.get(one.runner_up, one.runner_up),
+                best=tuple(self.short.get(name, name) for name in one.best),
+            )
+            for one in whole.measures
+        )
+        return replace(whole, systems=tuple(self.short[name] for name in whole.systems), measures=measures)
+
+    @property
+    def chosen(self) -> Difference:
+        """The difference of the chosen pair by the chosen measure."""
+        return self.comparison.difference(*self.pair, self.measure)
+
+    @property
+    def shared_words(self) -> str:
+        """What the names of all runs have in common."""
+        names = list(self.comparison.systems)
+        return shared_words(names) if list(self.short.values()) != names else ""
 
     def conversation(self, unit: str) -> str:
         """The dialogue to look at for a unit of the comparison: a trial that differs where that is a task or a goal."""
@@ -60,9 +104,12 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
+    for table in tables:
+        table.notes[:] = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)
+    trials = _telling_trials(comparison, chosen, (first, second))
     return Ranking(
         comparison,
         runs,
@@ -71,9 +118,28 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
         pairs=tables[1 + many],
         pair=(first, second),
         measure=chosen,
-        parting=divergences(comparison, first, second, chosen, _LISTED),
-        telling_trials=_telling_trials(comparison, chosen, (first, second)),
+        parting=[
+            _parting_row(library, comparison, (first, second), one, trials.get(one.dialogue, one.dialogue))
+            for one in divergences(comparison, first, second, chosen, _LISTED)
+        ],
+        telling_trials=trials,
+        short=dict(zip(comparison.systems, distinct_names(comparison.systems), strict=True)),
+        plot=difference_plot(comparison, first, second),
     )
+
+
+def _parting_row(
+    library: Library, comparison: Comparison, pair: tuple[str, str], one: DialogueDivergence, conversation: str
+) -> PartingRow:
+    texts = []
+    for name in pair:
+        try:
+            turns = library.dialogue(comparison.runs[name], conversation).turns
+        except DialgaugeError:  # scores can be compared though the dialogues are gone
+            turns = ()
+        place = one.turn.turn if one.turn is not None else len(turns)
+        texts.append(turns[place].text if place < len(turns) else "")
+    return PartingRow(one, conversation, (texts[0], texts[1]))
 
 
 def ranking_charts(comparison: Comparison) -> dict[str, Callable[[], Any]]:
@@ -138,7 +204,7 @@ def side_by_side(library: Library, ids: Sequence[str], dialogue: str, prefix: st
     comparison, problem = _comparable(library, runs)
     turns = _aligned(views)
     parting = comparison.divergence(comparison.systems[0], comparison.systems[1], dialogue) if comparison else None
-    titles = tuple(run.name for run in runs)
+    titles = tuple(distinct_names([run.name for run in runs]))
     return SideBySide(runs, titles, dialogues, views, turns, parting or _first_difference(turns), problem, prefix)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.templating import received, sent
 from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
@@ -31,7 +32,8 @@ _OFFERED = 200
 #: Facets that every run has.
 _DOMAIN = "domain"
 _LABEL = "label"
-_SORTS = ("dialogue", "turns")
+#: Words of a search that count.
+_MOST_WORDS = 12
 
 Flags = NDArray[np.bool_]
 
@@ -98,6 +100,7 @@ class ListRow:
     domains: Sequence[str]
     values: Sequence[float | None]
     opening: str
+    labels: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ class ListPage:
 
     rows: Sequence[ListRow]
     columns: Sequence[str]
+    #: Columns of which every value is all or nothing.
+    binary: Sequence[bool]
     found: int
     all: int
     number: int
@@ -130,7 +135,33 @@ class DialogueList:
         pages = max(-(-len(order) // PAGE_SIZE), 1)
         number = min(query.page, pages)
         places = order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-        return ListPage(list(self._rows(places)), self.columns, len(order), len(self.ids), number, pages)
+        binary = [self._binary(measure) for measure in self.columns]
+        return ListPage(list(self._rows(places)), self.columns, binary, len(order), len(self.ids), number, pages)
+
+    def all_rows(self, query: DialogueQuery) -> Iterator[ListRow]:
+        """Every dialogue that a query finds, in its order."""
+        return self._rows(self.order(query))
+
+    def count(self, facets: Mapping[str, str]) -> int:
+        """How many dialogues have these values."""
+        return int(np.count_nonzero(self._matching(DialogueQuery(facets=facets))))
+
+    def sought(self, query: DialogueQuery, dialogue: str) -> list[int]:
+        """The turns of a dialogue because of which a query finds it, as far as tables tell turns."""
+        import polars
+
+        turns: set[int] = set()
+        for table, chosen in self._of_rows(query).items():
+            frame = self._library.table(self._run, table)
+            if "turn" not in frame.columns:
+                continue
+            own = self._rows_with(frame.filter(polars.col("dialogue") == dialogue), chosen)
+            turns.update(turn for turn in own["turn"].drop_nulls().to_list() if isinstance(turn, int))
+        return sorted(turns)
+
+    def _binary(self, measure: str) -> bool:
+        values = self.value(measure)
+        return self._run.scores[measure].unit == SHARE and bool((np.isnan(values) | np.isin(values, (0.0, 1.0))).all())
 
     def order(self, query: DialogueQuery) -> NDArray[np.int64]:
         """The places of the dialogues that a query finds, in its order."""
@@ -150,13 +181,13 @@ class DialogueList:
         after = self.ids[int(order[here + 1])] if here + 1 < len(order) else None
         return before, after, here + 1, len(order)
 
-    def choices(self, query: DialogueQuery) -> list[Choice]:
-        """The filters that make sense for this run, with what each can be set to."""
+    def choices(self, query: DialogueQuery, least: int = 2) -> list[Choice]:
+        """The filters that make sense for this run, with what each can be set to: at least so many values."""
         offered = [(facet.name, facet.label) for facet in self._facets.values()]
         found = []
         for name, label in [(_DOMAIN, "domain"), *offered, (_LABEL, "label")]:
             values = self._counted(name)
-            if len(values) > 1 or name in query.facets or (values and name == _LABEL):
+            if len(values) >= least or name in query.facets or (values and name == _LABEL):
                 found.append(Choice(name, label, values, query.facets.get(name, "")))
         return found
 
@@ -185,12 +216,9 @@ class DialogueList:
 
     def _matching(self, query: DialogueQuery) -> Flags:
         flags = np.ones(len(self.ids), bool)
-        of_rows: dict[str, list[tuple[Facet, str]]] = {}
+        of_rows = self._of_rows(query)
         for name, value in query.facets.items():
-            facet = self._facets.get(name)
-            if facet is not None and facet.columns:
-                of_rows.setdefault(facet.table, []).append((facet, value))
-            else:
+            if all(name != facet.name for chosen in of_rows.values() for facet, _ in chosen):
                 flags &= self._with(name, value)
         for table, chosen in of_rows.items():
             flags &= self._with_row(table, chosen)
@@ -199,6 +227,15 @@ class DialogueList:
         if query.text:
             flags &= self._saying(query.text)
         return flags
+
+    def _of_rows(self, query: DialogueQuery) -> dict[str, list[tuple[Facet, str]]]:
+        """By table the filters that its rows must pass together."""
+        of_rows: dict[str, list[tuple[Facet, str]]] = {}
+        for name, value in query.facets.items():
+            facet = self._facets.get(name)
+            if facet is not None and facet.columns:
+                of_rows.setdefault(facet.table, []).append((facet, value))
+        return of_rows
 
     def _between(self, query: DialogueQuery) -> Flags:
         measure = query.measure or (self.columns[0] if self.columns else "")
@@ -211,13 +248,16 @@ class DialogueList:
         return flags
 
     def _saying(self, text: str) -> Flags:
-        """Dialogues with a turn that holds the text, or whose id does, whatever the case."""
-        small = text.lower()
+        """Dialogues in which each word is said or is part of the id, whatever the case; a phrase in quotation marks."""
         turns = self._library.table(self._run, "turns")
         lines = self._library.of_run("lower-case text", self._run, turns["text"].str.to_lowercase)
-        spoken = turns["dialogue"].filter(lines.str.contains(small, literal=True))
-        named = self.ids.str.to_lowercase().str.contains(small, literal=True)
-        return (self.ids.is_in(spoken.unique().to_list()) | named).to_numpy()
+        ids = self.ids.str.to_lowercase()
+        flags = np.ones(len(self.ids), bool)
+        for word in search_words(text)[:_MOST_WORDS]:
+            spoken = turns["dialogue"].filter(lines.str.contains(word, literal=True))
+            named = ids.str.contains(word, literal=True)
+            flags &= (self.ids.is_in(spoken.unique().to_list()) | named).to_numpy()
+        return flags
 
     def _with(self, name: str, value: str) -> Flags:
         flags = np.zeros(len(self.ids), bool)
@@ -232,11 +272,15 @@ class DialogueList:
 
     def _with_row(self, table: str, chosen: Sequence[tuple[Facet, str]]) -> Flags:
         """Dialogues with a row that has all the values: a wrong value of this very slot, not one of each somewhere."""
-        frame = self._library.table(self._run, table)
-        for facet, value in chosen:
-            frame = _only(frame, facet).filter(_value(facet) == value)
+        frame = self._rows_with(self._library.table(self._run, table), chosen)
         having: Flags = self.ids.is_in(frame["dialogue"].unique().to_list()).to_numpy()
         return having
+
+    @staticmethod
+    def _rows_with(frame: polars.DataFrame, chosen: Sequence[tuple[Facet, str]]) -> polars.DataFrame:
+        for facet, value in chosen:
+            frame = _only(frame, facet).filter(_value(facet) == value)
+        return frame
 
     def _counted(self, name: str) -> list[tuple[str, int]]:
         """The values of a facet with the number of dialogues that have each, the most frequent first."""
@@ -305,9 +349,10 @@ class DialogueList:
         columns = [self.value(measure) for measure in self.columns]
         heads = self._heads[places.tolist()]
         openings = self._openings(heads["dialogue"].to_list())
+        labels = dict(self._labelled())
         for place, (name, turns, domains, *_) in zip(places, heads.iter_rows(), strict=True):
             values = [None if np.isnan(column[place]) else float(column[place]) for column in columns]
-            yield ListRow(name, turns, domains, values, openings.get(name, ""))
+            yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()))
 
     def _openings(self, names: list[str]) -> dict[str, str]:
         """What each dialogue begins with."""

@@ -1,8 +1,12 @@
-"""A leaderboard: one static page from all runs of a store; what was not measured alike is never ranked together."""
+"""A leaderboard: one static page from all runs of a store, a table for all that can be compared on shared dialogues.
+
+Where runs of a table were not measured alike, each says in what it differs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +15,12 @@ from typing import TYPE_CHECKING
 from dialgauge._version import __version__
 from dialgauge.comparison import Comparison, comparable_signature, compare_runs, paired_measures, standings, view_of
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.library import Library
 from dialgauge.explorer.report_file import compact, style_sheet
 from dialgauge.explorer.templating import render
 from dialgauge.files import atomic
+from dialgauge.measures import Signature
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.measures import Score
@@ -39,17 +46,20 @@ class BoardRow:
     rank: str
     scores: Sequence[BoardScore]
     complete: bool
+    #: What of its measurement is not as in most runs of the board.
+    unlike: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Board:
-    """Runs that were measured alike, best first by the first measure."""
+    """Runs that can be compared, best first by the first measure, by their values on the dialogues that all have."""
 
     kind: str
     signature: str
     measures: Sequence[str]
     rows: Sequence[BoardRow]
     note: str
+    shared: str = ""
 
 
 def write_leaderboard(path: str | Path, runs: Sequence[Run], *, title: str = "Leaderboard") -> Path:
@@ -65,35 +75,71 @@ def write_leaderboard(path: str | Path, runs: Sequence[Run], *, title: str = "Le
 
 
 def boards(runs: Sequence[Run]) -> list[Board]:
-    """A board for each kind and signature, those with several runs first. Runs without scores are on none."""
-    groups: dict[tuple[str, str], list[Run]] = {}
+    """A board for all runs that can be compared, those with several first. Runs without scores are on none."""
+    library = Library(runs=runs)
+    groups: list[list[Run]] = []
     for run in runs:
-        if run.scores:
-            groups.setdefault((run.kind, comparable_signature(run)), []).append(run)
-    made = [_board(kind, signature, members) for (kind, signature), members in groups.items()]
+        if not run.scores:
+            continue
+        fitting = (group for group in groups if _belong(library, group[0], run))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([run])
+        else:
+            group.append(run)
+    made = [_board(members) for members in groups]
     return sorted(made, key=lambda board: (len(board.rows) == 1, board.kind, -len(board.rows), board.signature))
 
 
-def _board(kind: str, signature: str, runs: Sequence[Run]) -> Board:
+def _belong(library: Library, one: Run, other: Run) -> bool:
+    """Whether two runs are for one table: they can be compared, or were measured alike by measures without a test."""
+    alike = one.kind == other.kind and comparable_signature(one) == comparable_signature(other)
+    return alike or library.comparable(one, other)
+
+
+def _board(runs: Sequence[Run]) -> Board:
+    kind, unlike = runs[0].kind, _unlike(runs)
     shared = [name for name in runs[0].scores if all(name in run.scores for run in runs)]
     measures = list(view_of(kind).headlines(shared))[:_MEASURES]
     comparison, notes = _compared(runs, measures)
     if comparison is None:
-        rows = [_row(run, "", measures, {}) for run in _sorted(runs, measures)]
-        return Board(kind, signature, measures, rows, "; ".join(notes))
+        rows = [_row(run, "", [(run.scores.get(name), "") for name in measures], unlike) for run in runs]
+        return Board(kind, comparable_signature(runs[0]), measures, _sorted(rows), "; ".join(notes))
     letters = dict(zip(comparison.measures, standings(comparison), strict=True))
-    place = {run.id: at for at, run in enumerate(comparison.runs.values())}
     first = letters.get(measures[0])
-    rows = [
-        _row(
-            run,
-            first.ranks(place[run.id]) if first else "",
-            measures,
-            {name: letter.letters[place[run.id]] for name, letter in letters.items()},
-        )
-        for run in _sorted(runs, measures)
-    ]
-    return Board(kind, signature, measures, rows, "; ".join(comparison.notes))
+    rows = []
+    for place, (system, run) in enumerate(comparison.runs.items()):
+        # Where some lack dialogues, all have their values on those that they share.
+        values = dict(comparison[system])
+        scores = [
+            (values.get(name, run.scores.get(name)), letters[name].letters[place] if name in letters else "")
+            for name in measures
+        ]
+        rows.append(_row(run, first.ranks(place) if first else "", scores, unlike))
+    told = f"{counted(len(comparison.dialogues), comparison.view.unit)} that all have"
+    signature = comparable_signature(runs[0])
+    return Board(kind, signature, measures, _sorted(rows), "; ".join(comparison.notes), told)
+
+
+def _unlike(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """By run the parts of its signature that most runs of the board have otherwise."""
+    parts = {run.id: _parts(run) for run in runs}
+    names = dict.fromkeys(name for own in parts.values() for name in own)
+    found: dict[str, list[str]] = {run.id: [] for run in runs}
+    for name in names:
+        values = Counter(own.get(name, "none") for own in parts.values())
+        usual = values.most_common(1)[0][0]
+        for run, own in parts.items():
+            if own.get(name, "none") != usual:
+                found[run].append(f"{name} {own.get(name, 'none')}")
+    return found
+
+
+def _parts(run: Run) -> dict[str, str]:
+    try:
+        return dict(Signature.parse(comparable_signature(run)))
+    except DialgaugeError:  # of a run that another version wrote
+        return {}
 
 
 def _compared(runs: Sequence[Run], measures: Sequence[str]) -> tuple[Comparison | None, list[str]]:
@@ -113,19 +159,21 @@ def _compared(runs: Sequence[Run], measures: Sequence[str]) -> tuple[Comparison 
         return None, [f"not tested: {error}"]
 
 
-def _row(run: Run, rank: str, measures: Sequence[str], letters: dict[str, str]) -> BoardRow:
-    scores = [BoardScore(run.scores.get(name), letters.get(name, "")) for name in measures]
-    return BoardRow(run, rank, scores, run.coverage.complete)
+def _row(
+    run: Run, rank: str, scores: Sequence[tuple[Score | None, str]], unlike: Mapping[str, Sequence[str]]
+) -> BoardRow:
+    cells = [BoardScore(score, letters) for score, letters in scores]
+    return BoardRow(run, rank, cells, run.coverage.complete, unlike[run.id])
 
 
-def _sorted(runs: Sequence[Run], measures: Sequence[str]) -> list[Run]:
+def _sorted(rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Best first by the first measure; undefined values last, equal ones by name."""
 
-    def key(run: Run) -> tuple[bool, float, str]:
-        score = run.scores.get(measures[0]) if measures else None
+    def key(row: BoardRow) -> tuple[bool, float, str]:
+        score = row.scores[0].score if row.scores else None
         value = score.value if score is not None else None
-        if score is None or value is None:
-            return True, 0.0, run.name
-        return False, value if score.higher_is_better is False else -value, run.name
+        if score is None or value is None or value != value:
+            return True, 0.0, row.run.name
+        return False, value if score.higher_is_better is False else -value, row.run.name
 
-    return sorted(runs, key=key)
+    return sorted(rows, key=key)

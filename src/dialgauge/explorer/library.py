@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dialgauge.comparison import RESAMPLES, Comparison, compare_runs
+from dialgauge.comparison import RESAMPLES, Comparison, can_be_compared, compare_runs
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
@@ -30,6 +30,10 @@ T = TypeVar("T")
 #: Bytes of tables that are kept, and other things (lists of dialogues, comparisons).
 _MOST_BYTES = 2 * 2**30
 _MOST_THINGS = 64
+#: Small things that are kept: which runs can be compared.
+_MOST_FACTS = 10_000
+#: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
+_LARGE = 20_000
 _MANIFEST = "run.json"
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
@@ -68,6 +72,7 @@ class Library:
         self._opened: dict[str, tuple[int, Run]] = {}
         self._tables = _Kept(_MOST_BYTES, lambda frame: int(frame.estimated_size()))
         self._things = _Kept(_MOST_THINGS, lambda _: 1)
+        self._facts = _Kept(_MOST_FACTS, lambda _: 1)
 
     def survey(self) -> Survey:
         """All runs, newest first, and what is wrong with folders that should be runs and are not."""
@@ -177,6 +182,18 @@ class Library:
             return False
         return bool(first) and self.has_dialogue(other, first[0])
 
+    def comparable(self, one: Run, other: Run) -> bool:
+        """Whether a comparison of two runs would not be refused: tried, unless they are of one corpus or very large."""
+        if one.kind != other.kind or not self.share_dialogues(one, other):
+            return False
+        same = one.manifest.corpus and one.manifest.corpus == other.manifest.corpus
+        if same or max(self._size(one), self._size(other)) > _LARGE:
+            return not one.scores.keys().isdisjoint(other.scores)
+        return self._facts.get(("comparable", self._stamp(one), self._stamp(other)), lambda: _accepted(one, other))
+
+    def _size(self, run: Run) -> int:
+        return run.tables["dialogues"].rows if "dialogues" in run.tables else 0
+
     def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
         return self.kept(
             ("spelling", self._stamp(run)), lambda: {dialogue_key(name): name for name in heads["dialogue"]}
@@ -200,6 +217,13 @@ class Library:
 
     def _stamp(self, run: Run) -> tuple[str, int]:
         return run.id, self._opened.get(run.id, (0,))[0]
+
+
+def _accepted(one: Run, other: Run) -> bool:
+    try:
+        return can_be_compared([one, other])
+    except _ODD_CONTENT:
+        return False
 
 
 def _made_now(kind: str, run: Run) -> Run | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from itertools import islice
 from threading import BoundedSemaphore
 from typing import Any
@@ -14,16 +15,19 @@ from urllib.parse import urlencode
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
-from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
+from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
+from dialgauge.explorer.markup import search_words
+from dialgauge.explorer.run_list import SORTS, annotations_of, fits, run_groups
+from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.templating import PageLinks, received, render, revision
-from dialgauge.measures import Coverage, Score, parse_measure
+from dialgauge.measures import parse_measure
 from dialgauge.presentation import pages_of, run_charts
-from dialgauge.report import Table, run_tables
-from dialgauge.runs import Annotations, DialogueNote, Run, Store
+from dialgauge.report import Column, Table, run_tables
+from dialgauge.runs import DialogueNote, Run, Store
 
-_SCORES_IN_LIST = 3
 _SHOWN_SCORES = 12
 _OTHERS = 8
 _SQL_SECONDS, _SQL_ROWS, _SQL_AT_ONCE = 10, 500, 3
@@ -46,25 +50,12 @@ class ChangedMeanwhile(Exception):
         self.page = page
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """A line of the list of runs."""
-
-    run: Run
-    created: datetime
-    scored: str
-    scores: Sequence[tuple[str, Score]]
-    tags: Sequence[str]
-    note: str
-
-
-_SORTS: Mapping[str, Callable[[RunRow], Any]] = {
-    "newest": lambda row: (-row.created.timestamp(), row.run.id),
-    "oldest": lambda row: (row.created.timestamp(), row.run.id),
-    "name": lambda row: (row.run.name.lower(), row.run.id),
-    "kind": lambda row: (row.run.kind, row.run.name.lower(), row.run.id),
-    "score": lambda row: (row.run.kind, -(row.scores[0][1].value or 0.0) if row.scores else 1.0, row.run.id),
-}
+@cache
+def assets() -> str:
+    """Which version of scripts and styles pages need: part of their addresses, so that they can be kept for long."""
+    static = files("dialgauge.explorer").joinpath("static")
+    contents = [each.read_bytes() for each in sorted(static.iterdir(), key=lambda one: one.name)]
+    return sha256(b"\0".join([*contents, __version__.encode()])).hexdigest()[:12]
 
 
 class Explorer:
@@ -78,19 +69,26 @@ class Explorer:
 
     def page(self, template: str, here: str = "", **content: Any) -> str:
         """A page with what all pages share."""
-        return render(template, here=here, links=self.links, place=self.store.folder, version=__version__, **content)
+        return render(
+            template, here=here, links=self.links, place=self.store.folder.name, version=__version__, assets=assets(),
+            **content,
+        )  # fmt: skip
 
     def runs(self, asked: Mapping[str, str]) -> str:
-        """All runs: searched, sorted, some of them chosen."""
+        """All runs in groups that can be compared: searched, sorted, some of them chosen."""
         survey = self.library.survey()
-        rows = [self._row(run) for run in survey.runs]
+        groups = run_groups(self.library, survey.runs, lambda run: annotations_of(self.library, run))
+        rows = [row for group in groups for row in group.rows]
         wanted = {name: received(asked.get(name, "")) for name in ("kind", "tag", "sort")} | {"q": asked.get("q", "")}
-        sort = wanted["sort"] if wanted["sort"] in _SORTS else "newest"
-        found = sorted((row for row in rows if _fits(row, wanted)), key=_SORTS[sort])
+        sort = wanted["sort"] if wanted["sort"] in SORTS else next(iter(SORTS))
+        found = [(group, sorted((row for row in group.rows if fits(row, wanted)), key=SORTS[sort])) for group in groups]
+        kinds: dict[str, int] = {}
+        for row in rows:
+            kinds[row.run.kind] = kinds.get(row.run.kind, 0) + 1
         return self.page(
-            "runs.html", "runs", rows=found, total=len(rows), problems=survey.problems, asked=wanted | {"sort": sort},
-            kinds=sorted({row.run.kind for row in rows}), tags=sorted({tag for row in rows for tag in row.tags}),
-            sorts=list(_SORTS),
+            "runs.html", "runs", groups=[(group, own) for group, own in found if own], total=len(rows),
+            problems=survey.problems, asked=wanted | {"sort": sort}, kinds=sorted(kinds.items()),
+            tags=sorted({tag for row in rows for tag in row.tags}), sorts=list(SORTS),
         )  # fmt: skip
 
     def run(self, id: str, asked: Mapping[str, str]) -> str:
@@ -107,8 +105,9 @@ class Explorer:
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),
-            notes=self._annotations(run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
+            notes=annotations_of(self.library, run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
             charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
+            overview=run_overview(self.library, run, self._listed(run) if self._size(run) else None),
         )  # fmt: skip
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
@@ -124,26 +123,55 @@ class Explorer:
     def dialogues(self, id: str, asked: Mapping[str, str]) -> str:
         """The dialogues of a run, filtered and sorted, a page of them."""
         run = self.library.run(id)
-        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
+        listed = self._listed(run)
         query = DialogueQuery.read(asked, listed.pages)
         page = listed.page(query)
-        units = [run.scores[name].unit for name in page.columns]
+        scores = [run.scores[name] for name in page.columns]
         return self.page(
-            "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query), units=units,
+            "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query),
+            units=[score.unit for score in scores], rising=[score.higher_is_better is not False for score in scores],
             measures=[name for name in run.scores if run.scores[name].value is not None],
+            words=search_words(query.text), evidence=self._evidence(run),
         )  # fmt: skip
+
+    def _evidence(self, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """What there is to see in conversations that went wrong, where the kind of run tells."""
+        pages = pages_of(run.kind)
+        if not pages.read_first:
+            return {}
+        try:
+            return self.library.of_run("evidence", run, lambda: pages.evidence(self.library, run))
+        except DialgaugeError:  # tables that are gone; the list has the rest
+            return {}
+
+    def export(self, id: str, asked: Mapping[str, str]) -> str:
+        """All dialogues that a list finds, as CSV."""
+        run = self.library.run(id)
+        listed = self._listed(run)
+        query = DialogueQuery.read(asked, listed.pages)
+        table = Table(
+            "", ["dialogue", "turns", *(Column(name, digits=6) for name in listed.columns), "labels", "begins"]
+        )
+        for row in listed.all_rows(query):
+            table.add(row.dialogue, row.turns, *row.values, ", ".join(row.labels), row.opening)
+        return table.render("csv")
+
+    def _listed(self, run: Run) -> DialogueList:
+        return self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
 
     def dialogue(self, id: str, asked: Mapping[str, str]) -> str:
         """One dialogue of a run."""
         run = self.library.run(id)
         dialogue = self.library.dialogue(run, asked.get("id", ""))
-        listed = self.library.of_run("dialogue list", run, lambda: DialogueList(self.library, run))
+        listed = self._listed(run)
         query = DialogueQuery.read(asked, listed.pages)
         before, after, number, found = listed.neighbours(query, dialogue.id)
-        notes = self._annotations(run).dialogues
+        notes = annotations_of(self.library, run).dialogues
+        view = listed.pages.dialogue(self.library, run, dialogue)
+        evidence = evidence_of(dialogue, view, listed.sought(query, dialogue.id), search_words(query.text))
         return self.page(
             "dialogue.html", "runs", run=run, dialogue=dialogue, query=query, before=before, after=after,
-            number=number, found=found, view=listed.pages.dialogue(self.library, run, dialogue),
+            number=number, found=found, view=view, evidence=evidence, page=-(-number // PAGE_SIZE),
             values=self._values(run, dialogue.id), others=self._with(dialogue.id, self._others(run)),
             tells_outcome=listed.pages.tells_outcome, saved="saved" in asked,
             note=notes.get(dialogue.id) or DialogueNote(),
@@ -156,17 +184,16 @@ class Explorer:
             shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
             unit = shown.comparison.scores.run_score(shown.measure)
             return self.page(
-                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison),
+                "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison, notes=False),
                 charts=list(ranking_charts(shown.comparison)),
                 chart_query=urlencode([("run", run.id) for run in shown.runs]), unit=unit.unit if unit else None,
-                pair_ids=[shown.comparison.runs[name].id for name in shown.pair],
+                rising=shown.comparison.scores.higher_is_better(shown.measure),
+                pair_ids=[shown.comparison.runs[name].id for name in shown.pair], titles=_titles(shown.runs[0]),
             )  # fmt: skip
         if chosen:
             problem = "one run alone cannot be compared; choose another one too"
-        groups: dict[str, list[Run]] = {}
-        for run in self.library.survey().runs:
-            groups.setdefault(run.kind, []).append(run)
-        several = [(kind, runs) for kind, runs in sorted(groups.items()) if len(runs) > 1]
+        groups = run_groups(self.library, self.library.survey().runs, lambda run: annotations_of(self.library, run))
+        several = [group for group in groups if len(group.rows) > 1]
         return self.page("compare.html", "compare", ranking=None, problem=problem, groups=several, chosen=chosen)
 
     def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:
@@ -185,6 +212,12 @@ class Explorer:
         shown = side_by_side(self.library, ids, dialogue)
         near = neighbours(self.library, ids, dialogue, asked.get("measure", ""))
         return self.page("side.html", "compare", side=shown, near=near, ids=[run.id for run in shown.runs])
+
+    def report(self, ids: Sequence[str]) -> str:
+        """The report on some runs, as one file."""
+        from dialgauge.explorer.report_file import report_html
+
+        return report_html([self.library.run(name) for name in dict.fromkeys(ids)])
 
     def sql(self, asked: Mapping[str, str]) -> str:
         """A SELECT over all runs and its answer, or what is wrong with it."""
@@ -206,8 +239,14 @@ class Explorer:
         )  # fmt: skip
 
     def trials(self, id: str, asked: Mapping[str, str]) -> str:
-        """The trials of a task side by side."""
+        """The trials of a task side by side; without one, all tasks with theirs."""
         run = self.library.run(id)
+        if not asked.get("task"):
+            grid = trial_grid(self.library, run, goals=True)
+            if not grid.tasks:
+                raise DialgaugeError(f"no task of the run '{run.id}' was tried more than once")
+            steady = any(facet.name == "steady" for facet in pages_of(run.kind).facets)
+            return self.page("trials_grid.html", "runs", run=run, grid=grid, has_steady=steady)
         side = trials_side_by_side(self.library, run, asked.get("task", ""))
         return self.page("trials_page.html", "runs", run=run, side=side, task=asked.get("task", ""))
 
@@ -248,21 +287,6 @@ class Explorer:
             )
         )  # fmt: skip
 
-    def _row(self, run: Run) -> RunRow:
-        notes = self._annotations(run)
-        scores = [(name, score) for name, score in run.scores.items() if score.value is not None]
-        heads = pages_of(run.kind).columns(run)
-        first = [(name, score) for name, score in scores if name in heads] or scores
-        coverage = _scored(run.coverage)
-        return RunRow(run, run.manifest.created, coverage, first[:_SCORES_IN_LIST], notes.tags, notes.note)
-
-    def _annotations(self, run: Run) -> Annotations:
-        """What people wrote about a run; a damaged file of theirs does not hide the run."""
-        try:
-            return self.store.annotations(run.id)
-        except DialgaugeError as error:
-            return Annotations(note=f"({error})")
-
     def _size(self, run: Run) -> int:
         """How many dialogues a run has; none where its corpus is gone."""
         try:
@@ -281,7 +305,7 @@ class Explorer:
         """Newer and older runs of the same kind over the same dialogues, to look at beside this one."""
         like = [one for one in self.library.survey().runs if one.kind == run.kind and one.id != run.id]
         like.sort(key=lambda one: one.manifest.corpus != run.manifest.corpus)
-        return list(islice((one for one in like if self.library.share_dialogues(run, one)), _OTHERS))
+        return list(islice((one for one in like if self.library.comparable(run, one)), _OTHERS))
 
     def _with(self, dialogue: str, runs: Sequence[Run]) -> list[Run]:
         """Those of some runs that have a dialogue."""
@@ -304,24 +328,6 @@ class Explorer:
             for row in rows
             if row["measure"] in run.scores
         ][:_SHOWN_SCORES]
-
-
-def _fits(row: RunRow, asked: Mapping[str, str]) -> bool:
-    text = " ".join([row.run.id, row.run.name, row.run.kind, row.note, *row.tags]).lower()
-    return (
-        all(word in text for word in asked["q"].lower().split())
-        and asked["kind"] in ("", row.run.kind)
-        and (not asked["tag"] or asked["tag"] in row.tags)
-    )
-
-
-def _scored(coverage: Coverage) -> str:
-    unit = next(iter(coverage.units.items()), None)
-    if unit is None:
-        return ""
-    name, count = unit
-    whole = count.expected or count.read
-    return f"{count.scored:,} {name}" if count.scored == whole else f"{count.scored:,} of {whole:,} {name}"
 
 
 def _titles(run: Run) -> dict[str, str]:

@@ -67,15 +67,29 @@ def reading_list(library: Library, run: Run) -> ReadingList | None:
     if facet is None or not library.has_table(run, facet.table):
         return None
     listed, evidence = DialogueList(library, run), pages.evidence(library, run)
-    groups = [_group(listed, evidence, why) for why in pages.read_first]
+    groups = [_group(listed, evidence, why, NAMED) for why in pages.read_first]
     found = [group for group in groups if group.found]
     faults = pages.fault_sentence(library, run)
     return ReadingList(found, faults) if found or faults else None
 
 
-def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]], why: str) -> ReadingGroup:
+def reading_groups(library: Library, run: Run, listed: DialogueList, most: int) -> list[ReadingGroup]:
+    """What a page says to read first, so many of each group: those of the report, and others that the filter has."""
+    pages = listed.pages
+    values = next(
+        (choice.values for choice in listed.choices(DialogueQuery(), least=1) if choice.name == READ_FIRST), ()
+    )
+    reasons = dict.fromkeys([*pages.read_first, *(why for why, _ in values)])
+    evidence = pages.evidence(library, run) if values else {}
+    known = {why for why, _ in values}
+    return [_group(listed, evidence, why, most) for why in reasons if why in known]
+
+
+def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]], why: str, most: int) -> ReadingGroup:
     order = listed.order(DialogueQuery(facets={READ_FIRST: why}))
-    names = [listed.ids[int(place)] for place in order[:NAMED]]
+    names = [listed.ids[int(place)] for place in order]
+    # Those of which there is something to say come first.
+    names = sorted(names, key=lambda name: name not in evidence)[:most] if most < NAMED else names[:most]
     return ReadingGroup(why, len(order), [ReadingRow(name, *evidence.get(name, (None, ""))) for name in names])
 
 

@@ -171,7 +171,7 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
         [_run_part(library, run) for run in runs],
         ranked,
         problem,
-        comparison_sentences(ranked.comparison) if ranked else [],
+        comparison_sentences(ranked.comparison, notes=False) if ranked else [],
         _pictures({name: figures[name] for name in _CHARTS if name in figures}),
         [_dialogue_part(library, shown, name, f"k{place}-d{at}-") for at, name in enumerate(chosen)],
         words,
@@ -182,9 +182,9 @@ def _run_part(library: Library, run: Run) -> RunPart:
     pages = pages_of(run.kind)
     return RunPart(
         run,
-        run_sentences(run),
+        run_sentences(run, notes=False),
         pages.tables(library, run),
-        list(run_tables(run).values()),
+        [table for name, table in run_tables(run).items() if name != "notes"],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
     )
@@ -294,7 +294,7 @@ class _FileLinks:
             return self.run(run)
         return f"#{anchor}" if turn is None else f"#{anchor}turn-{turn}"
 
-    def trials(self, run: str, task: str) -> str:
+    def trials(self, run: str, task: str = "") -> str:
         return self.run(run)
 
     def compare(self, runs: Iterable[str]) -> str:

@@ -28,10 +28,11 @@ _SYSTEMS = 6
 _NAMED_FIRST = frozenset({"no_sums", "not_paired", "other_meaning", "partial_reward", "uncounted"})
 
 
-def comparison_sentences(comparison: Comparison) -> list[str]:
+def comparison_sentences(comparison: Comparison, *, notes: bool = True) -> list[str]:
     """Which system is better, by each measure; what is missing comes first, what else is to be known last.
 
-    A difference in brackets is the first system's value minus the second's.
+    Without ``notes`` the verdicts alone, for pages that show these elsewhere. A difference in brackets is the first
+    system's value minus the second's.
     """
     kinds = {run.kind for run in comparison.runs.values()}
     words = Glossary(kinds.pop() if len(kinds) == 1 else "")
@@ -39,6 +40,8 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
     measures = spoken_of(comparison.measures)
     several = len(comparison.systems) > 2
     verdicts = (_of_several if several else _of_two)(comparison, measures, words)
+    if not notes:
+        return verdicts
     return [*missing, *verdicts, *map(_noted, comparison.scores.notes)]
 
 

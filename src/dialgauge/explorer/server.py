@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import MissingRun, stored_as_expected
-from dialgauge.explorer.pages import ChangedMeanwhile, Explorer
+from dialgauge.explorer.pages import ChangedMeanwhile, Explorer, assets
 from dialgauge.runs import Store
 
 _STATIC = {
@@ -27,7 +27,7 @@ _STATIC = {
     "theme.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-_DAY = 86_400
+_YEAR = 365 * 86_400
 
 
 def create_app(store: Store) -> Starlette:
@@ -60,6 +60,14 @@ def create_app(store: Store) -> Starlette:
         make = partial(explorer.compare_chart, asked.getlist("run"), dict(asked))
         return Response(await run_in_threadpool(_specified, make), media_type="application/json")
 
+    async def export(request: Request) -> Response:
+        make = partial(explorer.export, request.path_params["id"], dict(request.query_params))
+        return _download(await _made(make), "text/csv; charset=utf-8", "dialogues.csv")
+
+    async def report(request: Request) -> Response:
+        make = partial(explorer.report, request.query_params.getlist("run"))
+        return _download(await _made(make), "text/html; charset=utf-8", "report.html")
+
     async def annotate(request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         given = {name: values[-1] for name, values in form.items()}
@@ -87,6 +95,8 @@ def create_app(store: Store) -> Starlette:
         Route("/runs/{id}/chart", chart),
         Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
         Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
+        Route("/runs/{id}/dialogues.csv", export),
+        Route("/report", report),
         Route("/runs/{id}/trials", page(explorer.trials, "id")),
         Route("/runs/{id}/annotate", annotate, methods=["POST"]),
         Route("/compare", several(explorer.compare)),
@@ -114,14 +124,21 @@ def _specified(make: Callable[[], Mapping[str, Any]]) -> bytes:
         return msgspec.json.encode(make())
 
 
+def _download(content: bytes, kind: str, name: str) -> Response:
+    return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
+    # Pages name the version of a file in its address, so a new one has another address.
+    kept = f"private, max-age={_YEAR}, immutable" if request.query_params.get("v") == assets() else "no-cache"
     if name == "vega.js":
-        return Response(await run_in_threadpool(_vega), media_type="text/javascript; charset=utf-8")
+        content: str | bytes = await run_in_threadpool(_vega)
+        return Response(content, media_type="text/javascript; charset=utf-8", headers={"cache-control": kept})
     if name not in _STATIC:
         raise MissingRun(f"there is no file '{name}'")
     content = files("dialgauge.explorer").joinpath("static", name).read_bytes()
-    return Response(content, media_type=_STATIC[name], headers={"cache-control": f"private, max-age={_DAY}"})
+    return Response(content, media_type=_STATIC[name], headers={"cache-control": kept})
 
 
 @cache

@@ -18,6 +18,7 @@ from dialgauge.text import encodable, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.runtime import Context
 
     from dialgauge.measures import Score
     from dialgauge.report import Table
@@ -39,7 +40,7 @@ class Links(Protocol):
 
     def dialogue(self, run: str, dialogue: str, query: str = "", turn: int | None = None) -> str: ...
 
-    def trials(self, run: str, task: str) -> str: ...
+    def trials(self, run: str, task: str = "") -> str: ...
 
     def compare(self, runs: Iterable[str]) -> str: ...
 
@@ -60,8 +61,8 @@ class PageLinks:
         more = f"&{query}" if query else ""
         return f"{self.run(run)}/dialogue?{urlencode({'id': encodable(dialogue)})}{more}{place}"
 
-    def trials(self, run: str, task: str) -> str:
-        return f"{self.run(run)}/trials?{urlencode({'task': encodable(task)})}"
+    def trials(self, run: str, task: str = "") -> str:
+        return f"{self.run(run)}/trials" + (f"?{urlencode({'task': encodable(task)})}" if task else "")
 
     def compare(self, runs: Iterable[str]) -> str:
         return f"/compare?{urlencode([('run', run) for run in runs])}"
@@ -99,7 +100,7 @@ def page_address(runs: Sequence[str]) -> str:
 def templates() -> Environment:
     """The templates; a name that a template does not get is an error, and every text is escaped."""
     try:
-        from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined, pass_context
     except ImportError as error:
         raise missing_extra("jinja2", "explorer", "A web page") from error
     environment = Environment(
@@ -109,13 +110,22 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    from dialgauge.explorer import markup  # which needs what is shown from here
+
     environment.filters |= {
+        "said": markup.said, "marked": markup.marked, "short": short_name, "points": points, "bound": bound,
         "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
         "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format, "headed": headed,
         "signature": signature_html,
     }  # fmt: skip
-    environment.globals |= {"SHARE": SHARE, "revision": revision}
+    environment.globals |= {"SHARE": SHARE, "revision": revision, "family": pass_context(_family)}
+    environment.filters["macros"] = pass_context(_family)
     return environment
+
+
+def _family(context: Context, template: str) -> Any:
+    """The macros of a family's template, which see what the page shows."""
+    return context.environment.get_template(template).make_module(context.get_all())
 
 
 def _of_a_kind(name: str) -> str | None:
@@ -155,6 +165,32 @@ def number(value: float | None, unit: str | None = SHARE) -> str:
         return f"{100 * value:.2f}"
     digits = ".0f" if value == round(value) else ".2f" if abs(value) >= 10 else ".4g"
     return format(value, digits).replace("-", "−")
+
+
+def points(score: Score) -> str:
+    """A value as a key number: one digit, without its sign."""
+    if score.value is None:
+        return "–"
+    return f"{100 * score.value:.1f}" if score.unit == SHARE else number(score.value, score.unit)
+
+
+def bound(value: float | None, unit: str | None) -> str:
+    """An end of an interval beside a key number."""
+    return "–" if value is None else f"{100 * value:.1f}" if unit == SHARE else number(value, unit)
+
+
+def short_name(measure: str) -> str:
+    """A measure as a heading: what is set is in words, not in the form of a call.
+
+    >>> short_name("Inform(rules=grounded)"), short_name("F1(average=slot)[hotel]"), short_name("JGA")
+    ('Inform grounded', 'F1 slot [hotel]', 'JGA')
+    """
+    name, bracket, rest = measure.partition("(")
+    settings, closing, part = rest.partition(")")
+    if not (name and bracket and closing):
+        return measure
+    words = " ".join(piece.partition("=")[2] or piece for piece in settings.split(","))
+    return f"{name} {words} {part}".strip()
 
 
 def score_text(score: Score) -> str:

@@ -27,6 +27,16 @@ def _verdict(rules: str, frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", words.otherwise(pl.lit("not judged")).alias("value"))
 
 
+def _steady(frame: polars.DataFrame) -> polars.DataFrame:
+    """Whether all conversations about a goal went the same way by the strict rules; of several only."""
+    import polars as pl
+
+    share = pl.col("strict").cast(pl.Float64).mean().over("goal")
+    value = pl.when(share == 1).then(pl.lit("all pass")).when(share == 0).then(pl.lit("none passes"))
+    several = frame.with_columns(value.otherwise(pl.lit("some pass")).alias("value")).filter(pl.len().over("goal") > 1)
+    return several.select("dialogue", "value")
+
+
 def _failed(frame: polars.DataFrame) -> polars.DataFrame:
     import polars as pl
 
@@ -82,6 +92,7 @@ LAB_FACETS = (
     Facet("by", "ended by", CONVERSATIONS, ("ended_by",)),
     Facet("why", "why a task failed", REASONS, (), pairs=reason_pairs),
     Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),
+    Facet("steady", "trials of its goal", CONVERSATIONS, (), pairs=_steady),
     Facet("call", "call to the database", CALLS, (), pairs=_call_kinds),
     Facet("blame", "blamed on", BLAME, (), pairs=_blamed),
     Facet(READ_FIRST, "read first", SIDES, (), pairs=_read_first),

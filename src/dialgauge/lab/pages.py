@@ -3,6 +3,7 @@ and what became of every task."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,15 +32,19 @@ from dialgauge.lab.study import study_figure, study_tables
 from dialgauge.presentation import (
     NAMED,
     Badge,
+    Breakdown,
     DialogueRows,
     DialogueView,
     Glossary,
+    Reason,
     RunPages,
     RunTables,
     StateRowReader,
     StateView,
     Tone,
+    Trial,
     TurnView,
+    capitalised,
     columns,
     first_scores,
     known,
@@ -94,7 +99,7 @@ class TaskView:
 
 
 @dataclass(frozen=True)
-class Trial:
+class OtherTrial:
     """Another conversation about the same goal."""
 
     dialogue: str
@@ -104,15 +109,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class LabOverview:
-    """The tasks, how the conversation went (name, value), the trials of the same goal, and whose fault a failure was.
-
-    ``blame`` has domain, side with cause, turn, and the sentence that says it.
-    """
+    """The tasks, how the conversation went (name, value), and the trials of the same goal."""
 
     tasks: Sequence[TaskView]
     went: Sequence[tuple[str, str]]
-    trials: Sequence[Trial]
-    blame: Sequence[tuple[str, str, int | None, str]] = ()
+    trials: Sequence[OtherTrial]
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,11 @@ class LabPages(RunPages):
     tells_outcome = True
     facets = LAB_FACETS
     read_first = (ONLY_USER, BOTH, LUCKY)
+    breakdowns = (
+        Breakdown("Whose fault failures were", "blame", tone="bad", note="conversations that failed by strict rules"),
+        Breakdown("Why tasks failed", "why", tone="bad", note="conversations in which a task failed so"),
+        Breakdown("How they ended", "end", parts="strict", tones={"done": "good", "not done": "bad"}),
+    )
 
     def columns(self, run: Run) -> list[str]:
         """Task, tracker and user."""
@@ -165,9 +171,21 @@ class LabPages(RunPages):
             list(_tasks(outcomes, reason_texts(reasons), dialogue, run.manifest.config.get("names") or _NAMES)),
             list(_went(conversation, dialogue)),
             _trials(library, run, conversation),
-            list(_blame(blamed)),
         )
-        return DialogueView(self.template, turns, overview, list(_marks(conversation)))
+        return DialogueView(
+            self.template, turns, overview, list(_marks(conversation)), reasons=list(_reasons(blamed, reasons))
+        )
+
+    def trials(self, library: RunTables, run: Run) -> list[Trial]:
+        """The conversations of every goal that several are about, judged by the strict rules."""
+        import polars as pl
+
+        if CONVERSATIONS not in run.tables:
+            return []
+        frame = library.table(run, CONVERSATIONS).drop_nulls(["goal", "dialogue"])
+        several = frame.filter(pl.len().over("goal") > 1).select("goal", "dialogue", "strict").rows()
+        numbers: dict[str, Iterator[int]] = {goal: itertools.count() for goal, _, _ in several}
+        return [Trial(goal, name, next(numbers[goal]), strict) for goal, name, strict in several]
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Outcome by domain under both rules, ends, reasons of failure, and what was understood."""
@@ -257,9 +275,17 @@ def _blamed(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, A
     return blame_rows(blame, reasons)
 
 
-def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, str]]:
-    for row in rows:
-        yield row["domain"] or "", _cause(row), row["turn"], row["sentence"]
+def _reasons(blamed: Iterable[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]]) -> Iterator[Reason]:
+    """Whose fault a failure was; where nobody is blamed, what the strict rules say."""
+    told = False
+    for row in blamed:
+        told = True
+        domain = f" ({row['domain']})" if row["domain"] else ""
+        yield Reason(capitalised(f"{_cause(row)}{domain}: {row['sentence']}"), row["turn"])
+    if not told:
+        for (_, failed, rule), text in reason_texts(reasons).items():
+            if rule == "strict":
+                yield Reason(capitalised(f"{failed or 'a task'}: {text}"))
 
 
 def _cause(row: Mapping[str, Any]) -> str:
@@ -396,7 +422,7 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
             yield name, f"{conversation[column]:,}"
 
 
-def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> list[Trial]:
+def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> list[OtherTrial]:
     """The conversations about the same goal, where there are several."""
     import polars as pl
 
@@ -405,7 +431,7 @@ def _trials(library: RunTables, run: Run, conversation: Mapping[str, Any]) -> li
         return []
     same = library.table(run, CONVERSATIONS).filter(pl.col("goal") == goal).to_dicts()
     trials = [
-        Trial(name, name == conversation["dialogue"], [_done(row[rules], rules) for rules in OUTCOME_RULES])
+        OtherTrial(name, name == conversation["dialogue"], [_done(row[rules], rules) for rules in OUTCOME_RULES])
         for row in same
         if (name := row["dialogue"]) is not None
     ]

@@ -10,7 +10,7 @@ use the same ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
@@ -84,6 +84,51 @@ class Facet:
 
 
 @dataclass(frozen=True)
+class Breakdown:
+    """A chart of how many dialogues have each value of a facet; every bar leads to the dialogues that it counts.
+
+    ``only`` restricts them to those with these values of other facets, ``parts`` is the facet that splits each bar, and
+    ``tones`` says what its values mean.
+    """
+
+    title: str
+    facet: str
+    only: Mapping[str, str] = field(default_factory=dict)
+    parts: str = ""
+    tones: Mapping[str, Tone] = field(default_factory=dict)
+    tone: Tone = "plain"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a conversation failed, or what went wrong in it: a sentence, and the turn to look at.
+
+    ``arguments`` has the name, the expected and the actual value of each argument of a call.
+    """
+
+    text: str
+    turn: int | None = None
+    arguments: Sequence[tuple[str, str, str]] = ()
+    tone: Tone = "bad"
+
+    @property
+    def differing(self) -> list[tuple[str, str]]:
+        """Expected and actual values that are not the same."""
+        return [(expected, actual) for _, expected, actual in self.arguments if expected != actual]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One of several conversations about the same task, and whether it went well."""
+
+    task: str
+    dialogue: str
+    number: int
+    success: bool | None
+
+
+@dataclass(frozen=True)
 class TurnView:
     """One turn as a page shows it; ``cell`` is what the family's macro ``turn_cell`` shows beside the words."""
 
@@ -104,6 +149,8 @@ class DialogueView:
     badges: Sequence[Badge] = ()
     #: What stands before the anchors of its turns, where a page has more than one dialogue.
     prefix: str = ""
+    #: Why it failed, the gravest first; shown on top.
+    reasons: Sequence[Reason] = ()
 
 
 class RunPages:
@@ -112,6 +159,8 @@ class RunPages:
     #: A template of the explorer, or ``module:name`` for a file beside a family's modules or a text in one of them.
     template = "plain_dialogue.html"
     facets: Sequence[Facet] = ()
+    #: Charts of the page of a run, the one that says most first.
+    breakdowns: Sequence[Breakdown] = ()
     #: Whether its own view says how a conversation ended.
     tells_outcome = False
     #: The values of the filter ``READ_FIRST`` that a report lists, the most urgent first.
@@ -128,9 +177,13 @@ class RunPages:
         turns = [TurnView(place, turn.speaker, turn.text) for place, turn in enumerate(dialogue.turns)]
         return DialogueView(self.template, turns)
 
-    def trials_of(self, library: RunTables, run: Run, task: str) -> list[str]:
-        """The dialogues about a task, one for each trial; none where runs have no trials."""
+    def trials(self, library: RunTables, run: Run) -> list[Trial]:
+        """The trials of every task; none where runs have no trials."""
         return []
+
+    def trials_of(self, library: RunTables, run: Run, task: str) -> list[str]:
+        """The dialogues about a task, one for each trial."""
+        return [trial.dialogue for trial in self.trials(library, run) if trial.task == task]
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Tables for the page of a run beside its scores: by domain, by slot, ..."""

@@ -6,12 +6,12 @@ Results of agents and checks of their users show these conversations alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from dialgauge.presentation.pages import Badge, DialogueView, RunPages, RunTables, TurnView
+from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
 
@@ -28,10 +28,22 @@ _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn
 
 
 @dataclass(frozen=True)
+class ToolCall:
+    """A tool call as a page shows it: its arguments in a line, and in full as indented JSON, as its result is."""
+
+    name: str
+    summary: str
+    arguments: str
+    result: str
+    failed: bool
+    mark: Badge | None = None
+
+
+@dataclass(frozen=True)
 class ToolCell:
     """The tool calls before a turn, and what the user did wrong in it."""
 
-    calls: Sequence[Call]
+    calls: Sequence[ToolCall]
     faults: Sequence[tuple[str, str]]
 
 
@@ -41,12 +53,18 @@ _Made: TypeAlias = tuple[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class ExpectedAction:
-    """An action that the task expects: whether a call of that name was made for it, and with these arguments."""
+    """An action that the task expects: whether a call of that name was made for it, and with these arguments.
+
+    ``call`` is the number of the call that was made for it, among all calls of the conversation.
+    """
 
     name: str
     arguments: str
     made: bool
     same: bool
+    call: int | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    tried: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,20 +117,30 @@ class ToolPages(RunPages):
         """The messages, and beside each the calls that led to it."""
         row = next(iter(library.rows(run, TRIALS, dialogue.id)), {})
         faults = library.rows(run, FAULTS, dialogue.id)
+        actions = expected_actions(dialogue)
+        calls = _shown_calls(dialogue, actions)
         turns = [
-            TurnView(place, turn.speaker, turn.text, _marks(turn.calls or (), faults, place),
-                     _cell(turn.calls or (), faults, place))
+            TurnView(place, turn.speaker, turn.text, _marks(calls[place], faults, place),
+                     _cell(calls[place], faults, place))
             for place, turn in enumerate(dialogue.turns)
         ]  # fmt: skip
         overview = TrialOverview(
             [*_facts(row, library.rows(run, _PARTS, dialogue.id)), *_blame(library.rows(run, BLAME, dialogue.id))],
-            _expected(dialogue),
+            actions,
             _siblings(library, run, row.get("task")),
             run.id,
             str(row.get("task", "")),
             _told(fault for fault in faults if fault.get("turn") is None),
         )
-        return DialogueView(self.template, turns, overview, _verdict(row))
+        reasons = _reasons(dialogue, row, actions, faults)
+        return DialogueView(self.template, turns, overview, _verdict(row), reasons=reasons)
+
+    def trials(self, library: RunTables, run: Run) -> list[Trial]:
+        """The trials of every task."""
+        if TRIALS not in run.tables:
+            return []
+        rows = library.table(run, TRIALS).select("task", "dialogue", "trial", "success").rows()
+        return [Trial(str(task), name, number or 0, success) for task, name, number, success in rows if name]
 
     def fault_tables(self, library: RunTables, run: Run) -> list[Table]:
         """How often each fault of the user was found, of how many conversations that were looked at."""
@@ -167,9 +195,9 @@ def _verdict(row: Mapping[str, Any]) -> list[Badge]:
     return [told, *trial]
 
 
-def _marks(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
-    wrong = sum(call.outcome == "error" for call in calls)
-    marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if calls else []
+def _marks(calls: Sequence[ToolCall], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
+    wrong = sum(call.failed or (call.mark is not None and call.mark.tone == "bad") for call in calls)
+    marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if wrong else []
     here = [fault for fault in faults if fault.get("turn") == place and _is_fault(fault)]
     return [*marks, *kind_badges(here, "a fault of the user")]
 
@@ -187,7 +215,7 @@ def _spaced(kind: Any) -> str:
     return str(kind).replace("_", " ")
 
 
-def _cell(calls: Sequence[Call], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
+def _cell(calls: Sequence[ToolCall], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
     told = _told(fault for fault in faults if fault.get("turn") == place)
     return ToolCell(calls, told) if calls or told else None
 
@@ -235,15 +263,18 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
 
-def _expected(dialogue: Dialogue) -> list[ExpectedAction]:
+def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
     """The expected actions, beside the calls that were made: by name, and with the same arguments."""
     text = dialogue.outcome.details.get("expected_actions", "[]") if dialogue.outcome else "[]"
     try:
         actions = msgspec.json.decode(text, type=list[dict[str, Any]])
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
-    made = [call for turn in dialogue.turns for call in turn.calls or ()]
-    return matched_actions(actions, made)
+    return matched_actions(actions, _calls(dialogue))
+
+
+def _calls(dialogue: Dialogue) -> list[Call]:
+    return [call for turn in dialogue.turns for call in turn.calls or ()]
 
 
 def matched_actions(actions: Sequence[Mapping[str, Any]], made: Sequence[Call]) -> list[ExpectedAction]:
@@ -252,15 +283,72 @@ def matched_actions(actions: Sequence[Mapping[str, Any]], made: Sequence[Call]) 
     A call that matches one action is no second try at another.
     """
     wanted = [(str(action.get("name", "")), _arguments(action)) for action in actions]
-    spare = [(call.name, {key: _plain(value) for key, value in call.arguments.items()}) for call in made]
-    same = [_taken(spare, spare, action) for action in wanted]
+    calls = [(call.name, {key: _plain(value) for key, value in call.arguments.items()}) for call in made]
+    spare = dict(enumerate(calls))
+    same = [_taken(spare, action) for action in wanted]
     tried = [
-        equal or _taken(spare, [call[0] for call in spare], name) for equal, (name, _) in zip(same, wanted, strict=True)
+        _taken(spare, (name, None)) if equal is None else equal for equal, (name, _) in zip(same, wanted, strict=True)
     ]
     return [
-        ExpectedAction(name, ", ".join(f"{key} = {value}" for key, value in given.items()), attempt, equal)
+        ExpectedAction(
+            name,
+            ", ".join(f"{key} = {value}" for key, value in given.items()),
+            attempt is not None,
+            equal is not None,
+            attempt,
+            given,
+            {} if attempt is None else calls[attempt][1],
+        )
         for (name, given), attempt, equal in zip(wanted, tried, same, strict=True)
     ]
+
+
+def call_reasons(actions: Sequence[ExpectedAction], turns: Sequence[int]) -> list[Reason]:
+    """What expected calls are missing or other than expected; ``turns`` has the turn of each call that was made."""
+    reasons = []
+    for action in actions:
+        if action.call is not None and not action.same:
+            names = dict.fromkeys([*action.given, *action.tried])
+            rows = [(name, action.given.get(name, "–"), action.tried.get(name, "–")) for name in names]
+            wrong = [name for name, expected, actual in rows if expected != actual]
+            text = f"Called {action.name} with other values than expected for {', '.join(wrong)}"
+            reasons.append(Reason(text, turns[action.call], sorted(rows, key=lambda row: row[1] == row[2])))
+    never: dict[str, int] = {}
+    for action in actions:
+        if action.call is None:
+            never[action.name] = never.get(action.name, 0) + 1
+    reasons += [
+        Reason(f"Never called {name}, as was expected" + (f" {count} times" if count > 1 else ""))
+        for name, count in never.items()
+    ]
+    return reasons
+
+
+def _turns_of_calls(dialogue: Dialogue) -> list[int]:
+    return [place for place, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
+
+
+def _reasons(
+    dialogue: Dialogue, row: Mapping[str, Any], actions: Sequence[ExpectedAction], faults: Iterable[Mapping[str, Any]]
+) -> list[Reason]:
+    """Why a conversation failed, as far as its record tells; of one that passed, what the user did wrong."""
+    failed = dialogue.outcome is not None and dialogue.outcome.success is False
+    erred = [
+        Reason(f"The user erred, {_spaced(fault['kind'])}: {fault_words(fault)}", fault.get("turn"), tone="warn")
+        for fault in faults
+        if _is_fault(fault)
+    ]
+    if not failed:
+        return erred
+    steps = []
+    if row.get(_USED_BY):
+        steps = [Reason(f"The {row[_USED_BY]} used up the steps: {row[_USED_WHY]}", row.get(_USED_TURN))]
+    calls = call_reasons(actions, _turns_of_calls(dialogue))
+    if not calls and not steps and actions:
+        calls = [Reason("Every expected call was made as expected, and the result is still wrong")]
+    elif not calls and not steps:
+        calls = [Reason("No call was expected" + (", but some were made" if _calls(dialogue) else ""))]
+    return [*steps, *calls, *erred]
 
 
 def _arguments(action: Mapping[str, Any]) -> dict[str, str]:
@@ -268,12 +356,62 @@ def _arguments(action: Mapping[str, Any]) -> dict[str, str]:
     return {str(key): _plain(value) for key, value in given.items()} if isinstance(given, dict) else {}
 
 
-def _taken(spare: list[_Made], keys: Sequence[object], wanted: object) -> bool:
-    """Whether the key of a spare call is the wanted one; the first such call is then taken."""
-    if wanted not in keys:
-        return False
-    del spare[keys.index(wanted)]
-    return True
+def _taken(spare: dict[int, _Made], wanted: tuple[str, dict[str, str] | None]) -> int | None:
+    """The first spare call of that name, and with these arguments where they matter; it is then taken."""
+    name, given = wanted
+    fits = (number for number, call in spare.items() if call[0] == name and given in (None, call[1]))
+    number = next(fits, None)
+    if number is not None:
+        del spare[number]
+    return number
+
+
+def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[list[ToolCall]]:
+    """The calls of each turn, those marked that were expected with other arguments."""
+    other = {action.call for action in actions if action.call is not None and not action.same}
+    right = {action.call for action in actions if action.same}
+    marks = dict.fromkeys(other, Badge("other arguments than expected", "bad")) | dict.fromkeys(
+        right, Badge("as expected", "good")
+    )
+    number, turns = 0, []
+    for turn in dialogue.turns:
+        calls = []
+        for call in turn.calls or ():
+            calls.append(
+                ToolCall(
+                    call.name,
+                    ", ".join(f"{name} {value}" for name, value in call.arguments.items()),
+                    _indented(call.arguments),
+                    _indented(call.result) if len(call.result) != 1 else _indented(next(iter(call.result.values()))),
+                    call.outcome == "error",
+                    marks.get(number),
+                )
+            )
+            number += 1
+        turns.append(calls)
+    return turns
+
+
+def _indented(value: Any) -> str:
+    """A value as indented JSON, texts that hold JSON taken for what they hold; empty for nothing."""
+    if not value:
+        return ""
+    try:
+        return msgspec.json.format(msgspec.json.encode(_decoded(value)), indent=2).decode()
+    except (msgspec.MsgspecError, RecursionError):
+        return str(value)
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _decoded(own) for name, own in value.items()}
+    if not isinstance(value, str):
+        return value
+    try:
+        decoded = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return value
+    return value if isinstance(decoded, float) else decoded
 
 
 def _plain(value: Any) -> str:

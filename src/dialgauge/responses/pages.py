@@ -19,6 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.presentation import (
     Badge,
+    Breakdown,
     DialogueRows,
     DialogueView,
     Facet,
@@ -119,6 +120,10 @@ class ResponsesPages(RunPages):
         Facet("tied", "best score is tied", _REPLIES, ("tied",)),
         Facet("success", "carried to its end", _OUTCOMES, ("success",)),
         Facet("reason", "why not", _OUTCOMES, ("reason",)),
+    )
+    breakdowns = (
+        Breakdown("Wrong replies by class", "wrong", tone="bad", note="dialogues with a wrong reply of the class"),
+        Breakdown("Why conversations were not carried to their end", "reason", tone="bad"),
     )
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dialgauge.errors import DialgaugeError
 from dialgauge.presentation import (
     Badge,
+    Breakdown,
     DialogueRows,
     DialogueView,
     Facet,
@@ -122,6 +123,10 @@ class TasksPages(RunPages):
 
     template = "dialgauge.tasks:pages.html"
     facets = _FACETS
+    breakdowns = (
+        Breakdown("Why domains failed", "reason", tone="bad", note="dialogues in which a domain failed so"),
+        Breakdown("Domains that failed", "failed", tone="bad", note="dialogues"),
+    )
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The responses with their placeholders marked, both states, and above them the verdicts."""

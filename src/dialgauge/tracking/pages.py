@@ -15,14 +15,17 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.presentation import (
     Badge,
+    Breakdown,
     DialogueRows,
     DialogueView,
     Facet,
     Glossary,
+    Reason,
     RunPages,
     RunTables,
     SlotRow,
     Slots,
+    Tone,
     TurnView,
     columns,
     first_scores,
@@ -59,6 +62,8 @@ _TYPES = {
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
 _FGA = "FGA@"
+#: How bars of errors are tinted.
+_TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,11 @@ class TrackingPages(RunPages):
         Facet("type", "error type of a turn (FGA)", _TURNS, ("error_type",)),
     )
 
+    breakdowns = (
+        Breakdown("Errors by slot", "slot", parts="error", tones=_TONES, note="dialogues with an error in the slot"),
+        Breakdown("Turns by error type", "type", note="dialogues with such a turn"),
+    )
+
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The words, and beside each user turn both states."""
         scores = {row["turn"]: row for row in library.rows(run, _TURNS, dialogue.id)}
@@ -105,7 +115,8 @@ class TrackingPages(RunPages):
                 cell, before = _cell(slots, before, row), slots
                 badges = [_badge(row)]
             turns.append(TurnView(place, turn.speaker, turn.text, badges, cell))
-        return DialogueView(self.template, turns, badges=list(_summary(scores.values())))
+        first = [Reason(words, turn) for turn, words in _first_errors(errors)]
+        return DialogueView(self.template, turns, badges=list(_summary(scores.values())), reasons=first)
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Scores by domain and by slot, and where it goes wrong."""
@@ -143,6 +154,19 @@ class TrackingPages(RunPages):
         }  # fmt: skip
         where = f"{plain(domain or '')}-{plain(slot or '')}"
         return f"first, in turn {turn:.0f}, {where} {what.get(kind, plain(kind or ''))}"
+
+
+def _first_errors(errors: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> Iterator[tuple[int, str]]:
+    """What is wrong in the first turn that has an error, in words."""
+    if not errors:
+        return
+    turn = min(errors)
+    each = []
+    for slot, row in errors[turn].items():
+        predicted, gold = quoted(row["predicted"]), quoted(row["gold"])
+        words = {"missed": f"is missed (gold {gold})", "spurious": f"is {predicted}, and nobody asked for it"}
+        each.append(f"{slot} {words.get(row['kind'], f'is {predicted}, not {gold}')}")
+    yield turn, f"The first error: {listed(each, 4)}"
 
 
 def _states(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, State]]:

@@ -12,6 +12,7 @@ import msgspec
 from dialgauge.presentation import (
     NAMED,
     Badge,
+    Breakdown,
     DialogueRows,
     DialogueView,
     Facet,
@@ -155,6 +156,11 @@ class UsersPages(RunPages):
         Facet("cause", "cause of a loop", _LOOPS, ("cause",)),
         Facet("end", "end", _FACTS, ("end",)),
         Facet("slot", "slot", _VERDICTS, ("domain", "slot")),
+    )
+    breakdowns = (
+        Breakdown("Whose fault lost points were", "fault", tone="bad", note="conversations that lost one so"),
+        Breakdown("Behaviours", "behaviour", tone="warn", note="conversations that show each"),
+        Breakdown("How they ended", "end"),
     )
 
     def columns(self, run: Run) -> list[str]:

@@ -1,12 +1,13 @@
 "use strict";
 
 // Charts are drawn when they come into sight, from a specification that this server makes; expressions in it are
-// interpreted and never become code.
+// interpreted and never become code. They take their colours from the page, and are drawn anew when the theme changes.
+const source = document.currentScript.dataset.bundle;
 let bundle;
 function drawing() {
   bundle ??= new Promise((done, failed) => {
     const script = document.createElement("script");
-    script.src = "/static/vega.js";
+    script.src = source;
     script.type = "module";
     script.onload = done;
     script.onerror = failed;
@@ -15,12 +16,50 @@ function drawing() {
   return bundle;
 }
 
+// The browser says what a name of the palette means in the theme of the page.
+function colour(name) {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
+function themed() {
+  const [ink, quiet, line] = ["--ink", "--ink-2", "--line"].map(colour);
+  const axis = { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line };
+  return {
+    background: "transparent",
+    view: { stroke: line },
+    axis,
+    axisX: axis,
+    axisY: axis,
+    legend: { labelColor: quiet, titleColor: quiet },
+    title: { color: ink, subtitleColor: quiet },
+    header: { labelColor: quiet, titleColor: quiet },
+    text: { color: ink },
+  };
+}
+
+function merged(one, other) {
+  const both = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    both[name] = typeof value === "object" ? merged(both[name] ?? {}, value) : value;
+  }
+  return both;
+}
+
 async function draw(figure) {
   try {
     const [answer] = await Promise.all([fetch(figure.dataset.chart), drawing()]);
     if (!answer.ok) throw new Error(String(answer.status));
     const specification = await answer.json();
-    await window.vegaEmbed(figure, specification, { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false });
+    specification.config = merged(specification.config ?? {}, themed());
+    specification.background = "transparent";
+    await window.vegaEmbed(figure, specification, {
+      actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false,
+    });
     figure.dataset.drawn = "";
   } catch {
     figure.textContent = "This chart could not be drawn; the tables have its numbers.";
@@ -34,3 +73,5 @@ const seen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "300px" });
 document.querySelectorAll("[data-chart]").forEach((figure) => seen.observe(figure));
+new MutationObserver(() => document.querySelectorAll("[data-drawn]").forEach(draw))
+  .observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -49,6 +49,40 @@ function follow(by) {
   if (link) link.click(); else openDialogue(by);
 }
 
+// The address with the turn where the keyboard stands: what somebody else opens is what is seen here.
+function copyAddress() {
+  const here = document.querySelector(".turn.here");
+  const address = here?.id ? `${location.href.split("#")[0]}#${here.id}` : location.href;
+  const told = document.querySelector("[data-copy]");
+  navigator.clipboard?.writeText(address).then(() => { if (told) told.firstChild.textContent = "Copied "; }, () => {});
+}
+
+function foldCalls() {
+  const calls = [...document.querySelectorAll("details.call")];
+  const open = calls.some((one) => !one.open);
+  for (const one of calls) one.open = open;
+}
+
+function toggleRow() {
+  const box = document.querySelector(".row.here input[type=checkbox]");
+  if (!box) return;
+  box.checked = !box.checked;
+  showChosen();
+}
+
+// How many rows are chosen; the bar works without this too.
+function showChosen() {
+  const bar = document.querySelector("[data-selection]");
+  if (!bar) return;
+  const boxes = [...document.querySelectorAll(".row input[type=checkbox]")];
+  const chosen = boxes.filter((box) => box.checked);
+  for (const box of boxes) box.closest(".row").classList.toggle("chosen", box.checked);
+  bar.hidden = !chosen.length;
+  byId("compare").textContent = `Compare (${chosen.length})`;
+  byId("compare").disabled = chosen.length < 2;
+  bar.querySelector("[data-chosen]").textContent = chosen.map((box) => box.closest(".row").querySelector("a.open").textContent).join(", ");
+}
+
 const actions = {
   "/": () => byId("search")?.focus(),
   j: () => step(1),
@@ -59,6 +93,10 @@ const actions = {
   p: () => follow(-1),
   u: () => byId("up")?.click(),
   l: () => byId("label")?.focus(),
+  x: toggleRow,
+  c: () => { const compare = byId("compare"); if (compare && !compare.disabled) compare.click(); },
+  o: foldCalls,
+  y: copyAddress,
   t: toggleTheme,
   "?": () => byId("help")?.showModal(),
 };
@@ -75,6 +113,41 @@ document.addEventListener("keydown", (event) => {
 byId("theme")?.addEventListener("click", toggleTheme);
 byId("keys")?.addEventListener("click", () => byId("help").showModal());
 
+for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copyAddress);
+document.addEventListener("change", (event) => {
+  if (event.target.matches(".row input[type=checkbox]")) showChosen();
+  // Filters apply when they are chosen; text is sent with Enter.
+  const form = event.target.closest("form[data-submit]");
+  if (form && event.target.tagName === "SELECT" && event.target.name !== "measure") form.requestSubmit();
+});
+document.addEventListener("reset", () => setTimeout(showChosen));
+addEventListener("pageshow", showChosen);
+// Fields without a value do not lengthen the address.
+for (const form of document.querySelectorAll("form[data-submit]")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+  });
+}
+
+// The dialogue that was read last is marked when one comes back to the list, and in sight.
+const reading = document.querySelector("[data-reading]");
+const list = document.querySelector("[data-keep]");
+try {
+  if (reading) sessionStorage.setItem(`read ${reading.dataset.reading}`, reading.dataset.id);
+  const last = list && sessionStorage.getItem(`read ${list.dataset.keep}`);
+  const row = last && [...list.querySelectorAll("[data-row]")].find((one) => one.dataset.row === last);
+  if (row) row.classList.add("lastread", ...(location.hash === "#last" ? ["here"] : []));
+  if (row && location.hash === "#last") row.scrollIntoView({ block: "center" });
+} catch { /* storage can be switched off; nothing is marked then */ }
+
+// A section of a folded part opens when its address is asked for.
+function unfold() {
+  const place = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+  for (let one = place || null; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+}
+addEventListener("hashchange", unfold);
+unfold();
+
 // A note that is not saved yet is not lost without a question.
 for (const form of document.querySelectorAll("form.annotate")) {
   form.addEventListener("input", () => { form.dataset.unsaved = "yes"; });
@@ -84,8 +157,10 @@ addEventListener("beforeunload", (event) => {
   if (document.querySelector("form.annotate[data-unsaved]")) event.preventDefault();
 });
 
-// On paper nothing can be opened.
-addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
+// On paper nothing can be opened; of a report the first dialogues are printed.
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more)")) one.open = true;
+});
 
 if (document.body.classList.contains("report")) {
   byId("searching")?.removeAttribute("hidden");

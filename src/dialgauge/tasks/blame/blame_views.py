@@ -63,7 +63,8 @@ def measured_sentence() -> str:
     right, agent = record.right, record.always_agent
     return (
         f"Measured {record.measured} on {record.failures} failures of tasks that no rule was written on, labelled "
-        f"after the rules: {record.verdicts} verdicts, {100 * right.value:.0f}% right [{100 * right.low:.0f}, {100 * right.high:.0f}]; "
+        f"after the rules: {record.verdicts} verdicts, {100 * right.value:.0f}% right [{100 * right.low:.0f}, "
+        f"{100 * right.high:.0f}]; "
         f"always blaming the agent would be right in {100 * agent.value:.0f}%. Kappa with what unclear ones lean to: "
         f"{record.kappa.value:.2f} [{record.kappa.low:.2f}, {record.kappa.high:.2f}]. 'User' and 'task' are "
         "suspicions. Read the evidence (--dialogue ID) before you act on a verdict."

@@ -13,9 +13,13 @@ from dialgauge.presentation import (
     FAULTS,
     READ_FIRST,
     TRIALS,
+    Breakdown,
+    ExpectedAction,
     Facet,
     RunTables,
     ToolPages,
+    call_reasons,
+    expected_actions,
     worth_reading,
 )
 from dialgauge.report import Table, stacked_bars
@@ -48,6 +52,31 @@ def _steady(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.select("dialogue", value.otherwise(pl.lit("some pass")).alias("value"))
 
 
+#: How the expected calls of a conversation went; the first that holds.
+_NEVER, _OTHER, _ALL, _NONE = (
+    "an expected call was never made", "made with other arguments", "all expected calls made", "no call was expected",
+)  # fmt: skip
+
+
+def _expectations(library: RunTables, run: Run) -> polars.DataFrame:
+    """Each conversation by how its expected calls went, matched one to one with those that were made."""
+    import polars as pl
+
+    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in run.dialogues()}
+    return pl.DataFrame({"dialogue": list(found), "value": list(found.values())}, schema=_PAIRS)
+
+
+_PAIRS = ("dialogue", "value")
+
+
+def _expectation(actions: Sequence[ExpectedAction]) -> str:
+    if not actions:
+        return _NONE
+    if any(not action.made for action in actions):
+        return _NEVER
+    return _ALL if all(action.same for action in actions) else _OTHER
+
+
 class TrialsPages(ToolPages):
     """Results of agents."""
 
@@ -56,11 +85,18 @@ class TrialsPages(ToolPages):
         Facet("task", "task", TRIALS, ("task",)),
         Facet("steady", "trials of its task", TRIALS, (), pairs=_steady),
         Facet("end", "how it ended", TRIALS, ("reason",)),
+        Facet("expected", "expected calls", TRIALS, (), made=_expectations),
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
         Facet("blame", "suspected fault", BLAME, ("blamed",)),
         Facet(READ_FIRST, "read first", FAULTS, (), made=worth_reading),
+    )
+    breakdowns = (
+        Breakdown("Where conversations failed", "expected", only={"passed": "no"}, tone="bad"),
+        Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}),
+        Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found"),
+        Breakdown("Tool calls", "tool", note="conversations that make each call"),
     )
     companions: ClassVar[Mapping[str, str]] = {FAULTS: "faults", CHECKS: "faults"}
 
@@ -69,13 +105,16 @@ class TrialsPages(ToolPages):
         scores = [name for name in run.scores if name.startswith("Score[")]
         return [*scores[:_MOST_SCORES], *(name for name in _COLUMNS if name in run.scores)]
 
-    def trials_of(self, library: RunTables, run: Run, task: str) -> list[str]:
-        """The dialogues of a task, one for each trial."""
-        if TRIALS not in run.tables:
-            return []
-        frame = library.table(run, TRIALS)
-        names: list[str] = frame.filter(frame["task"] == task).sort("trial")["dialogue"].to_list()
-        return names
+    def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
+        """The fault of the user, or else what is wrong with the calls that were expected."""
+        found: dict[str, tuple[int | None, str]] = {}
+        for dialogue in run.dialogues():
+            if dialogue.outcome is not None and dialogue.outcome.success is False:
+                turns = [place for place, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
+                reasons = call_reasons(expected_actions(dialogue), turns)
+                if reasons:
+                    found[dialogue.id] = (reasons[0].turn, reasons[0].text)
+        return {**found, **super().evidence(library, run)}
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """The tasks with their trials, those first that some trials pass and some do not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from dialgauge.presentation import (
     FAULTS,
     READ_FIRST,
     Badge,
+    Breakdown,
     DialogueView,
     Facet,
     RunTables,
@@ -35,6 +37,8 @@ class FaultsPages(ToolPages):
         Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none")),
     )
 
+    breakdowns = (Breakdown("Faults of the user", "fault", tone="warn", note="conversations with each"),)
+
     def columns(self, run: Run) -> list[str]:
         """Whether a conversation is free of faults that were found."""
         return [name for name in ("NoFaultFound",) if name in run.scores]
@@ -49,7 +53,7 @@ class FaultsPages(ToolPages):
         left = [row["kind"] for row in checks if row["checked"] == "none"]
         unseen = [Badge(f"not checked: {', '.join(map(str, left))}".replace("_", " "), "warn")] if left else []
         none = [] if faults or (left and len(left) == len(checks)) else [Badge("no fault found")]
-        return DialogueView(view.template, view.turns, view.overview, [*verdict, *kind_badges(faults), *none, *unseen])
+        return replace(view, badges=[*verdict, *kind_badges(faults), *none, *unseen])
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """How often each fault was found, of how many conversations that were looked at."""

@@ -1,0 +1,149 @@
+"""What the page of a run shows first: the number that counts, charts that lead somewhere, what to read, its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.breakdowns import BarChart, bar_charts
+from dialgauge.explorer.reading_list import reading_groups
+from dialgauge.explorer.run_list import headline_of
+from dialgauge.presentation import pages_of
+from dialgauge.report import SHARE
+
+if TYPE_CHECKING:
+    from dialgauge.explorer.dialogue_list import DialogueList
+    from dialgauge.explorer.library import Library
+    from dialgauge.explorer.reading_list import ReadingGroup
+    from dialgauge.measures import Score
+    from dialgauge.presentation import Trial
+    from dialgauge.runs import Run
+
+#: Other measures with an interval that stand below the headline.
+_MINOR = 5
+_READ = 5
+
+
+@dataclass(frozen=True)
+class TaskTrials:
+    """A task with its trials; it flips where some pass and some do not."""
+
+    task: str
+    trials: Sequence[Trial]
+    goal: str = ""
+
+    @property
+    def passed(self) -> int:
+        return sum(trial.success is True for trial in self.trials)
+
+    @property
+    def outcome(self) -> str:
+        """``flip``, ``never`` or ``always``."""
+        if 0 < self.passed < len(self.trials):
+            return "flip"
+        return "always" if self.passed else "never"
+
+
+@dataclass(frozen=True)
+class TrialGrid:
+    """Tasks with several trials, in the order of their numbers."""
+
+    tasks: Sequence[TaskTrials]
+
+    def with_outcome(self, outcome: str) -> list[TaskTrials]:
+        return [task for task in self.tasks if task.outcome == outcome]
+
+    @property
+    def most(self) -> int:
+        """The largest number of trials of a task."""
+        return max((len(task.trials) for task in self.tasks), default=0)
+
+    @property
+    def strip(self) -> list[tuple[int, int, float, float]]:
+        """How many tasks pass in each number of trials: passed, tasks, and start and width in percent."""
+        counts = dict.fromkeys(range(self.most + 1), 0)
+        for task in self.tasks:
+            counts[task.passed] += 1
+        found, start = [], 0.0
+        for passed, tasks in counts.items():
+            if tasks:
+                width = 100 * tasks / len(self.tasks)
+                found.append((passed, tasks, round(start, 2), round(width, 2)))
+                start += width
+        return found
+
+
+@dataclass(frozen=True)
+class RunOverview:
+    """The answer of a run's page."""
+
+    headline: str
+    score: Score | None
+    minor: Sequence[tuple[str, Score]]
+    charts: Sequence[BarChart]
+    reading: Sequence[ReadingGroup]
+    grid: TrialGrid
+
+
+def run_overview(library: Library, run: Run, listed: DialogueList | None) -> RunOverview:
+    """What is known of a run; parts whose tables are damaged are left out, as its tables say so."""
+    headline = headline_of(run)
+    names = pages_of(run.kind).columns(run) if run.scores else []
+    family = [name for name in run.scores if name.partition("^")[0] == headline.partition("^")[0] and "^" in name]
+    minor = [
+        (name, run.scores[name])
+        for name in dict.fromkeys([*family, *names])
+        if name != headline
+        and run.scores[name].unit == SHARE
+        and None not in (run.scores[name].low, run.scores[name].value)
+    ]
+    charts: list[BarChart] = []
+    reading: list[ReadingGroup] = []
+    grid = TrialGrid([])
+    if listed is not None:
+        try:
+            charts = library.of_run("bars", run, lambda: bar_charts(listed))
+            reading = library.of_run("reading", run, lambda: reading_groups(library, run, listed, _READ))
+            grid = trial_grid(library, run)
+        except DialgaugeError:
+            pass
+    return RunOverview(headline, run.scores.get(headline), minor[:_MINOR], charts, reading, grid)
+
+
+def trial_grid(library: Library, run: Run, *, goals: bool = False) -> TrialGrid:
+    """The tasks of a run that have several trials; with what the user wants in each where ``goals`` are asked for."""
+    tasks: dict[str, list[Trial]] = {}
+    for trial in pages_of(run.kind).trials(library, run):
+        tasks.setdefault(trial.task, []).append(trial)
+    several = {task: sorted(trials, key=lambda one: one.number) for task, trials in tasks.items() if len(trials) > 1}
+    wishes = _goals(library, run, [trials[0].dialogue for trials in several.values()]) if goals else {}
+    return TrialGrid(
+        [
+            TaskTrials(task, several[task], wishes.get(several[task][0].dialogue, ""))
+            for task in sorted(several, key=numeric)
+        ]
+    )
+
+
+def _goals(library: Library, run: Run, names: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for name in names:
+        goal = library.dialogue(run, name).goal
+        if goal is not None and goal.message:
+            found[name] = " ".join(goal.message)
+        elif goal is not None:
+            found[name] = ", ".join(goal.tasks)
+    return found
+
+
+def numeric(text: str) -> list[tuple[int, int, str]]:
+    """A key that sorts numbers in texts by their size.
+
+    >>> sorted(["10", "9", "a2", "a10"], key=numeric)
+    ['9', '10', 'a2', 'a10']
+    """
+    pieces = ("".join(piece) for _, piece in groupby(text, lambda sign: sign in "0123456789"))
+    return [(0, int(piece[:18]), piece) if piece[0] in "0123456789" else (1, 0, piece) for piece in pieces]
