@@ -25,6 +25,8 @@ OTHERS = {
     "responses/evaluation.py": "replies of bots",
     "cli/babi.py": "replies of bots",
     "values": "values of data sets",
+    "reproduce/gcdf1_statements.py": "acts and slots of the paper's conversations",
+    "users/map_builder.py": "values of data sets",
     "runs/sql.py": "messages of DuckDB",
     "runs/sql_tables.py": "messages of DuckDB",
     "data/fetch.py": "headers of HTTP",

@@ -232,7 +232,7 @@ def test_table_keeps_and_reuses_cells(capsys: pytest.CaptureFixture[str], data: 
     assert "<table>" in page
     assert "<title>Response selection on the dialog bAbI tasks</title>" in page
     assert page.count("Statistics of the tasks") == 1
-    assert (tmp_path / "t.tex").read_text().count(r"\begin{tabular}") == 2
+    assert (tmp_path / "t.tex").read_text().count(r"\begin{tabular}") == 1
     assert "| T1 | tst | rules |" in (tmp_path / "t.md").read_text()
     dialgauge(capsys, *call)
     assert [cell["run"] for cell in cells_of(tmp_path / "t.json")] == [cell["run"] for cell in first]

@@ -360,11 +360,13 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
         name = one.long_name
         if isinstance(one.declaration, OutputFile | OutputFolder):
             kind = "folder" if isinstance(one.declaration, OutputFolder) else "file"
-            empty = dialgauge(capsys, *needed(command), name, "")
+            flag = one.declaration.settings.get("needs")
+            call = [*needed(command), *([flag] if flag else [])]
+            empty = dialgauge(capsys, *call, name, "")
             assert (empty.code, empty.out) == (2, "")
             assert empty.err.startswith(f"dialgauge: {name} must name a ") and kind in empty.err
             wrong = tmp_path if kind == "file" else tmp_path / "taken"
-            refused = dialgauge(capsys, *needed(command), name, wrong)
+            refused = dialgauge(capsys, *call, name, wrong)
             assert (refused.code, refused.out) == (2, "")
             assert str(wrong) in refused.err
         if name == "--table":

@@ -24,7 +24,7 @@ SAME = (
     "--fail-on-drop", "--view", "--gold-format", "--pred-format",
 )  # fmt: skip
 #: Commands with --json whose answer is no table.
-NO_TABLE = {"data convert", "babi convert-dstc2"}
+NO_TABLE = {"data convert", "babi convert-dstc2", "review"}
 #: Commands that hold conversations or train, and so always store.
 ALWAYS_STORE = {"lab run", "lab study", "babi table", "babi evaluate", "babi interact", "babi train", "babi search"}
 #: Commands with a store that score something, and so store it where that is asked for.
@@ -52,6 +52,7 @@ WORDED = {
     "--count": "goals, or dialogues",
     "--data": "the folder of one corpus, or of all",
     "--database": "what it is needed for, and its default",
+    "--detail": "what is shown beside the answer",
     "--dialogues": "dialogues per what",
     "--dialogue": "what is done with the dialogue: shown, annotated, included; bAbI's have numbers, no ids",
     "--domain": "where a conversation happens, with which default, or which of its services is looked for",
@@ -61,6 +62,7 @@ WORDED = {
     "--goal": "what is done with the goal",
     "--limit": "'runs show' writes as many rows as it shows: the tables whole are files already",
     "--load": "the one command that needs a memory network says so",
+    "--measure": "what it ranks or compares by",
     "--measures": "examples of the family",
     "--model": "of ours, or of an endpoint",
     "--ontology": "what it is for, and its default",
@@ -139,6 +141,7 @@ def test_every_command_with_scores_draws_them() -> None:
 #: Commands without --json and --table, and why: they have no results, or make a file for people or programs.
 NO_RESULTS = {
     "demo": "its results are the runs it stores",
+    "init": "it writes a folder to begin with",
     "data get": "it fetches files",
     "data path": "its answer is one path",
     "data rm": "it removes files",
@@ -151,6 +154,7 @@ NO_RESULTS = {
     "leaderboard": "a page; 'compare' and 'runs list' have the numbers",
     "runs annotate": "it writes into the store",
     "runs export": "it writes another store",
+    "runs tag": "it writes into the store",
     "runs rm": "it removes runs",
     "runs path": "its answer is one path",
     "schema": "its answer is JSON",

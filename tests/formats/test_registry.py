@@ -115,7 +115,7 @@ def test_naming_a_format_imports_only_that_one() -> None:
     [
         ("native", set[str]()),
         ("chat-log", set[str]()),
-        ("sgd", {"located", "tool_files"}),
+        ("sgd", {"located", "resource_files"}),
         ("multiwoz", {"located", "predictions", "predictions.common"}),
         (
             "mwzeval",

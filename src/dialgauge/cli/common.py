@@ -408,13 +408,13 @@ def print_sentence(text: str, screen: Screen = out) -> None:
         screen.print(line)
 
 
-def typed_command(words: str) -> str:
+def typed_command(command: str) -> str:
     """A command of this program as it works when typed: with the program's path where the shell would not find it."""
     program = Path(sys.argv[0])
     if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
-        return f"dialgauge {words}"
+        return command
     within = program.absolute().is_relative_to(Path.cwd())
-    return f"{program.absolute().relative_to(Path.cwd()) if within else program} {words}"
+    return command.replace("dialgauge", str(program.absolute().relative_to(Path.cwd()) if within else program), 1)
 
 
 def write_table_file(tables: Sequence[Table], path: Path | None) -> None:

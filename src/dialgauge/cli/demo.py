@@ -57,10 +57,10 @@ def _next_commands(folder: Path) -> list[str]:
 
     return [
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
-        typed_command(f"explore --store {folder / 'runs'}"),
-        typed_command(f"compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1"),
-        typed_command(f"review {folder / 'desk' / 'log.json'} --domain depot"),
-        typed_command("data check YOUR_FILE"),
+        typed_command(f"dialgauge explore --store {folder / 'runs'}"),
+        typed_command(f"dialgauge compare self {folder / 'predictions'}/*.json -p {PROFILE} --show 1"),
+        typed_command(f"dialgauge review {folder / 'desk' / 'log.json'} --domain depot"),
+        typed_command("dialgauge data check YOUR_FILE"),
     ]
 
 

@@ -106,5 +106,5 @@ def _print_readings(review: Review, source: str) -> None:
         print_sentence(f"  {short_id(reading.conversation)}{where}: {reading.why}")
     shown = shlex.quote(readings[0].conversation)
     if review.blame is not None:
-        out.print(f"  {typed_command(f'tasks blame {shlex.quote(source)} --dialogue {shown}')}")
-    out.print(f"  {typed_command(f'explore {review.run.id}')}")
+        out.print(f"  {typed_command(f'dialgauge tasks blame {shlex.quote(source)} --dialogue {shown}')}")
+    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}')}")

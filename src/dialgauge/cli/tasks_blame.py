@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
-from dialgauge.cli.options import Argument, Option
+from dialgauge.cli.options import Argument, Option, OutputFolder
 from dialgauge.cli.screen import err, out, progress_bar
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def blame(
     ] = None,
     sheets: Annotated[
         Path | None,
-        Option("--sheets", metavar="FOLDER", help="Write each failure without a label as a text for labellers."),
+        OutputFolder("--sheets", metavar="FOLDER", help="Write each failure without a label as a text for labellers."),
     ] = None,
     limit: LimitOption = 20,
     *,

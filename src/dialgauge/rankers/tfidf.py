@@ -77,7 +77,7 @@ class TfIdf(Ranker):
             return tuple(_INPUTS)
         if given not in _INPUTS:
             known = (*_INPUTS, "dev")
-            raise DialgaugeError(f"the setting input must be {', '.join(known)}, not '{given}'.{nearest(given, known)}")
+            raise DialgaugeError(f"there is no input '{given}' for the setting input.{nearest(given, known)}")
         return (given,)
 
     def _on_dev(self, task: RankingTask, input: str, weight: float, tell: Tell) -> float:

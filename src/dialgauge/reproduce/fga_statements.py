@@ -179,7 +179,7 @@ def _of_the_test_set(record: Reproduction, sources: Sources) -> None:
     )  # fmt: skip
     record.impossible(
         part, "with many more slots SA is close to 1 in almost all scenarios", "claimed",
-        "a statement about other datasets: score SGD with --schema and an empty file (--coverage empty)",
+        "a statement about other datasets: dialgauge score SGD --schema FILE with an empty file (--coverage empty)",
     )  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def _mishearings(record: Reproduction, run: Run) -> None:
     )
     fees = heard.filter(heard["said"].str.contains("entrance fee", literal=True))
     asked = _rows(run, "loops").filter(
-        _rows(run, "loops")["detail"].fill_null("").str.contains("attraction-inform(entrance fee) heard", literal=True)
+        _rows(run, "loops")["detail"].fill_null("").str.contains("attraction-inform(entrance fee)", literal=True)
     )
     record.claim(
         PART,

@@ -174,7 +174,7 @@ class RatedSystems:
                 table.add(domain, dialogues, fit.rate, f"[{fit.low:.3g}, {fit.high:.3g}]", fit.pearson)
         low, high = next((fit.searched for _, fit in fits.values() if fit), SEARCHED)
         table.notes.append(
-            f"FGA of both states cut down to the domain, over rated dialogues that have it; λ: {low:g} to {high:g}. "
+            f"FGA of both states restricted to the domain, over rated dialogues that have it; λ: {low:g} to {high:g}. "
             "A rating is of the whole dialogue: where it was the other domains that went wrong, it says little of one."
         )
         return [table]
