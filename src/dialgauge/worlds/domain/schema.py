@@ -155,8 +155,10 @@ class SearchSlot(Struct, frozen=True):
 
     def fault(self, value: str) -> str:
         """What is wrong with a wish, as the end of a sentence that begins with it; empty where nothing is."""
-        if self.match in ORDERED and number(value) is None and minutes(value) is None:
-            return "must be a number or a time of day such as 9:30"
+        if self.match in ORDERED and (self.values or ordinal(value) is None):
+            if self.timed:
+                return "" if minutes(value) is not None else "must be a time of day such as 9:30"
+            return "" if number(value) is not None else "must be a number"
         if self.match == "yes-no" and truth(value) is None:
             return "must be yes or no"
         return ""
