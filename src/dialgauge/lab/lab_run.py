@@ -380,7 +380,13 @@ def tracking_scores(
     resamples: int = 0,
     seed: int = 0,
 ) -> Scores:
-    """The states that the system believed in against those that follow from what the user said."""
+    """The states that the system believed in against those that follow from what the user said.
+
+    Values are compared as the domain compares them: 9:00 is 09:00, true is yes.
+    """
+    domain = loaded.search.domain
+    if not domain.multiwoz:
+        held = [_with_canonical_states(dialogue, domain) for dialogue in held]
     results = score(
         held,
         {"system": held},
@@ -393,6 +399,18 @@ def tracking_scores(
         seed=seed,
     )
     return _scores_of(results[0])
+
+
+def _with_canonical_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
+    turns = (
+        msgspec.structs.replace(
+            turn,
+            state=None if turn.state is None else domain.canonical(turn.state),
+            predicted=None if turn.predicted is None else domain.canonical(turn.predicted),
+        )
+        for turn in dialogue.turns
+    )
+    return msgspec.structs.replace(dialogue, turns=tuple(turns))
 
 
 def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
