@@ -74,6 +74,16 @@ def test_they_do_so_in_words_too(shape: str, tmp_path: Path) -> None:
     assert results[0].scores["Success(rules=strict)"].value == 1
 
 
+def test_a_tracker_is_not_charged_for_another_spelling_of_a_value(tmp_path: Path) -> None:
+    """Users say "Monday", "9:00" and "true" as their goals have them, and trackers write them otherwise."""
+    yaml = "domain: p\nservices:\n  pet:\n    rows: p.csv\n    name: n\n    search: {tame: yes-no, from: at-most}\n"
+    yaml += "    book: {takes: {day: day}}\n"
+    rows = "n,tame,from\n" + "".join(f"Rex {n},{('true', 'False')[n % 2]},{n % 3 + 7}:30\n" for n in range(12))
+    folder = domain_folder(tmp_path, {"domain.yaml": yaml, "p.csv": rows})
+    results = converse(domain=str(folder), count=15, level="text", resamples=0, workers=1)
+    assert results[0].scores["JGA"].value == 1
+
+
 def test_what_a_goal_tries_first_is_refused_and_then_mended(tmp_path: Path) -> None:
     plan = "goals: {draw: {booked: 1, fails_first: 1, refused_first: 1}}\nwords:"
     scores = run(domain_folder(tmp_path, changed(CARS, "domain.yaml", "words:", plan)))[0].scores

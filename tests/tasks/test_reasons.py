@@ -93,7 +93,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     **{
         code: (
             {"slot": slot, "turn": 3, "wanted": "x1"},
-            f"something was told of the {slot} in turn 3, and the lab could not read it; it is x1",
+            f"the lab could not read what was told of the {slot} in turn 3; it is x1",
         )
         for code, slot in (("unread", "phone"), ("reference_unread", "reference"))
     },

@@ -176,3 +176,70 @@ def test_kinds_and_spellings() -> None:
 def test_reading_takes_linear_time() -> None:
     long = "no not n't the price is 12 pounds and pets: yes, " * 400
     assert READER.read(long, "price", "12 pounds", asked=["price"]).status == "right"
+
+
+TIP = SpokenSlot("care tip", ["Cut off brown tips", "Feed twice a year"])
+GROWER = SpokenSlot("grower", ["Wildwood", "Greta Lund"])
+NURSERY = AnswerReader(
+    [
+        TIP,
+        GROWER,
+        SpokenSlot("plant", ["Peace Lily", "Lungwort"]),
+        SpokenSlot("light it needs", ["full sun", "half shade"], labels=["light"]),
+        SpokenSlot("deliver after", kind="time"),
+        SpokenSlot("how many", kind="number"),
+        SpokenSlot("gift note", kind="text"),
+    ],
+    names=["Peace Lily", "Lungwort"],
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'Our advice for looking after it: "{}".',
+        "Year after year: {}.",
+        "A light hint: {}.",
+        "Our many customers agree: {}.",
+        "A note from the gardener: {}.",
+        "For a good-looking plant: {}.",
+    ],
+)
+def test_a_value_told_verbatim_is_heard_whatever_other_slots_are_called(words: str) -> None:
+    reply = words.format("Cut off brown tips")
+    assert NURSERY.heard(reply, ["care tip"]) == {"care tip": "Cut off brown tips"}
+    assert NURSERY.read(reply, "care tip", "Cut off brown tips", asked=["care tip"]).status == "right"
+    assert NURSERY.read(reply, "care tip", "Feed twice a year", asked=["care tip"]).status == "other"
+
+
+def test_two_values_without_labels_are_both_heard() -> None:
+    heard = NURSERY.heard("Greta Lund. Feed twice a year.", ["care tip", "grower"])
+    assert heard == {"care tip": "Feed twice a year", "grower": "Greta Lund"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'm afraid we have no advice about looking after it.",
+        "No idea how one looks after it, sorry.",
+        "There's no care tip on the label, sorry.",
+        "I don't know, sorry.",
+    ],
+)
+@pytest.mark.parametrize("more", ["", " That one was raised by Wildwood."])
+def test_an_empty_cell_told_honestly_is_an_answer(words: str, more: str) -> None:
+    asked = ["care tip", "grower"] if more else ["care tip"]
+    assert NURSERY.heard(words + more, asked)["care tip"] == "unknown"
+    reading = NURSERY.read(words + more, "care tip", "unknown", asked=asked, explained=["Wildwood"])
+    assert reading.status == "right"
+
+
+def test_not_knowing_once_does_not_answer_two_questions() -> None:
+    assert NURSERY.heard("I don't know, sorry.", ["care tip", "grower"]) == {}
+    assert READER.heard("No problem for us, let me look.", ["price"]) == {}
+
+
+def test_a_part_of_what_a_label_introduces_belongs_to_the_label() -> None:
+    area = SpokenSlot("area", ["north", "south"])
+    reader = AnswerReader([area, SpokenSlot("address", kind="text")])
+    assert reader.heard("Address: 12 North Road", ["area"]) == {}

@@ -128,7 +128,7 @@ def run(
     checks = gate.check(results.runs)
     [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks, verdict=True)
     if export is not None:
-        for path in write_conversations(list(stored.dialogues()), export, loaded.search.domain, loaded.search.tracked):
+        for path in write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
     err.print(f"stored as run {stored.id} in {place.folder}")
     for note in results.notes:

@@ -28,7 +28,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, together
 from dialgauge.formats import bulk_load, write
 from dialgauge.lab.blame.attribution import blame_conversations
-from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
+from dialgauge.lab.blame.blame_scores import BLAME_SIDES, blame_frames, score_blame
 from dialgauge.lab.blame.blame_views import blame_document, blame_explanation, blame_tables
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
@@ -380,7 +380,13 @@ def tracking_scores(
     resamples: int = 0,
     seed: int = 0,
 ) -> Scores:
-    """The states that the system believed in against those that follow from what the user said."""
+    """The states that the system believed in against those that follow from what the user said.
+
+    Values are compared as the domain compares them: 9:00 is 09:00, true is yes.
+    """
+    domain = loaded.search.domain
+    if not domain.multiwoz:
+        held = [_with_canonical_states(dialogue, domain) for dialogue in held]
     results = score(
         held,
         {"system": held},
@@ -393,6 +399,18 @@ def tracking_scores(
         seed=seed,
     )
     return _scores_of(results[0])
+
+
+def _with_canonical_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
+    turns = (
+        msgspec.structs.replace(
+            turn,
+            state=None if turn.state is None else domain.canonical(turn.state),
+            predicted=None if turn.predicted is None else domain.canonical(turn.predicted),
+        )
+        for turn in dialogue.turns
+    )
+    return msgspec.structs.replace(dialogue, turns=tuple(turns))
 
 
 def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
@@ -487,8 +505,13 @@ def _notes(held: Sequence[Dialogue]) -> list[str]:
     ]
 
 
-def write_conversations(held: Sequence[Dialogue], folder: Path, domain: Domain, ontology: Ontology) -> list[Path]:
-    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the domain."""
+def write_conversations(run: Run, folder: Path, domain: Domain, ontology: Ontology) -> list[Path]:
+    """The conversations as native JSONL and as the GCDF1 evaluator reads them, with the schema of the domain.
+
+    The success in an outcome is what the user believes; the verdict by the strict rules stands beside it.
+    """
+    verdicts = _verdicts(run)
+    held = [_with_verdict(dialogue, verdicts) for dialogue in run.dialogues()]
     files = [folder / "conversations.jsonl", folder / "gcdf1" / "dialogues_001.json", folder / "schema.json"]
     with together():
         write(held, files[0], format="native")
@@ -496,6 +519,19 @@ def write_conversations(held: Sequence[Dialogue], folder: Path, domain: Domain, 
         with atomic(files[2]) as scratch:
             scratch.write_bytes(msgspec.json.format(msgspec.json.encode(_schema(domain, ontology)), indent=1) + b"\n")
     return files
+
+
+def _verdicts(run: Run) -> dict[str, bool | None]:
+    """By dialogue, whether all was done that was asked for."""
+    return dict(run.table(BLAME_SIDES).select("dialogue", "success").iter_rows())
+
+
+def _with_verdict(dialogue: Dialogue, verdicts: Mapping[str, bool | None]) -> Dialogue:
+    if dialogue.outcome is None:
+        return dialogue
+    words = {True: "done", False: "failed", None: "not judged"}[verdicts.get(dialogue.id)]
+    outcome = msgspec.structs.replace(dialogue.outcome, details={**dialogue.outcome.details, "verdict": words})
+    return msgspec.structs.replace(dialogue, outcome=outcome)
 
 
 def _schema(domain: Domain, ontology: Ontology) -> list[dict[str, Any]]:

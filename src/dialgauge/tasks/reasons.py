@@ -83,19 +83,19 @@ WORDINGS: dict[str, FaultWords] = {
     "not_booked": FaultWords("booking refused", "not booked ({each})", "{given} in turn {turn}"),
     "booked_otherwise": FaultWords("booked otherwise", "booked in turn {turn} with {slot} {given}, wanted {wanted}"),
     "reference_untold": FaultWords(
-        "reference not told", "the reference {wanted} of the booking of turn {turn} was never told"
+        "reference not told", "the {reference} {wanted} of the booking of turn {turn} was never told"
     ),
     "reference_wrong": FaultWords(
-        "reference not told", "the reference was told as {given} in turn {turn}; it is {wanted}"
+        "reference not told", "the {reference} was told as {given} in turn {turn}; it is {wanted}"
     ),
     "untold": FaultWords("an answer was never told", "{slot} was never told"),
     "unread": FaultWords(
         "an answer was not understood by the lab",
-        "something was told of the {slot} in turn {turn}, and the lab could not read it; it is {wanted}",
+        "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
     "reference_unread": FaultWords(
         "an answer was not understood by the lab",
-        "something was told of the {slot} in turn {turn}, and the lab could not read it; it is {wanted}",
+        "the lab could not read what was told of the {slot} in turn {turn}; it is {wanted}",
     ),
     "told_wrong": FaultWords("an answer was wrong", "{slot} was told as {given} in turn {turn}; it is {wanted}"),
     "told_of_nothing": FaultWords(
@@ -174,11 +174,16 @@ def _sentence(same: Sequence[TaskFailure], domain: str) -> str:
     return wording.sentence.format(**_words(same[0], domain), each=wording.between.join(parts))
 
 
+#: Slots that "the reference" is a good name of.
+_REFERENCES = ("", "Ref", "reference")
+
+
 def _words(fault: TaskFailure, domain: str) -> dict[str, str | int | None]:
     return {
         "domain": domain,
         "reason": fault.reason,
         "slot": fault.slot,
+        "reference": "reference" if fault.slot in _REFERENCES else fault.slot.replace("_", " "),
         "turn": fault.turn,
         "given": ", ".join(fault.given) if fault.given else "nothing",
         "wanted": fault.wanted,

@@ -35,7 +35,9 @@ _UNKNOWN = re.compile(
     r"certain)\b"
     r"|\b(?:ca|can|could) ?(?:n't|not|nt) (?:find|tell|see|say|confirm)\b"
     r"|\bcannot (?:find|tell|see|say|confirm)\b|\b(?:unable|not able) to (?:find|tell|see|say|confirm)\b"
-    r"|\bhave no (?:idea|\w+ (?:on|for))\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
+    r"|\b(?:no|not a|not the (?:faintest|slightest)) (?:idea|clue)\b"
+    r"|\b(?:have|got|there (?:'s|is|are)) no (?:\w+ ){1,2}(?:on|for|about)\b"
+    r"|\b(?:nobody|no one) (?:knows|wrote|told|said)\b|\b(?:is|are|'s) (?:missing|blank|empty)\b"
 )
 #: Kinds whose labels own no other values: "the other day" says nothing of a number.
 _NARROW = ("day", "yes-no")
@@ -60,7 +62,7 @@ class BoundReply:
     ) -> None:
         """With ``questions``, what stands in a question is told too: "Can you find me a van for 12 euros?"."""
         self.reply, self._questions = reply, questions
-        self._kinds = {name: slot.kind for name, slot in slots.items()}
+        self._slots = slots
         self._money = frozenset(slot.name for slot in slots.values() if slot.money)
         named = reply.phrases(names) if names else ()
         self._in_names = {place for name in named for place in range(name.first, name.last)}
@@ -106,7 +108,8 @@ class BoundReply:
             label
             for label in self.labels.get(segment, ())
             if not self._same(label, place)
-            and (self._kinds[label.value] not in _NARROW or self._kinds[label.value] == slot.kind)
+            and (self._slots[label.value].kind not in _NARROW or self._slots[label.value].kind == slot.kind)
+            and (label.value == slot.name or self._may_own(label, place))
         ]
         if self._money and self._is_money(place):  # "5 seats, 12 pounds": the pounds are not the seats'
             if not slot.money:
@@ -129,6 +132,23 @@ class BoundReply:
         return (
             slot.name if near.get(slot.name, 99.0) == best else next(name for name, gap in near.items() if gap == best)
         )
+
+    def _may_own(self, label: Place[str], place: Place[str]) -> bool:
+        """Can the slot of a label have a value there? "Looking after it: cut off brown tips" tells no time of day."""
+        slot = self._slots[label.value]
+        return self.could_have(slot, place) or (slot.kind == "text" and self._is_part(label, place))
+
+    def could_have(self, slot: SpokenSlot, place: Place[str]) -> bool:
+        """Could what stands at a place be a value of the slot?"""
+        return any(told.place.first < place.last and place.first < told.place.last for told in self.told(slot))
+
+    def _is_part(self, label: Place[str], place: Place[str]) -> bool:
+        """Is it but a part of the text that a label introduces? The north of "address: 12 North Road" is no area."""
+        words, (_, last) = self.reply.lower, self.scope(label)
+        if words[label.last : label.last + 1] not in ((":",), ("=",), ("is",)) or place.last > last:
+            return False
+        rest = {*range(label.last + 1, last)} - {*range(place.first, place.last)}
+        return place.first > label.last and any(words[at].isalnum() for at in rest)
 
     def _begins_its_own(self, label: Place[str], place: Place[str]) -> bool:
         """Does a label behind a value belong to what follows? "TR1465, duration: 85 minutes"."""
@@ -175,23 +195,32 @@ class BoundReply:
                 return place
         return before
 
-    def unknown(self, slot: SpokenSlot, *, alone: bool) -> bool:
-        """Is it told that the slot's value is not known?"""
-        for segment, labels in self.labels.items():
-            for label in labels:
-                if label.value != slot.name:
-                    continue
-                first, last = self.scope(label)
-                words = self.reply.lower[first:last]
-                if self._is_unknown(" ".join(words)) or self._is_blank(label, last):
-                    return True
-            del segment
-        mine = any(label.value == slot.name for labels in self.labels.values() for label in labels)
-        return alone and not mine and self._is_unknown(" ".join(self.reply.lower))
+    def unknown(self, slot: SpokenSlot, *, left: int) -> bool:
+        """Is it told that the slot's value is not known?
+
+        ``left`` is how many slots were asked for and not answered, this one among them: "I don't know" without a label
+        is said of them all if it is said as often. Zero where the slot was not asked for.
+        """
+        labels = [label for labels in self.labels.values() for label in labels if label.value == slot.name]
+        if any(self._denies(label, slot) for label in labels):
+            return True
+        if left > 1:
+            segments = {token.segment for token in self.reply.tokens}
+            bare = [self.reply.segment(segment) for segment in segments if not self.labels.get(segment)]
+            return not labels and sum(self._is_unknown(" ".join(words)) for words in bare) >= left
+        return left == 1 and not labels and self._is_unknown(" ".join(self.reply.lower))
+
+    def _denies(self, label: Place[str], slot: SpokenSlot) -> bool:
+        """Is the value of a label told as unknown? "No fee" is an amount, "no parking" an answer."""
+        first, last = self.scope(label)
+        if slot.kind not in ("yes-no", "number") and self.reply.lower[max(0, label.first - 1)] == "no":
+            return True
+        return self._is_unknown(" ".join(self.reply.lower[first:last])) or self._is_blank(label, last)
 
     @staticmethod
     def _is_unknown(words: str) -> bool:
-        return _UNKNOWN.search(words.replace(" n't", "n't").replace("n't", " n't").replace("  ", " ")) is not None
+        plain = words.replace(" n't", "n't").replace("n't", " n't").replace("  ", " ")
+        return _UNKNOWN.search(_IDIOMS.sub(" ", plain)) is not None
 
     def _is_blank(self, label: Place[str], last: int) -> bool:
         rest = self.reply.lower[label.last : last]

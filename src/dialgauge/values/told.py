@@ -70,10 +70,8 @@ class AnswerReader:
         the user said, other values of the row, how many were found.
         """
         bound, slot = self._bound(reply), self.slots[name]
-        alone = (
-            sum(self.slots[other].kind == slot.kind for other in asked if other in self.slots) <= 1 and name in asked
-        )
-        unknown = bound.unknown(slot, alone=name in asked and len(asked) <= 1)
+        alone = self._is_alone(slot, asked) and name in asked
+        unknown = bound.unknown(slot, left=self._left(bound, slot, asked) if name in asked else 0)
         if truth.strip().lower() in NOT_KNOWN:
             return self._read_unknown(bound, slot, unknown, alone, explained)
         if slot.kind == "yes-no":
@@ -108,13 +106,43 @@ class AnswerReader:
             slot = self.slots.get(name)
             if slot is None:
                 continue
-            alone = sum(self.slots[other].kind == slot.kind for other in asked if other in self.slots) <= 1
-            value = _heard(bound, slot, alone, explained)
-            if not value and bound.unknown(slot, alone=len(asked) == 1):
+            value = self._heard(bound, slot, asked, explained)
+            if not value and bound.unknown(slot, left=self._left(bound, slot, asked)):
                 value = UNKNOWN
             if value:
                 answers[name] = value
         return answers
+
+    def _is_alone(self, slot: SpokenSlot, asked: Collection[str]) -> bool:
+        """Is no other slot of its kind asked for?"""
+        return sum(self.slots[other].kind == slot.kind for other in asked if other in self.slots) <= 1
+
+    def _left(self, bound: BoundReply, slot: SpokenSlot, asked: Collection[str]) -> int:
+        """How many of the slots asked for have no answer, this one among them."""
+        others = [self.slots[other] for other in asked if other in self.slots and other != slot.name]
+        return 1 + sum(not self._heard(bound, other, asked, ()) for other in others)
+
+    def _heard(self, bound: BoundReply, slot: SpokenSlot, asked: Collection[str], explained: Collection[str]) -> str:
+        alone = self._is_alone(slot, asked)
+        if slot.kind == "yes-no":
+            said = bound.polarity(slot, alone=alone)
+            if bound.unknown(slot, left=int(alone)):
+                return UNKNOWN
+            return {"both": "yes", "perhaps": "yes"}.get(said, said)
+        told = bound.told(slot)
+        own = [one for one in told if bound.owner(one.place, slot) == slot.name]
+        if slot.kind == "list" and own:
+            return f"{slot.separator} ".join(dict.fromkeys(one.value for one in own))
+        if own:
+            return own[0].value.partition("|")[0]
+        loose = [one for one in told if not bound.owner(one.place, slot) and not is_among(one.value, explained)]
+        if not alone and slot.kind not in ("code", "list", "day"):
+            rivals = [self.slots[other] for other in asked if other in self.slots and other != slot.name]
+            loose = [one for one in loose if not any(bound.could_have(rival, one.place) for rival in rivals)]
+        if loose:
+            return loose[0].value.partition("|")[0]
+        remainder = _read_remainder(bound, slot, "")
+        return remainder.value if remainder.status == "other" else ""
 
     def labelled(self, reply: str) -> dict[str, str]:
         """What the reply tells of slots by their labels, asked for or not."""
@@ -233,22 +261,3 @@ def _read_yes_no(bound: BoundReply, slot: SpokenSlot, truth: str, unknown: bool,
     if said == "perhaps" and truth == "yes":
         return Reading("right", "yes")
     return Reading("unsure" if said else "none")
-
-
-def _heard(bound: BoundReply, slot: SpokenSlot, alone: bool, explained: Collection[str]) -> str:
-    if slot.kind == "yes-no":
-        said = bound.polarity(slot, alone=alone)
-        if bound.unknown(slot, alone=alone):
-            return UNKNOWN
-        return {"both": "yes", "perhaps": "yes"}.get(said, said)
-    told = bound.told(slot)
-    own = [one for one in told if bound.owner(one.place, slot) == slot.name]
-    if slot.kind == "list" and own:
-        return f"{slot.separator} ".join(dict.fromkeys(one.value for one in own))
-    if own:
-        return own[0].value.partition("|")[0]
-    loose = [one for one in told if not bound.owner(one.place, slot) and not is_among(one.value, explained)]
-    if loose and (alone or slot.kind in ("code", "list", "day")):
-        return loose[0].value.partition("|")[0]
-    remainder = _read_remainder(bound, slot, "")
-    return remainder.value if remainder.status == "other" else ""

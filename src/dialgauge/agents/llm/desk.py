@@ -25,6 +25,18 @@ _LONGEST = 200
 _MOST_VALUES = 40
 _CLOCK = "^([01]?[0-9]|2[0-4]):[0-5][0-9]$"
 _TEXT = {"type": "string"}
+#: What the words and signs of currencies mean.
+_CURRENCY_NAMES = {
+    word: words.split()[0]
+    for words in (
+        "pounds pound gbp quid £",
+        "euros euro eur €",
+        "dollars dollar usd $",
+        "yen jpy ¥",
+        "rupees rupee inr ₹",
+    )
+    for word in words.split()
+}
 Result = dict[str, Any]
 
 
@@ -88,7 +100,9 @@ class Desk:
                 at = min(told.times[0].value)
                 value = value if wish.fault(value) == "" else f"{at // 60}:{at % 60:02}"
             elif not wish.timed and len(told.numbers) == 1:
-                value = f"{told.numbers[0].value:g}"
+                if fault := _foreign(told, wish.unit):
+                    raise DialgaugeError(f"{words.service.declared(slot)} {fault} (got '{value}')")
+                value = _signed(told)
         elif wish.match == "yes-no":
             value = {"true": "yes", "false": "no", "free": "yes", "1": "yes", "0": "no"}.get(value.lower(), value)
         elif comparable(value) not in map(comparable, wish.values):
@@ -167,21 +181,51 @@ def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
     return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {', '.join(known[:_MOST_VALUES])}{more}."
 
 
+def _signed(told: ReplyText) -> str:
+    """The one number of a text, with its sign: "-0.9", "minus 5", "−£3"."""
+    number = told.numbers[0]
+    before = [word for word in told.lower[: number.first] if word not in _CURRENCY_NAMES]
+    sign = "-" if before in (["-"], ["−"], ["minus"]) else ""
+    return f"{sign}{_written(number.value)}"
+
+
+def _foreign(told: ReplyText, unit: str) -> str:
+    """What is wrong with an amount in another currency than the column's."""
+    own = {_CURRENCY_NAMES[word] for word in ReplyText(unit).lower if word in _CURRENCY_NAMES}
+    said = {_CURRENCY_NAMES[word] for word in told.lower if word in _CURRENCY_NAMES}
+    return f"is in {unit}" if own and said - own else ""
+
+
+def _written(value: float) -> str:
+    """A number without exponent or needless decimals."""
+    return f"{value:.15g}"
+
+
+def _scalar(name: str, value: object) -> str:
+    """An argument as text; a list of one is that one, anything else that holds several is an error."""
+    if isinstance(value, list) and len(value) <= 1:
+        value = value[0] if value else ""
+    if isinstance(value, list | dict):
+        kind = "a list" if isinstance(value, list) else "an object"
+        raise DialgaugeError(f"{clean_text(name)[:_LONGEST]} takes one value as text or number, not {kind}")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**_LONGEST else "a number too large to write"
+    return _written(value) if isinstance(value, float) else clean_text(value)[:_LONGEST]
+
+
 def _slots(arguments: dict[str, Any], known: Mapping[str, object], what: str) -> dict[str, str]:
     """Arguments as texts by slot; empty ones are none, an unknown one is an error."""
     by_name = {slot.replace(" ", "_").lower(): slot for slot in known if slot}
     texts = {}
     for name, value in arguments.items():
-        text = ("yes" if value else "no") if isinstance(value, bool) else value
-        if isinstance(text, int | float):
-            text = f"{text:g}"
-        cleaned = clean_text(text)[:_LONGEST]
         slot = by_name.get(clean_text(name)[:_LONGEST].replace(" ", "_").lower())
         if slot is None:
             named = clean_text(name)[:_LONGEST]
             raise DialgaugeError(f"it {what} other fields, not by '{named}'.{nearest(named, by_name)}")
-        if cleaned:
-            texts[slot] = cleaned
+        if text := _scalar(name, value):
+            texts[slot] = text
     return texts
 
 

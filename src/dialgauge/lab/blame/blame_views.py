@@ -148,7 +148,10 @@ def _shown(turn: Turn) -> Iterator[tuple[str, str]]:
     for call in turn.calls or ():
         arguments = ", ".join(f"{slot} {value}" for slot, value in call.arguments.items())
         yield "call", f"{call.name} {call.domain} ({arguments}): {call.outcome}"
-    yield f"{turn.speaker} says", _acts(turn.acts) if turn.acts is not None else turn.text
+    if turn.text or turn.acts is None:
+        yield f"{turn.speaker} says", turn.text
+    if turn.acts is not None:
+        yield "in acts" if turn.text else f"{turn.speaker} says", _acts(turn.acts)
     listener = "system" if turn.speaker == "user" else "user"
     if turn.heard is not None and turn.heard != turn.acts:
         yield f"{listener} hears", _acts(turn.heard)

@@ -75,6 +75,18 @@ def comparable(text: str) -> Hashable:
     return plain(text) if value is None else value
 
 
+def spelled(text: str) -> str:
+    """The one spelling of all values that compare alike.
+
+    >>> spelled("9:05"), spelled("7.50"), spelled("Monday")
+    ('09:05', '7.5', 'monday')
+    """
+    if (minute := minutes(text)) is not None:
+        return f"{minute // 60:02}:{minute % 60:02}"
+    value = number(text)
+    return plain(text) if value is None else f"{value.normalize():f}"
+
+
 def ordinal(text: str) -> Decimal | None:
     """Where a number or a clock time stands in its order."""
     minute = minutes(text)

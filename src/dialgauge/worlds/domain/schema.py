@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Act, Ontology, SlotSpec
+from dialgauge.dialogue import Act, Ontology, SlotSpec, State
 from dialgauge.intents import service_of
 from dialgauge.values import clock, same_value
 from dialgauge.worlds.domain.matching import (
@@ -31,6 +31,7 @@ from dialgauge.worlds.domain.matching import (
     number,
     ordinal,
     plain,
+    spelled,
     truth,
 )
 
@@ -155,8 +156,10 @@ class SearchSlot(Struct, frozen=True):
 
     def fault(self, value: str) -> str:
         """What is wrong with a wish, as the end of a sentence that begins with it; empty where nothing is."""
-        if self.match in ORDERED and number(value) is None and minutes(value) is None:
-            return "must be a number or a time of day such as 9:30"
+        if self.match in ORDERED and (self.values or ordinal(value) is None):
+            if self.timed:
+                return "" if minutes(value) is not None else "must be a time of day such as 9:30"
+            return "" if number(value) is not None else "must be a number"
         if self.match == "yes-no" and truth(value) is None:
             return "must be yes or no"
         return ""
@@ -316,6 +319,14 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         """Do two values mean the same?"""
         return same_value(value, other) if self.multiwoz else comparable(value) == comparable(other)
 
+    def canonical(self, slot: str, value: str) -> str:
+        """A value in the one spelling that all values have which mean the same; the town's stay as they are."""
+        if self.multiwoz:
+            return value
+        rule = self.wishes.get(slot)
+        said = truth(value) if rule is not None and rule.match == "yes-no" else None
+        return spelled(value) if said is None else ("yes" if said else "no")
+
     def contradicts(self, slot: str, told: str, wanted: str) -> bool:
         """Does a value that is told of a slot go against what is wanted?"""
         rule = self.wishes.get(slot) if self.rows is not None else None
@@ -390,6 +401,15 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
     def words_for(self, slot: str) -> SlotWords:
         """The words of a slot; empty ones where the domain says nothing."""
         return self.words.get(slot, _NO_WORDS)
+
+    def canonical(self, state: State) -> State:
+        """A state in which values that mean the same are written alike."""
+        return {
+            name: {slot: tuple(service.canonical(slot, value) for value in values) for slot, values in slots.items()}
+            if (service := self.services.get(name)) is not None
+            else slots
+            for name, slots in state.items()
+        }
 
     @cached_property
     def ontology(self) -> Ontology:
