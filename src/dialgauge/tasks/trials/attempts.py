@@ -104,8 +104,15 @@ class Attempts:
             self.scores.add(details)
             made.append(_attempt(dialogue))
         self._tell(plan or {})
+        made = [
+            structs.replace(attempt, success=None) if self.scores.is_amount(place) else attempt
+            for place, attempt in enumerate(made)
+        ]
+        told = any(attempt.success is not None for attempt in made)
         #: The score that says whether a task was done, where the log says it in no other way.
-        self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self.scores.verdict
+        self.verdict_score = "" if told else self.scores.verdict
+        #: Without any verdict, conversations that have a score are those that count.
+        self._by_scores = not told and not self.verdict_score
         self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
@@ -118,8 +125,8 @@ class Attempts:
         numbers, labels = self.scores.numbers(place), self.scores.labels(place)
         success = attempt.success
         if self.verdict_score in numbers:
-            success = bool(numbers[self.verdict_score])
-        told = success is not None or (not self.verdict_score and bool(numbers or labels))
+            success = numbers[self.verdict_score] > 0
+        told = success is not None or (self._by_scores and bool(numbers or labels))
         steps = attempt.steps if not success else None
         scored = told and attempt.end != "infrastructure"
         return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored, steps=steps)
@@ -269,6 +276,14 @@ class Attempts:
             },
             policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
         )
+
+    def undecided(self) -> dict[str, dict[str, int]]:
+        """What stands where a verdict should and is neither yes nor no, by name: how often each text does."""
+        found: dict[str, Counter[str]] = {}
+        for place, attempt in enumerate(self.attempts):
+            for name, text in self.scores.undecided(place).items() if attempt.success is None else ():
+                found.setdefault(name, Counter())[text] += 1
+        return {name: dict(counts.most_common()) for name, counts in found.items()}
 
     def sentence(self) -> str:
         """How much there is, before anything else is said."""
