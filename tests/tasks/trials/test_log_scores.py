@@ -266,3 +266,15 @@ def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path:
 @pytest.mark.parametrize("record", [{"scores": {"hallucinated": True}}, {"toxicity_score": 1}, {"is_harmful_grade": 1}])
 def test_a_score_whose_name_is_bad_is_no_success(record: dict[str, Any], tmp_path: Path) -> None:
     assert "pass^1" not in judged(tmp_path, record, record).scores
+
+
+def test_conversations_of_several_models_are_no_trials_of_one(tmp_path: Path) -> None:
+    records = [{"task_id": "t", "metadata": {"model": model}, "success": True} for model in "aab"]
+    with pytest.raises(DialgaugeError, match=r"log\.jsonl: it has conversations of 2 models \(a 2, b 1\).*file of its"):
+        score_results([log(tmp_path, *records)])
+    numbered = [{"task_id": "t", "trial": 0, "model": model, "success": True} for model in "ab"]
+    with pytest.raises(DialgaugeError, match=r"Keep conversations of each model \(a, b\) in a file of its own"):
+        score_results([log(tmp_path, *numbered)])
+    assert (
+        score_results([log(tmp_path, *({**record, "agent_model": "x"} for record in records))])[0]["pass^1"].value == 1
+    )

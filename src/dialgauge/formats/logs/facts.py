@@ -425,7 +425,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self._tasks: dict[str, int] = {}
-        self._places: dict[str, str] = {}
+        self._places: dict[str, tuple[str, str]] = {}
 
     def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
@@ -434,14 +434,15 @@ class Numbering:
         self._tasks[task] = before + 1
         trial = before if facts.trial is None else facts.trial
         name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
+        model = facts.details.get("agent", "")
         if name in self._places:
-            raise DialgaugeError(
-                f"this id was already used in {self._places[name]}; ids must be unique. Trials of one task have its id "
-                "under 'task_id', and numbers under 'trial' or none at all",
-                file=place,
-                dialogue=name,
-            )
-        self._places[name] = place
+            where, other = self._places[name]
+            how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
+            if model != other:
+                how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
+            told = f"this id was already used in {where}; ids must be unique. {how}"
+            raise DialgaugeError(told, file=place, dialogue=name)
+        self._places[name] = (place, model)
         return name, task, trial
 
 

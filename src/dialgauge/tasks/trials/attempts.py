@@ -50,6 +50,8 @@ ENDS: dict[str, End] = {
 _OF_FILE = {
     "benchmark", "task_set", "planned_trials", "planned_tasks", "agent", "user", "policy", "max_steps", "max_errors",
 }  # fmt: skip
+#: Logs whose conversations each name the one model that they are of.
+_OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
 _BENCHMARKS = frozenset({"tau", "tau2"})
 _PART = "reward["
@@ -97,13 +99,17 @@ class Attempts:
         self._details: set[str] = set()
         self.scores = LogScores()
         made: list[TaskAttempt] = []
+        models: Counter[str] = Counter()
         for dialogue in self.dialogues:
             details = _details(dialogue)
             self._tell(details)
             self._details |= details.keys()
             self.scores.add(details)
+            if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
+                models[details["agent"]] += 1
             made.append(_attempt(dialogue))
         self._tell(plan or {})
+        _refuse_models(models)
         made = [
             structs.replace(attempt, success=None) if self.scores.is_amount(place) else attempt
             for place, attempt in enumerate(made)
@@ -332,6 +338,17 @@ class Attempts:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
+
+
+def _refuse_models(models: Counter[str]) -> None:
+    """Conversations of several models are no trials of one agent."""
+    if len(models) > 1:
+        listed = ", ".join(f"{model[:60]} {count:,}" for model, count in models.most_common(_NAMED))
+        raise DialgaugeError(
+            f"it has conversations of {len(models):,} models ({listed}), which are not trials of one agent; keep those "
+            "of each model in a file of its own and name all of these files. To score them as one agent, give all "
+            "conversations the same 'agent_model'"
+        )
 
 
 def _details(dialogue: Dialogue) -> dict[str, str]:
