@@ -57,9 +57,10 @@ _TEXTS = {
     "user": ("usermodel", "userllm", "usersimulator", "simulator"),
     "seed": ("seed",),
 }
+_TOTALS = frozenset({"total", "totalcost", "totaltokens", "usd"})
 _INPUT_TOKENS = ("inputtokens", "prompttokens")
 _OUTPUT_TOKENS = ("outputtokens", "completiontokens")
-_USAGE = frozenset({"usage", "tokenusage", "modelusage"})
+_USAGE = frozenset({"usage", "tokenusage", "modelusage", "usagemetadata"})
 _INSTRUCTION = ("instruction", "instructions", "userinstruction", "userinstructions", "goal", "usergoal", "scenario",
                 "userscenario", "taskdescription", "taskinstruction", "task")  # fmt: skip
 _KNOWS = ("knows", "known", "knowninfo", "userknows", "userknowledge")
@@ -157,7 +158,7 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
     """Is a member of a record read, or of no matter?"""
     plain = plain_key(key)
     if any(plain in names for names in _AMOUNTS.values()):
-        return _amount(value) is not None or isinstance(value, dict)
+        return _amount(value) is not None
     if plain in _VERDICTS and isinstance(value, str):
         return facts.success is not None or truth(value) is not None or key in facts.scores
     if plain in read:
@@ -263,9 +264,12 @@ def number_in(value: Any) -> float | None:
 
 
 def _amount(value: Any) -> float | None:
-    """A number, also one with the sign of the dollar."""
+    """A number of 0 or more, also one with the sign of the dollar, or the total of an object."""
+    if isinstance(value, dict):
+        value = next((one for key, one in value.items() if plain_key(key) in _TOTALS), None)
     money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
-    return number_in(money[1] or money[2] if money else value)
+    number = number_in(money[1] or money[2] if money else value)
+    return number if number is not None and number >= 0 else None
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -291,7 +295,7 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
     details: dict[str, str] = {}
     for detail, names in _AMOUNTS.items():
         numbers = (_amount(known.get(name)) for name in names)
-        if (amount := next((one for one in numbers if one is not None and one >= 0), None)) is not None:
+        if (amount := next((one for one in numbers if one is not None), None)) is not None:
             details[detail] = number_text(amount)
     if "tokens" not in details and (tokens := _token_sum(known)):
         details["tokens"] = number_text(tokens)
@@ -308,6 +312,20 @@ def _token_sum(known: Mapping[str, Any]) -> float:
         for names in (_INPUT_TOKENS, _OUTPUT_TOKENS)
     )
     return sum(sides)
+
+
+def message_tokens(messages: Iterable[Any]) -> str:
+    """The tokens that messages say of themselves, together; empty where none does."""
+    used = [
+        held
+        for message in messages
+        if isinstance(message, dict)
+        for key, held in message.items()
+        if isinstance(held, dict) and plain_key(key) in _USAGE
+    ]
+    counts = [{plain_key(key): value for key, value in held.items()} for held in used]
+    total = sum(number_in(held.get("totaltokens")) or _token_sum(held) for held in counts)
+    return number_text(total) if total else ""
 
 
 def number_text(value: float) -> str:
