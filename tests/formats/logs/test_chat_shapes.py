@@ -63,6 +63,12 @@ LANGCHAIN = [
     {"type": "ai", "content": "Yes, in room 7."},
     {"type": "human", "content": "Thank you."},
 ]
+LANGCHAIN_DATA = [{"type": one["type"], "data": one} for one in LANGCHAIN]
+LANGCHAIN_CLASSES = {"human": "HumanMessage", "ai": "AIMessageChunk", "tool": "ToolMessage"}
+LANGCHAIN_DUMPS = [
+    {"lc": 1, "type": "constructor", "id": ["langchain", LANGCHAIN_CLASSES[one["type"]]], "kwargs": one}
+    for one in LANGCHAIN
+]
 SHAREGPT = [
     {"from": "human", "value": "Is Ann here?"},
     {"from": "gpt", "value": "", "tool_calls": [CALL]},
@@ -127,6 +133,15 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (None, "log", 0),
     ),
     "windows": (b"\xef\xbb\xbf" + lines({"messages": OPENAI}).replace(b"\n", b"\r\n"), (None, "log", 0)),
+    "LangChain's dictionaries": (lines({"messages": LANGCHAIN_DATA}), (None, "log", 0)),
+    "LangChain's dumps": (lines({"messages": LANGCHAIN_DUMPS, "task": "t"}), (None, "t", 0)),
+    "Gemini's contents": (lines({"contents": GEMINI, "success": "not passed"}), (False, "log", 0)),
+    "messages as a text": (lines({"messages": json.dumps(OPENAI), "success": "1"}), (True, "log", 0)),
+    "trials by their task": (json.dumps({"t": [{"trial": 2, "messages": OPENAI}]}).encode(), (None, "t", 2)),
+    "trials inside of tasks": (
+        json.dumps({"model": "m", "results": [{"task_id": "t", "trials": [{"messages": OPENAI}]}]}).encode(),
+        (None, "t", 0),
+    ),
     "turns with roles": (lines({"turns": OPENAI, "uuid": "u"}), (None, "u", 0)),
 }  # fmt: skip
 
@@ -179,6 +194,11 @@ def details_of(tmp_path: Path, **beside: Any) -> dict[str, str]:
         ({"total_cost": 0.25, "model": "m"}, {"cost": "0.25", "agent": "m"}),
         ({"agent_cost": 1, "user_cost": 2, "user_model": "u"}, {"agent_cost": "1", "user_cost": "2", "user": "u"}),
         ({"stats": {"duration": 1.5}}, {"duration": "1.5"}),
+        ({"cost": {"input": 0.1, "output": 0.2, "total": 0.3}}, {"cost": "0.3"}),
+        (
+            {"messages": [{**one, "usage": {"prompt_tokens": 4, "completion_tokens": 1}} for one in TALK]},
+            {"tokens": "10"},
+        ),
     ],
 )
 def test_facts_are_read_under_their_usual_names(beside: dict[str, Any], known: dict[str, str], tmp_path: Path) -> None:
@@ -187,12 +207,43 @@ def test_facts_are_read_under_their_usual_names(beside: dict[str, Any], known: d
 
 
 def test_what_a_log_does_not_say_stays_unknown_and_what_is_not_read_is_counted(tmp_path: Path) -> None:
-    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, "mood": "fine", "timestamp": 3}))
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, "mood": "fine", "timestamp": 3, "cost": -1}))
     corpus = read(tmp_path / "log.jsonl")
     outcome = corpus[0].outcome
     assert outcome is not None and outcome.success is None and not outcome.reason
     assert set(outcome.details) == {"benchmark", "task", "trial"}
-    assert corpus.notes.counts == {"field mood not read": 1}
+    assert corpus.notes.counts == {"field mood not read": 1, "field cost not read": 1}
+
+
+def test_a_table_has_a_message_in_each_row(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        'conversation_id;task_id;role;content;success\na;t;user;hi;\na;t;agent;"so;\nlong";yes\nb;t;user;hi;no\n'
+    )
+    corpus = read(path)
+    assert corpus.format == "messages"
+    assert [said(dialogue) for dialogue in corpus] == [[("user", "hi"), ("system", "so;\nlong")], [("user", "hi")]]
+    assert [dialogue.outcome and dialogue.outcome.success for dialogue in corpus] == [True, False]
+    path.write_text("conversation_id,role,content\na,user\n")
+    with pytest.raises(DialgaugeError, match="line 2: the row has another number of cells than the header"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"dialogue,turn,speaker,text,state\na,0,user,hi,hotel-area=north\na,1,user,ok,hotel-area=north\n",
+        lines(
+            *(
+                {"dialogue_id": "a", "turn": n, "messages": json.dumps(TALK), "state": {"hotel-area": "x"}}
+                for n in (0, 1)
+            )
+        ),
+    ],
+)
+def test_predictions_with_the_words_that_led_to_them_stay_predictions(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "pred").write_bytes(content)
+    assert read(tmp_path / "pred").format == "predictions"
 
 
 def test_trials_of_a_task_are_counted_over_files(tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ def test_a_log_without_any_verdict_says_so_and_still_counts_turns(tmp_path: Path
     assert not results.complete and "pass^1" not in run.scores
     assert any("no conversation is judged" in note for note in run.notes)
     assert any(
-        "unknown, as the log does not say it: cost, tokens, how conversations ended" in note for note in run.notes
+        "unknown, as nothing that is read in the log says it: cost, tokens, how conversations ended" in note
+        for note in run.notes
     )
     [ends] = [table for table in results.tables() if table.title == "How conversations ended"]
     assert ends.cells[0][-1].value is None
@@ -224,3 +225,56 @@ def test_a_log_without_messages_is_told_what_is_missing(
     example = told.strip().splitlines()[-1].strip()
     path.write_text(example)
     assert score_results([path])[0]["pass^1"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "passed"),
+    [
+        ("success", [100, 0, 0, 100], 0.5),
+        ("passed", [100.0, 0.0], 0.5),
+        ("resolved", ["100", "0"], 0.5),
+        ("success", [1, -1, 1, 1], 0.75),
+        ("passed", [3, 1, 1], None),
+        ("correct", [5, 0], None),
+        ("success", [1.0, 0.5], None),
+        ("success", [100, 50, 0], None),
+        ("success", [True, "true", 1, "1", "0", "no", 0, False], 0.5),
+        ("success", [True, False, 0.9, 1], 0.5),
+        ("verdict", ["passed", "not passed", "not_passed", "failed"], 0.25),
+        ("verdict", [1, 0], 0.5),
+    ],
+)
+def test_numbers_are_verdicts_only_where_all_of_them_are(
+    name: str, values: list[Any], passed: float | None, tmp_path: Path
+) -> None:
+    run = judged(tmp_path, *({name: value} for value in values))
+    assert (run["pass^1"].value if "pass^1" in run.scores else None) == passed
+
+
+def test_what_passes_is_told_where_it_is_no_usual_number(tmp_path: Path) -> None:
+    run = judged(tmp_path, {"success": 100}, {"success": 0})
+    assert "a conversation passed where the score 'success' is 100: it is 0 or 100 in all of them" in run.notes
+
+
+@pytest.mark.parametrize("name", ["success", "verdict"])
+def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path: Path) -> None:
+    run = judged(tmp_path, {name: "passed"}, {name: "failed"}, {name: "unsure"}, {name: "unsure"})
+    assert (run["pass^1"].value, run.details["not_judged"]) == (0.5, 2)
+    assert f"not judged: '{name}' is neither yes nor no in 2 conversations (unsure 2)" in run.notes
+
+
+@pytest.mark.parametrize("record", [{"scores": {"hallucinated": True}}, {"toxicity_score": 1}, {"is_harmful_grade": 1}])
+def test_a_score_whose_name_is_bad_is_no_success(record: dict[str, Any], tmp_path: Path) -> None:
+    assert "pass^1" not in judged(tmp_path, record, record).scores
+
+
+def test_conversations_of_several_models_are_no_trials_of_one(tmp_path: Path) -> None:
+    records = [{"task_id": "t", "metadata": {"model": model}, "success": True} for model in "aab"]
+    with pytest.raises(DialgaugeError, match=r"log\.jsonl: it has conversations of 2 models \(a 2, b 1\).*file of its"):
+        score_results([log(tmp_path, *records)])
+    numbered = [{"task_id": "t", "trial": 0, "model": model, "success": True} for model in "ab"]
+    with pytest.raises(DialgaugeError, match=r"Keep conversations of each model \(a, b\) in a file of its own"):
+        score_results([log(tmp_path, *numbered)])
+    assert (
+        score_results([log(tmp_path, *({**record, "agent_model": "x"} for record in records))])[0]["pass^1"].value == 1
+    )

@@ -2,11 +2,15 @@
 
 ``{"messages": [...]}`` a line or a file, a list of such objects, an object of them by id, lists of messages, messages
 one a line with the id of their conversation, ShareGPT (``conversations``), OpenAI's *responses* (``input`` and
-``output``), prompts with their completions. What stands beside the messages is read by ``facts``.
+``output``), prompts with their completions, trials by their task, tables with a message a row. What stands beside the
+messages is read by ``facts``.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,15 +21,17 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, plain_key
-from dialgauge.formats.logs.messages import is_message, read_messages
+from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key
+from dialgauge.formats.logs.messages import is_message, read_messages, unwrapped
 from dialgauge.formats.source import Part
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
 _MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
-             "transcript", "traj", "trajectory", "items", "turns", "message_history", "full_history")  # fmt: skip
+             "transcript", "traj", "trajectory", "items", "turns", "message_history", "full_history",
+             "contents")  # fmt: skip
 _WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results", "samples", "logs", "records", "runs",
-             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations")  # fmt: skip
+             "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations", "trials",
+             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
 _BEGUN = ("input", "prompt", "request")
 _ENDED = ("output", "completion", "response", "responses", "choices")
@@ -38,6 +44,11 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
 _LOOKED_AT = 3
+#: How deep conversations lie in lists and objects.
+_DEEPEST = 6
+#: Messages that were written as a text.
+_LISTED = re.compile(r'\s*\[\s*\{\s*"')
+_MESSAGE_LIST: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(list[Any])
 
 
 class _Found(Struct):
@@ -48,6 +59,8 @@ class _Found(Struct):
     messages: Sequence[Any]
     #: What it is called where the file names it from outside.
     key: str = ""
+    #: Is this the name of several of them?
+    grouped: bool = False
 
 
 class ChatMessages(DialogueFormat):
@@ -60,6 +73,10 @@ class ChatMessages(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         given = peek.json if peek.json is not None else peek.first_line
+        if (_is_table(peek.lines[0]) if given is None else _is_unusual(given)) and _are_predictions(peek):
+            return False
+        if given is None:
+            return _is_table(peek.lines[0])
         if not _kind(given) or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
             return False
         return peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
@@ -72,6 +89,20 @@ class ChatMessages(DialogueFormat):
         return ((part, dialogue) for part in parts for dialogue in _dialogues(part, notes, numbering))
 
 
+def _is_unusual(given: Any) -> bool:
+    """May it be predictions with what led to them: trials by name, messages as a text or in Gemini's words?"""
+    if not isinstance(given, dict) or not given:
+        return False
+    grouped = _kind(given) == "keyed" and _kind(next(iter(given.values()))) == "list"
+    return grouped or isinstance(given.get("messages"), str) or "contents" in given
+
+
+def _are_predictions(peek: Peek) -> bool:
+    from dialgauge.formats.predictions.free_form import problem
+
+    return problem(peek) is None
+
+
 def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialogue]:
     stem = part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
     for number, (found, alone) in enumerate(_with_last(_conversations(part)), start=1):
@@ -79,6 +110,11 @@ def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialo
         try:
             facts = facts_of(found.record, notes, found.used)
             said = read_messages(found.messages, notes)
+            if "tokens" not in facts.details and (tokens := message_tokens(map(unwrapped, found.messages))):
+                facts.details["tokens"] = tokens
+            if found.grouped and not facts.id and not facts.task:
+                facts.task = found.key
+                notes.add("the name of a list of conversations taken for the task that they are trials of")
             if found.key and not facts.id:
                 facts.id = found.key
             yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})
@@ -105,7 +141,9 @@ def _conversations(part: Part) -> Iterator[_Found]:
         if not line.strip():
             continue
         if line.lstrip()[:1] == b"{" and _is_whole(line):
-            yield from _of_lines(part)
+            yield from _of_records(_json_lines(part), part)
+        elif _is_table(line.decode("utf-8", "replace")):
+            yield from _of_records(_table_rows(part), part)
         else:
             yield from _of_document(part)
         return
@@ -119,13 +157,42 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _of_lines(part: Part) -> Iterator[_Found]:
+def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
+    for number, line in part.lines(_LONGEST_LINE):
+        if line.strip():
+            yield number, decode(_ANY, line, part, line=number)
+
+
+def _is_table(header: str) -> bool:
+    """Does a line name the columns of messages: who speaks, what, and in which conversation?"""
+    try:
+        columns = dict.fromkeys(next(csv.reader([header], delimiter=_delimiter(header)), ()), "user")
+    except csv.Error:
+        return False
+    return is_message(columns) and bool(_conversation_id(columns))
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t", key=header.count)
+
+
+def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
+    text = part.text()
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]))
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                told = "the row has another number of cells than the header"
+                raise DialgaugeError(told, file=part.name, line=reader.line_num)
+            yield reader.line_num, {key: value for key, value in row.items() if value}
+    except csv.Error as error:
+        raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
+
+
+def _of_records(records: Iterator[tuple[int, Any]], part: Part) -> Iterator[_Found]:
     rows: list[dict[str, Any]] = []
     begun: set[str] = set()
-    for number, line in part.lines(_LONGEST_LINE):
-        if not line.strip():
-            continue
-        value: Any = decode(_ANY, line, part, line=number)
+    for number, value in records:
         kind = _kind(value)
         if kind != "row" and rows:
             yield _of_rows(rows)
@@ -194,7 +261,7 @@ def _beginning(raw: Raw, part: Part) -> list[Any]:
 
 def _entry(value: Any, number: int, part: Part) -> Iterator[_Found]:
     kind = _kind(value)
-    if kind not in ("conversation", "messages"):
+    if kind not in ("conversation", "messages", "wrapped"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
     yield from _of_value(value, kind)
 
@@ -217,8 +284,9 @@ def _of_value(value: Any, kind: str) -> Iterator[_Found]:
             yield _Found({**shared, **found.record}, found.used, found.messages, found.key)
     else:
         for name, one in value.items():
-            for found in _of_value(one, _kind(one)) if _kind(one) else ():
-                yield _Found(found.record, found.used, found.messages, name)
+            kind = _kind(one)
+            for found in _of_value(one, kind) if kind else ():
+                yield _Found(found.record, found.used, found.messages, name, kind == "list")
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[_Found]:
@@ -263,7 +331,7 @@ def _conversation_id(row: Mapping[str, Any]) -> str:
 def _conversation(record: Mapping[str, Any]) -> _Found:
     key = _messages_key(record)
     used = [key] if key else []
-    messages = list(record[key]) if key else []
+    messages = list(_opened(record[key])) if key else []
     if not key:
         begun = next(name for name in _BEGUN if name in record)
         used.append(begun)
@@ -295,22 +363,25 @@ def _as_messages(given: Any, role: str) -> list[Any]:
     return given if isinstance(given, list) and all(map(is_message, given[:_LOOKED_AT])) else []
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Any, depth: int = 0) -> str:
     """What a JSON value is: a conversation, a row (one message), messages, or a list or an object of conversations."""
+    if depth > _DEEPEST:
+        return ""
     if isinstance(value, list):
         if value and is_message(value[0]):
             return "" if _is_native(value[0]) else "messages"
-        return "list" if value and _kind(value[0]) in ("conversation", "messages") else ""
+        return "list" if value and _kind(value[0], depth + 1) in ("conversation", "messages", "wrapped") else ""
     if not isinstance(value, dict) or not value or _is_other(value):
         return ""
     if _messages_key(value) or _is_exchange(value):
         return "conversation"
     if is_message(value):
         return "row"
-    if _wrapper_key(value):
+    if _wrapper_key(value, depth):
         return "wrapped"
     first = next(iter(value.values()))
-    return "keyed" if _kind(first) in ("conversation", "messages") and not _WORDS & value.keys() else ""
+    kind = _kind(first, depth + 1)
+    return "keyed" if kind in ("conversation", "messages", "list") and not _WORDS & value.keys() else ""
 
 
 #: A member that no conversation is called by.
@@ -324,6 +395,8 @@ def _is_native(first: Mapping[str, Any]) -> bool:
 def _messages_key(record: Mapping[str, Any]) -> str:
     for key in _MESSAGES:
         given = record.get(key)
+        if isinstance(given, str) and key == "messages" and _LISTED.match(given):
+            return key
         if not isinstance(given, list):
             continue
         meant = not given or (isinstance(given[0], dict) and "role" in given[0])
@@ -334,10 +407,21 @@ def _messages_key(record: Mapping[str, Any]) -> str:
     return ""
 
 
-def _wrapper_key(record: Mapping[str, Any]) -> str:
+def _opened(messages: Any) -> Any:
+    """Messages, also where they are written as a text."""
+    if not isinstance(messages, str):
+        return messages
+    try:
+        return _MESSAGE_LIST.decode(messages)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DialgaugeError(f"'messages' is a text, and no list of messages in JSON ({error})") from error
+
+
+def _wrapper_key(record: Mapping[str, Any], depth: int = 0) -> str:
     for key in _WRAPPERS:
         given = record.get(key)
-        if isinstance(given, list) and given and _kind(given[0]) in ("conversation", "messages"):
+        wrapped = isinstance(given, list) and given and _kind(given[0], depth + 1)
+        if wrapped in ("conversation", "messages", "wrapped"):
             return key
     return ""
 

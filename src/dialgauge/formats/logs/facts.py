@@ -23,6 +23,8 @@ from dialgauge.formats.tau_messages import as_text
 
 #: How a line of an instruction begins that says what the user knows: ``knows order number: 4711``.
 KNOWS = "knows "
+#: How the detail is called that keeps a verdict's number: ``numbered[success]``.
+NUMBERED = "numbered"
 
 _NESTED = frozenset(
     """
@@ -55,9 +57,10 @@ _TEXTS = {
     "user": ("usermodel", "userllm", "usersimulator", "simulator"),
     "seed": ("seed",),
 }
+_TOTALS = frozenset({"total", "totalcost", "totaltokens", "usd"})
 _INPUT_TOKENS = ("inputtokens", "prompttokens")
 _OUTPUT_TOKENS = ("outputtokens", "completiontokens")
-_USAGE = frozenset({"usage", "tokenusage", "modelusage"})
+_USAGE = frozenset({"usage", "tokenusage", "modelusage", "usagemetadata"})
 _INSTRUCTION = ("instruction", "instructions", "userinstruction", "userinstructions", "goal", "usergoal", "scenario",
                 "userscenario", "taskdescription", "taskinstruction", "task")  # fmt: skip
 _KNOWS = ("knows", "known", "knowninfo", "userknows", "userknowledge")
@@ -83,6 +86,7 @@ _YES = frozenset(
 )
 _NO = frozenset(
     {"false", "no", "fail", "failed", "failure", "unsuccessful", "unresolved", "unsolved", "incorrect", "wrong"}
+    | {f"not {word}" for word in _YES}
 )
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
@@ -130,7 +134,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     known: dict[str, Any] = {}
     for key, value in fields:
         known.setdefault(plain_key(key), value)
-    scores = _all_scores(record, fields)
+    scores, amount = _all_scores(record, fields), _success_amount(fields)
     facts = Facts(
         id=_identifier(known, _ID),
         task=_identifier(known, _TASK),
@@ -139,7 +143,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details=_details(known, record),
+        details={**_details(known), **amount},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
@@ -154,9 +158,9 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
     """Is a member of a record read, or of no matter?"""
     plain = plain_key(key)
     if any(plain in names for names in _AMOUNTS.values()):
-        return _amount(value) is not None or isinstance(value, dict)
+        return _amount(value) is not None
     if plain in _VERDICTS and isinstance(value, str):
-        return facts.success is not None or truth(value) is not None
+        return facts.success is not None or truth(value) is not None or key in facts.scores
     if plain in read:
         return True
     return _is_scores(key) and bool(score_texts(key, value))
@@ -205,18 +209,37 @@ def _trial(known: Mapping[str, Any]) -> int | None:
 
 def _verdict(known: Mapping[str, Any], scores: Mapping[str, str], notes: Notes) -> bool | None:
     """What says success by its name comes before the reward, and the reward before the word for an outcome."""
-    told = [(name, known[name]) for name in _SUCCESS if truth(known.get(name)) is not None][:1]
+    told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None][:1]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
     if not told and not words:
         return None  # whether a reward is a verdict, all conversations say together
-    facts = [(name, _BINARY.get(str(value), truth(value))) for name, value in (*told, *rewards, *words)]
+    facts = [(name, _BINARY.get(str(value), _said_success(value))) for name, value in (*told, *rewards, *words)]
     first, success = facts[0]
     for name, other in facts[1:]:
         if other is not success:
             notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
     return success
+
+
+def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """The verdict where it is the number 0 or 1: other conversations say whether it is one, or part of an amount."""
+    known: dict[str, tuple[str, Any]] = {}
+    for key, value in fields:
+        known.setdefault(plain_key(key), (key, value))
+    given = next(
+        (known[name] for name in _SUCCESS if name in known and _said_success(known[name][1]) is not None), None
+    )
+    if given is None or isinstance(given[1], bool) or (number := number_in(given[1])) is None:
+        return {}
+    return {f"{NUMBERED}[{given[0]}]": number_text(number)}
+
+
+def _said_success(value: Any) -> bool | None:
+    """Yes or no under a name that says success, where a number may be written as a text."""
+    number = number_in(value) if isinstance(value, str) else None
+    return truth(value if number is None else number)
 
 
 def truth(value: Any) -> bool | None:
@@ -225,7 +248,7 @@ def truth(value: Any) -> bool | None:
         return value
     if isinstance(value, int | float) and value in (0, 1):
         return bool(value)
-    word = value.strip().lower() if isinstance(value, str) else ""
+    word = value.strip().lower().replace("_", " ") if isinstance(value, str) else ""
     return True if word in _YES else False if word in _NO else None
 
 
@@ -241,9 +264,12 @@ def number_in(value: Any) -> float | None:
 
 
 def _amount(value: Any) -> float | None:
-    """A number, also one with the sign of the dollar."""
+    """A number of 0 or more, also one with the sign of the dollar, or the total of an object."""
+    if isinstance(value, dict):
+        value = next((one for key, one in value.items() if plain_key(key) in _TOTALS), None)
     money = _MONEY.fullmatch(value.strip()) if isinstance(value, str) else None
-    return number_in(money[1] or money[2] if money else value)
+    number = number_in(money[1] or money[2] if money else value)
+    return number if number is not None and number >= 0 else None
 
 
 def _reason(known: Mapping[str, Any]) -> str:
@@ -265,11 +291,11 @@ def _error(known: Mapping[str, Any]) -> str:
     return ""
 
 
-def _details(known: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, str]:
+def _details(known: Mapping[str, Any]) -> dict[str, str]:
     details: dict[str, str] = {}
     for detail, names in _AMOUNTS.items():
         numbers = (_amount(known.get(name)) for name in names)
-        if (amount := next((one for one in numbers if one is not None and one >= 0), None)) is not None:
+        if (amount := next((one for one in numbers if one is not None), None)) is not None:
             details[detail] = number_text(amount)
     if "tokens" not in details and (tokens := _token_sum(known)):
         details["tokens"] = number_text(tokens)
@@ -286,6 +312,20 @@ def _token_sum(known: Mapping[str, Any]) -> float:
         for names in (_INPUT_TOKENS, _OUTPUT_TOKENS)
     )
     return sum(sides)
+
+
+def message_tokens(messages: Iterable[Any]) -> str:
+    """The tokens that messages say of themselves, together; empty where none does."""
+    used = [
+        held
+        for message in messages
+        if isinstance(message, dict)
+        for key, held in message.items()
+        if isinstance(held, dict) and plain_key(key) in _USAGE
+    ]
+    counts = [{plain_key(key): value for key, value in held.items()} for held in used]
+    total = sum(number_in(held.get("totaltokens")) or _token_sum(held) for held in counts)
+    return number_text(total) if total else ""
 
 
 def number_text(value: float) -> str:
@@ -343,9 +383,16 @@ def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) ->
         if plain_key(key) in _SCORES:
             found.update(named_scores(value))
     for key, value in fields:
-        if plain_key(key) in _SUCCESS and truth(value) is None:  # such as a share of success
+        if _is_undecided(plain_key(key), value):  # such as a share of success, or "unsure"
             found.update(score_texts(key, value))
     return {name: text for name, text in found.items() if plain_key(name) not in _not_scores()}
+
+
+def _is_undecided(name: str, value: Any) -> bool:
+    """Should it be a verdict, and is neither yes nor no?"""
+    if name in _SUCCESS:
+        return _said_success(value) is None
+    return name == "verdict" and (not isinstance(value, str | bool) or truth(value) is None)
 
 
 def _not_scores() -> frozenset[str]:
@@ -396,7 +443,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self._tasks: dict[str, int] = {}
-        self._places: dict[str, str] = {}
+        self._places: dict[str, tuple[str, str]] = {}
 
     def take(self, facts: Facts, fallback: str, place: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
@@ -405,14 +452,15 @@ class Numbering:
         self._tasks[task] = before + 1
         trial = before if facts.trial is None else facts.trial
         name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
+        model = facts.details.get("agent", "")
         if name in self._places:
-            raise DialgaugeError(
-                f"this id was already used in {self._places[name]}; ids must be unique. Trials of one task have its id "
-                "under 'task_id', and numbers under 'trial' or none at all",
-                file=place,
-                dialogue=name,
-            )
-        self._places[name] = place
+            where, other = self._places[name]
+            how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
+            if model != other:
+                how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
+            told = f"this id was already used in {where}; ids must be unique. {how}"
+            raise DialgaugeError(told, file=place, dialogue=name)
+        self._places[name] = (place, model)
         return name, task, trial
 
 

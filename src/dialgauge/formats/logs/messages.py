@@ -74,16 +74,33 @@ def is_message(value: Any) -> bool:
     """Does something look like a message: does it say who speaks, by a name that is known, and what?"""
     if not isinstance(value, dict):
         return False
+    value = unwrapped(value)
     if _item_kind(value):
         return True
     role = role_of(value)
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
 
 
+def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message of LangChain without what ``messages_to_dict`` and ``dumps`` put around it; others as they are."""
+    data, name = message.get("data"), message.get("id")
+    if not message.keys().isdisjoint(("role", *CONTENT_KEYS)):
+        return message
+    if isinstance(data, dict) and isinstance(message.get("type"), str):
+        return {**data, "type": message["type"]}
+    if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
+        return {**message["kwargs"], "type": name[-1]}
+    return message
+
+
 def role_of(message: Mapping[str, Any]) -> Role | None:
     """Who speaks; None where it does not say it by a name that is known."""
     written = _written_role(message)
-    return ROLES.get(written.strip().lower().removesuffix("message")) if written is not None else None
+    return (
+        ROLES.get(written.strip().lower().removesuffix("chunk").removesuffix("message"))
+        if written is not None
+        else None
+    )
 
 
 def _written_role(message: Mapping[str, Any]) -> str | None:
@@ -135,6 +152,7 @@ def _goes_on(last: TauMessage, message: TauMessage) -> bool:
 def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
     if not isinstance(raw, dict):
         raise DialgaugeError(f"message {place} is no object with a role and a content", turn=place)
+    raw = unwrapped(raw)
     if kind := _item_kind(raw):
         yield from _item(kind, raw, notes)
         return

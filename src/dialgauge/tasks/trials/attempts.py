@@ -50,6 +50,8 @@ ENDS: dict[str, End] = {
 _OF_FILE = {
     "benchmark", "task_set", "planned_trials", "planned_tasks", "agent", "user", "policy", "max_steps", "max_errors",
 }  # fmt: skip
+#: Logs whose conversations each name the one model that they are of.
+_OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
 _BENCHMARKS = frozenset({"tau", "tau2"})
 _PART = "reward["
@@ -97,15 +99,26 @@ class Attempts:
         self._details: set[str] = set()
         self.scores = LogScores()
         made: list[TaskAttempt] = []
+        models: Counter[str] = Counter()
         for dialogue in self.dialogues:
             details = _details(dialogue)
             self._tell(details)
             self._details |= details.keys()
             self.scores.add(details)
+            if details.get("benchmark") in _OF_ONE_MODEL and "agent" in details:
+                models[details["agent"]] += 1
             made.append(_attempt(dialogue))
         self._tell(plan or {})
+        _refuse_models(models)
+        made = [
+            structs.replace(attempt, success=None) if self.scores.is_amount(place) else attempt
+            for place, attempt in enumerate(made)
+        ]
+        told = any(attempt.success is not None for attempt in made)
         #: The score that says whether a task was done, where the log says it in no other way.
-        self.verdict_score = "" if any(attempt.success is not None for attempt in made) else self.scores.verdict
+        self.verdict_score = "" if told else self.scores.verdict
+        #: Without any verdict, conversations that have a score are those that count.
+        self._by_scores = not told and not self.verdict_score
         self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
@@ -118,8 +131,8 @@ class Attempts:
         numbers, labels = self.scores.numbers(place), self.scores.labels(place)
         success = attempt.success
         if self.verdict_score in numbers:
-            success = bool(numbers[self.verdict_score])
-        told = success is not None or (not self.verdict_score and bool(numbers or labels))
+            success = numbers[self.verdict_score] > 0
+        told = success is not None or (self._by_scores and bool(numbers or labels))
         steps = attempt.steps if not success else None
         scored = told and attempt.end != "infrastructure"
         return structs.replace(attempt, success=success, numbers=numbers, labels=labels, scored=scored, steps=steps)
@@ -270,6 +283,14 @@ class Attempts:
             policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
         )
 
+    def undecided(self) -> dict[str, dict[str, int]]:
+        """What stands where a verdict should and is neither yes nor no, by name: how often each text does."""
+        found: dict[str, Counter[str]] = {}
+        for place, attempt in enumerate(self.attempts):
+            for name, text in self.scores.undecided(place).items() if attempt.success is None else ():
+                found.setdefault(name, Counter())[text] += 1
+        return {name: dict(counts.most_common()) for name, counts in found.items()}
+
     def sentence(self) -> str:
         """How much there is, before anything else is said."""
         begun, failed = len(self.attempts), sum(self.failed.values())
@@ -317,6 +338,17 @@ class Attempts:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{reason} {count:,}' for reason, count in counts.items())})" if counts else ""
+
+
+def _refuse_models(models: Counter[str]) -> None:
+    """Conversations of several models are no trials of one agent."""
+    if len(models) > 1:
+        listed = ", ".join(f"{model[:60]} {count:,}" for model, count in models.most_common(_NAMED))
+        raise DialgaugeError(
+            f"it has conversations of {len(models):,} models ({listed}), which are not trials of one agent; keep those "
+            "of each model in a file of its own and name all of these files. To score them as one agent, give all "
+            "conversations the same 'agent_model'"
+        )
 
 
 def _details(dialogue: Dialogue) -> dict[str, str]:

@@ -65,7 +65,7 @@ class TrialEvidence:
         """The verdicts of the file, of attempts that count, or those of one of its scores."""
         if part := _part(settings):
             return [
-                (places[0], [bool(value) for place in places if (value := self._number(place, part)) is not None])
+                (places[0], [value > 0 for place in places if (value := self._number(place, part)) is not None])
                 for places in self.tasks.values()
             ]
         return [

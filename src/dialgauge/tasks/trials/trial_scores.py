@@ -288,11 +288,20 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     told = []
     if name := attempts.verdict_score:
-        told.append(f"a conversation passed where the score '{name}' is 1: it is 0 or 1 in all of them")
+        low, high = attempts.scores.pair(name) or (0.0, 1.0)
+        told.append(
+            f"a conversation passed where the score '{name}' is {high:g}: it is {low:g} or {high:g} in all of them"
+        )
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append("no conversation is judged: the log has no success, reward or score under a name that is known")
     elif attempts.is_log and not attempts.has_verdicts:
         told.append(_why_no_verdict(attempts.scores))
+    elif attempts.is_log:
+        told += [
+            f"not judged: '{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
+            f"({_named(f'{text} {count:,}' for text, count in texts.items())})"
+            for name, texts in attempts.undecided().items()
+        ]
     return told + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
@@ -326,7 +335,7 @@ def _unknown(attempts: Attempts) -> list[str]:
     ends = any(attempt.reason for attempt in attempts.attempts)
     facts = {"cost": costs, "tokens": tokens, "how conversations ended": ends}
     lacking = [name for name, known in facts.items() if not known]
-    return [f"unknown, as the log does not say it: {', '.join(lacking)}"] if lacking else []
+    return [f"unknown, as nothing that is read in the log says it: {', '.join(lacking)}"] if lacking else []
 
 
 def _conversations(scores: Scores) -> dict[str, int]:

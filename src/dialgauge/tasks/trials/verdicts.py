@@ -1,7 +1,8 @@
 """Scores of a log, of any name: which are numbers, which are labels, and which of them says whether a task was done.
 
-A log's own yes or no counts. Where it has none, a score does that is 0 or 1 in every conversation, if it was written as
-true or false or its name says that it judges; this is told. Of several, one that is called success, passed, resolved,
+A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none. Where it
+has none, a score does that is 0 or 1 in every conversation, if it was written as true or false or its name says that it
+judges; this is told. Of several, one that is called success, passed, resolved,
 reward, correct or match does, in this order; where none is and they differ, none does. All other scores are means or
 shares.
 """
@@ -16,16 +17,29 @@ from functools import cached_property
 from dialgauge.errors import DialgaugeError
 
 _SCORE = "score["
+#: A verdict that was written as a number, as readers of logs keep it.
+_NUMBERED = "numbered["
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
-_JUDGES = re.compile(r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade", re.IGNORECASE)
+_JUDGES = re.compile(
+    r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
+)
 #: Names of scores that say whether a task was done; earlier ones come first.
 _SUCCESS = (
     "success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
     "isresolved", "solved", "reward", "correct", "iscorrect", "accuracy", "exactmatch", "match",
 )  # fmt: skip
 #: A score of this name is 1 where something went wrong.
-_IS_BAD = re.compile(r"error|fail|refus|violat", re.IGNORECASE)
+_IS_BAD = re.compile(
+    r"error|fail|refus|violat|halluc|toxic|harm(?!less)|(?<!un)bias|unsafe|incorrect|wrong|leak|abus|offen[sc]|jailbreak"
+    r"|attack|profan|insult|crash|timeout|time_out|penalt|risk|complain|escalat|unsuccess|unresolv|unsolv|(?:^|_)loss"
+    r"|(?:^|_)not_",
+    re.IGNORECASE,
+)
+#: What failure and success are as numbers; other pairs than the first only where the name says success and both occur.
+_PAIRS = ((0.0, 1.0), (0.0, 100.0), (-1.0, 1.0))
+_SAYS_SUCCESS = _SUCCESS[: _SUCCESS.index("reward")]
+_UNDECIDED = frozenset({*_SAYS_SUCCESS, "correct", "iscorrect", "verdict"})
 #: Labels of one score that get a share of their own; more of them are texts.
 _MOST_LABELS = 12
 
@@ -34,13 +48,32 @@ class LogScores:
     """The scores of all conversations of a log, by name."""
 
     def __init__(self) -> None:
-        self._texts: list[dict[str, str]] = []
+        self._given: list[dict[str, str]] = []
+        self._numbered: list[dict[str, str]] = []
         self.reported: dict[str, str] = {}
 
     def add(self, details: Mapping[str, str]) -> None:
         """The scores of one more conversation."""
-        self._texts.append(_named(details, _SCORE))
+        self._given.append(_named(details, _SCORE))
+        self._numbered.append(_named(details, _NUMBERED))
         self.reported |= _named(details, _REPORTED)
+
+    @cached_property
+    def _amounts(self) -> set[str]:
+        """Names under which some conversations have a 0 or 1, and others numbers that are no verdict."""
+        numbered = {name for each in self._numbered for name in each}
+        return {name for each in self._given for name in numbered & each.keys() if score_number(each[name]) is not None}
+
+    def is_amount(self, conversation: int) -> bool:
+        """Is what looks like the verdict of a conversation an amount, which is among its scores instead?"""
+        return not self._amounts.isdisjoint(self._numbered[conversation])
+
+    @cached_property
+    def _texts(self) -> list[dict[str, str]]:
+        return [
+            {**given, **{name: text for name, text in numbered.items() if name in self._amounts}}
+            for given, numbered in zip(self._given, self._numbered, strict=True)
+        ]
 
     @cached_property
     def names(self) -> list[str]:
@@ -78,7 +111,7 @@ class LogScores:
 
     @cached_property
     def _numbers(self) -> list[dict[str, float]]:
-        return [self.numbers(place) for place in range(len(self._texts))]
+        return [self.numbers(place) for place in range(len(self._given))]
 
     def span(self, name: str) -> tuple[float, float]:
         """The lowest and the highest number of a score."""
@@ -104,16 +137,29 @@ class LogScores:
         return (each[name] for each in self._texts if name in each)
 
     def _is_binary(self, name: str) -> bool:
-        values = set(self._values(name))
-        return {score_number(text) for text in values} <= {0.0, 1.0} and (
-            bool(values & _TRUTHS.keys()) or _JUDGES.search(name) is not None
-        )
+        judges = bool(_TRUTHS.keys() & set(self._values(name))) or _JUDGES.search(name) is not None
+        return judges and self.pair(name) is not None
+
+    def pair(self, name: str) -> tuple[float, float] | None:
+        """What failure and success are under this name; None where its numbers are more than two, or others."""
+        numbers = {score_number(text) for text in self._values(name)}
+        if numbers <= {*_PAIRS[0]}:
+            return _PAIRS[0]
+        return next((pair for pair in _PAIRS if numbers == {*pair} and _plain(name) in _SAYS_SUCCESS), None)
+
+    def undecided(self, conversation: int) -> dict[str, str]:
+        """What a conversation has under names that say success, and is neither yes nor no."""
+        return {name: text for name, text in self._texts[conversation].items() if _plain(name) in _UNDECIDED}
 
 
 def _rank(name: str) -> int | None:
     """The place of a score's name, or of its last part (``judge.correct``), among those that say success."""
-    plain = re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
+    plain = _plain(name)
     return _SUCCESS.index(plain) if plain in _SUCCESS else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
 
 
 def score_number(text: str) -> float | None:
