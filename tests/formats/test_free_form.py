@@ -20,6 +20,7 @@ from support.commands import dialgauge as command
 from support.reading import part_of
 from support.shapes import SHAPES, Predictions, flat, slots_of, turns
 
+STATE_ROW = {"hotel-area": "north"}
 #: Values that texts make hard to read: separators inside, a slot's name as a word, times, two-word slots.
 HARD: Predictions = {
     "MUL0001.json": [
@@ -190,6 +191,21 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "hotel_area = north | hotel_stars = 4",
         'Sure! ```json\n{"hotel": {"area": "north", "stars": 4}}\n```',
         "{'hotel': {'area': 'north', 'stars': 4}}",
+        "hotel-area=\"north\"; hotel-stars='4'",
+        'hotel(area="north", stars="4")',
+        "{hotel-area: north, hotel-stars: 4}",
+        "<|belief|> hotel area north , hotel stars 4 <|endofbelief|> <|action|> hotel inform name <|endofaction|>",
+        "<|belief|> hotel area north , hotel stars 4 <|response|> here it is",
+        "```\nhotel-area=north; hotel-stars=4\n```",
+        "Belief state: hotel-area=north; hotel-stars=4",
+        "<pad> hotel area north , hotel stars 4</s>",
+        "SELECT * FROM hotel WHERE area = north AND stars = 4",
+        '<think>{"hotel": {"area": "east"}}?</think> {"hotel": {"area": "north", "stars": 4}} {"slots": "unknown"}',
+        {"belief_state": {"hotel": {"area": "north", "stars": "4"}}, "response": "ok"},
+        {"body": {"choices": [{"message": {"content": '{"hotel-area": "north", "hotel-stars": 4}'}}]}},
+        {"hotel-area": {"north": 0.9, "none": 0.1}, "hotel": {"stars": {"4": 0.6, "3": 0.4}}},
+        {"hotel": {"inform": {"area": "north", "stars": "4"}}},
+        {"hotel->area": "north", "hotel->stars": "4"},
         ["hotel-area-north", "hotel-stars-4"],
         [("hotel", "area", "north"), ("hotel", "stars", 4)],
         [{"slot": "hotel-area", "value": "north"}, {"slot": "hotel-stars", "values": ["4"]}],
@@ -209,6 +225,21 @@ def test_ways_to_write_a_state(written: Any) -> None:
 def test_ways_to_write_an_empty_state(written: Any) -> None:
     state, notes = state_of(written)
     assert state == {} and not notes.counts
+
+
+def test_quotes_inside_a_value_stay() -> None:
+    written = 'taxi-departure=\'saint john\'s college\'; taxi-destination="a" or "b"'
+    assert canonical(state_of(written)[0]) == {
+        "taxi-departure": "saint john's college",
+        "taxi-destination": '"a" or "b"',
+    }
+
+
+def test_a_full_stop_behind_every_text_is_no_part_of_a_value() -> None:
+    rows = [{"dialogue_id": "A", "turn": turn, "output": "hotel-name=st. x."} for turn in range(3)]
+    assert states(dialgauge.read(rows)) == {"A": [{"hotel-name": "st. x"}] * 3}
+    rows[1]["output"] = "hotel-name=st. x"
+    assert states(dialgauge.read(rows))["A"][0] == {"hotel-name": "st. x."}
 
 
 def test_what_holds_no_state_is_an_invalid_output() -> None:
@@ -436,3 +467,82 @@ def test_rows_of_a_domain_each_are_one_state(tmp_path: Path) -> None:
     for other in ({"domain": "hotel", "state": {"area": "east"}}, {"domain": "train", "state": {"hotel-area": "east"}}):
         with pytest.raises(DialgaugeError, match="this turn appears twice; keep one of them"):
             dialgauge.read([rows[2], {**rows[2], **other}])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"dialogue,turn,domain,state\nA,0,hotel,area=north; book people=2\nA,0,train,day=monday\n"
+        b"A,3,hotel,area=north\n",
+        b'dialogue,turn,domain,state\nA,0,hotel,"{""area"": ""north"", ""book people"": 2}"\n'
+        b'A,0,train,"{""day"": ""monday""}"\nA,3,hotel,hotel-area=north\n',
+        b'{"dialogue": "A", "turn": 0, "domain": "hotel", "state": {"area": "north", "book people": 2}}\n'
+        b'{"dialogue": "A", "turn": 0, "domain": "train", "state": {"day": "monday"}}\n'
+        b'{"dialogue": "A", "turn": 3, "domain": "hotel", "state": {"area": "north"}}\n',
+    ],
+)
+def test_rows_of_a_domain_need_not_name_it_again(content: bytes) -> None:
+    first = {"hotel-area": "north", "hotel-bookpeople": "2", "train-day": "monday"}
+    assert states(read(content)) == {"A": [first, {}, {}, {"hotel-area": "north"}]}
+
+
+@pytest.mark.parametrize("name", ["pred_delta", "turn_state_delta", "changes", "state_update"])
+def test_changes_that_are_called_so_are_put_together(name: str) -> None:
+    changes: list[dict[str, Any]] = [{"hotel-area": "north"}, {"hotel-stars": "4"}, {"hotel-area": "none"}, {}]
+    rows = [{"dialogue_id": "A", "turn": turn, name: change} for turn, change in enumerate(changes)]
+    whole = [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}, *[{"hotel-stars": "4"}] * 2]
+    corpus = dialgauge.read(rows)
+    assert states(corpus) == {"A": whole}
+    assert "changes of each turn put together" in corpus.notes.understood
+    beside = [{**row, "state": {"hotel-area": "east"}} for row in rows]
+    assert states(dialgauge.read(beside)) == {"A": [{"hotel-area": "east"}] * 4}
+
+
+def test_changes_of_a_slot_each() -> None:
+    content = b"dialogue_id,turn,slot,changed_value\na,0,hotel-area,north\na,3,hotel-area,none\na,3,hotel-stars,4\n"
+    assert states(read(content)) == {"a": [*[{"hotel-area": "north"}] * 3, {"hotel-stars": "4"}]}
+
+
+def test_columns_of_slots_with_the_side_in_brackets() -> None:
+    content = b"DialogueID,TurnIndex,hotel-area (predicted),hotel-name (predicted)\nA,0,-,-\nA,1,north,a lodge\n"
+    assert states(read(content)) == {"A": [{}, {"hotel-area": "north", "hotel-name": "a lodge"}]}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"('A', 0)": {}, "('A', 1)": {"hotel-area": "north"}},
+        [{"id": f"A-{turn}", "turn": turn, "pred": state} for turn, state in enumerate([{}, {"hotel-area": "north"}])],
+        [
+            {"id": f"batch_{nth + 5}", "custom_id": f"A-{nth}", "response": {"body": {"choices": [{"message": told}]}}}
+            for nth, told in enumerate([{"content": "{}"}, {"content": '{"hotel-area": "north"}'}])
+        ],
+    ],
+)
+def test_ids_that_name_the_turn(written: Any) -> None:
+    assert states(dialgauge.read(written)) == {"A": [{}, {"hotel-area": "north"}]}
+
+
+def test_states_of_user_and_system_that_differ_are_refused() -> None:
+    rows = [
+        {"dialogue_id": "A", "turn_id": n, "speaker": who, "state": state}
+        for n, (who, state) in enumerate([("user", {}), ("system", STATE_ROW), ("user", STATE_ROW), ("system", None)])
+    ]
+    with pytest.raises(DialgaugeError, match="of the user and of the system both have a state, and they differ"):
+        dialgauge.read(rows)
+    rows[0]["state"] = STATE_ROW
+    assert states(dialgauge.read(rows)) == {"A": [STATE_ROW] * 2}
+
+
+def test_states_of_the_system_only_are_those_of_the_turns_before() -> None:
+    rows = [
+        {"dialogue_id": "A", "turn_id": n, "speaker": who, **state}
+        for n, (who, state) in enumerate([("user", {}), ("system", {"state": STATE_ROW})] * 2)
+    ]
+    assert states(dialgauge.read(rows)) == {"A": [STATE_ROW] * 2}
+
+
+def test_the_best_few_texts_of_a_turn_are_refused() -> None:
+    best = ["hotel-area=north; hotel-stars=4", "hotel-area=north"]
+    with pytest.raises(DialgaugeError, match="a list of 2 states for one turn"):
+        dialgauge.read([{"dialogue_id": "A", "turn": 0, "predictions": best}])

@@ -6,6 +6,7 @@ telling word.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -25,7 +26,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 _DIALOGUE = _names(
     "dialogueid dialogid dialid dialogue dialog dialogueidx dialogidx dialidx dialoguename dialogname conversationid "
-    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid guid uid id key"
+    "conversation convid conv sessionid session callid chatid fileid filename file sampleid exampleid "
+    "customid guid uid id key"
 )
 _TURN = _names(
     "turn turnid turnidx turnindex turnnumber turnnum turnno turncount userturn userturnid uttidx utteranceidx "
@@ -60,12 +62,13 @@ _TELLING = {
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
     "neutral": re.compile(r"belief|dialogu?estate|bspan|dststate|^dst"),
     "dialogue": re.compile(r"(dial|conv|session).*(id|name|idx|key|no|num|file)$"),
+    "changes": re.compile(r"delta|(?<!ex)changes?($|d?(state|values?)$)|updates?$"),
     "turn": re.compile(r"turn.*(id|idx|index|no|num|number)$|^(id|idx|index|no|num|number).*turn"),
 }
 #: Domains that columns such as hotel_area may begin with; others must have several columns.
 _DOMAINS = frozenset(_names("attraction bus hospital hotel police restaurant taxi train"))
 _SIDES = re.compile(r"(pred|prediction|predicted|gold|gt|true|label)\s?[-_.: /]\s?(?=.)", re.IGNORECASE)
-_SIDES_AT_END = re.compile(r"(?<=.)[-_.: /](pred|prediction|predicted|hat|gold|gt|true)$", re.IGNORECASE)
+_SIDES_AT_END = re.compile(r"(?<=.)[-_.: /][([]?(pred|prediction|predicted|hat|gold|gt|true)[)\]]?$", re.IGNORECASE)
 _GOLD_SIDES = frozenset(("gold", "gt", "true", "label"))
 #: Names of what may look like a state beside one, and is none that anybody would score.
 _NO_STATE = re.compile(
@@ -75,6 +78,7 @@ _NO_STATE = re.compile(
 )
 #: The beginning of a text that is a state and no sentence, and its first word.
 _WRITTEN_STATE = re.compile(r"\s{0,9}(?:[\[{(<]|```|\w{1,40}[-.:/ ]\w[\w ]{0,40}[=:]|\w{1,40}\s?=)")
+_NAME_END = re.compile(r"[=:;,|]")
 _FIRST_WORD = re.compile(r"[^A-Za-z]{0,10}([A-Za-z]+)")
 
 #: Names around all predictions of a file, and around the turns of a dialogue.
@@ -126,6 +130,8 @@ class Columns(Struct, frozen=True):
     wide: dict[str, str] = {}
     wide_gold: dict[str, str] = {}
     says_predicted: bool = False
+    #: Does a name say that what a turn has is what it changes?
+    changes: bool = False
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[Any, Any]]) -> Columns:
@@ -151,9 +157,12 @@ class Columns(Struct, frozen=True):
         taken = (dialogue, turn)
         slot = first(_SLOT, apart=taken) if turn or not turns else ""
         gold = first(_GOLD, "gold", taken)
-        predicted = first(_PREDICTED, "predicted", (*taken, gold))
-        neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted))
+        changing = [key for name, key in named.items() if _TELLING["changes"].search(name) and key not in taken]
+        predicted = first(_PREDICTED, "predicted", (*taken, gold, *changing))
+        neutral = first(_NEUTRAL, "neutral", (*taken, gold, predicted, *changing))
         state = predicted or neutral or first(_RAW, apart=(*taken, gold))
+        if not state and changing and not (slot and first(_VALUE)):
+            state = changing[-1]
         if not state and not slot and isinstance(sample.get(named.get("value", "")), Mapping | list):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
@@ -168,7 +177,7 @@ class Columns(Struct, frozen=True):
         )
         return cls(
             tuple(map(str, sample)), dialogue, turn, state, gold, slot, value, first(_DOMAIN), first(_SPEAKER),
-            turns, wide, wide_gold, says_predicted=bool(predicted),
+            turns, wide, wide_gold, says_predicted=bool(predicted), changes=(value or state) in changing,
         )  # fmt: skip
 
     @property
@@ -182,12 +191,8 @@ class Columns(Struct, frozen=True):
             return {slot: row[name] for name, slot in self.wide.items() if row.get(name) is not None}
         written = row.get(self.state) if self.state else None
         domain = row.get(self.domain) if self.domain else None
-        if (
-            isinstance(domain, str)
-            and isinstance(written, Mapping)
-            and all(split_name(str(key)) is None for key in written)
-        ):
-            return {domain: written} if not any(isinstance(value, Mapping) for value in written.values()) else written
+        if isinstance(domain, str) and domain and _lacks_domains(written):
+            return [{"domain": domain, "state": written}]
         return written
 
     def gold_of(self, row: Mapping[Any, Any]) -> Any:
@@ -209,6 +214,27 @@ class Columns(Struct, frozen=True):
         states = (self.slot, self.value) if self.slot else ("a column a slot",) if self.wide else (self.state,)
         used = (self.dialogue, self.turns or self.turn, *(states if not self.turns else ()), self.gold)
         return tuple(name for name in used if name)
+
+
+def _lacks_domains(written: Any) -> bool:
+    """Is it a state whose slots do not name their domain?"""
+    if isinstance(written, str):
+        text = written.strip()
+        try:
+            return _lacks_domains(json.loads(text)) if text[:1] == "{" else not _names_domain(_NAME_END.split(text)[0])
+        except ValueError:
+            return False
+    return isinstance(written, Mapping) and not any(
+        isinstance(value, Mapping) or _names_domain(str(name)) for name, value in written.items()
+    )
+
+
+def _names_domain(name: str) -> bool:
+    """Does the name of a slot begin with its domain? ``book people`` and ``semi-area`` do not."""
+    pair = split_name(name)
+    if pair is None or pair[0].lower() in ("book", "semi"):
+        return False
+    return pair[0].lower() in _DOMAINS or bool(re.search(r"[-.:/]|_[0-9]", name))
 
 
 def _is_list(sample: Mapping[str, Any], name: str | None, dialogue: str) -> bool:

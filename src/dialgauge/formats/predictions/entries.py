@@ -27,6 +27,8 @@ from dialgauge.text import encodable
 _TURN = re.compile(r"(?:(?:user|usr|turn|utterance|utt|step|round|t|u)[\s_#:.-]{0,2}){0,2}([0-9]{1,9})(?:\.0)?", re.I)
 #: The turn at the end of a key that names a dialogue, too; 1_00000 is a dialogue of SGD.
 _TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]{0,4})$", re.I)
+#: A pair of Python, as it becomes a key of JSON.
+_TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
 
@@ -54,10 +56,12 @@ class StateEntries(NamedTuple):
 
     entries: list[StateEntry]
     keys: tuple[str, ...] = ()
-    #: A row a slot: an empty state has no row.
+    #: A row a slot or a domain: an empty state has no row.
     long: bool = False
     #: Does a name say that the states are predicted?
     says_predicted: bool = False
+    #: Does a name say that what a turn has is what it changes?
+    changes: bool = False
 
 
 def state_entries(written: Any) -> StateEntries:
@@ -145,8 +149,9 @@ def _of_mapping(written: Mapping[Any, Any]) -> StateEntries:
         if turns is None:
             raise NotUnderstood("a state for each turn: here is one thing per dialogue", _names_in(content))
         entries += _turn_entries(str(key), turns, names)
-    says = any(name for name in names if Columns.of([{name: ""}]).says_predicted)
-    return StateEntries(entries, tuple(names), says_predicted=says)
+    named = [Columns.of([{name: ""}]) for name in names]
+    says, changes = any(one.says_predicted for one in named), any(one.changes for one in named)
+    return StateEntries(entries, tuple(names), says_predicted=says, changes=changes)
 
 
 def _entry(dialogue: str, turn: int | None, content: Any) -> StateEntry:
@@ -194,6 +199,8 @@ def _dialogue_turn(key: object) -> tuple[str, int] | None:
     if isinstance(key, tuple) and len(key) == 2:
         number = turn_number(key[1])
         return None if number is None else (str(key[0]), number)
+    if isinstance(key, str) and (written := _TUPLE.fullmatch(key)):
+        return written[2], int(written[3])
     match = _TURN_AT_END.search(key) if isinstance(key, str) and len(key) < 300 else None
     dialogue = key[: match.start()].rstrip(" _#:/.-") if match and isinstance(key, str) else ""
     return (_SPLITS.sub("", dialogue, count=1), int(match[1])) if match and dialogue else None
@@ -274,12 +281,37 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         raise NotUnderstood("the id of each dialogue (dialogue_id)", columns.names)
     if not (columns.turns or columns.has_states):
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
-    spoken = [row for row in rows if not (columns.speaker and is_system(row.get(columns.speaker)))]
+    spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
     named = [(_identifier(row.get(columns.dialogue), columns), row) for row in spoken]
     entries = list(_row_entries(named, columns))
-    keys = columns.keys()
-    return StateEntries(entries, keys, long=bool(columns.slot), says_predicted=columns.says_predicted)
+    by_part = bool(columns.slot) or (bool(columns.domain) and len(entries) < len(named))
+    return StateEntries(
+        entries, columns.keys(), long=by_part, says_predicted=columns.says_predicted, changes=columns.changes
+    )
+
+
+def _rows_of_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequence[Mapping[Any, Any]]:
+    """The user's rows, or the system's where only they have states; an error where both have, and others."""
+    users = [row for row in rows if not is_system(row.get(columns.speaker))]
+    systems = [row for row in rows if is_system(row.get(columns.speaker))]
+    filled = [row for row in systems if columns.state_of(row) not in (None, "", {}, [])]
+    if not filled or columns.turns or columns.slot:
+        return users
+    if not any(columns.state_of(row) for row in users):
+        return systems
+    before: Any = None
+    for row in rows:
+        state = columns.state_of(row)
+        if not is_system(row.get(columns.speaker)):
+            before = state
+        elif row in filled and state != before:
+            raise DialgaugeError(
+                f"the rows of the user and of the system both have a {columns.state}, and they differ; keep those "
+                "that hold the state after the user's turn",
+                dialogue=str(row.get(columns.dialogue)),
+            )
+    return users
 
 
 def _identifier(value: Any, columns: Columns) -> str:
@@ -297,6 +329,11 @@ def _row_entries(named: Sequence[tuple[str, Mapping[Any, Any]]], columns: Column
             yield from _turn_entries(name, turns, {})
     elif columns.turn:
         numbered = [(name, _required_number(name, row, columns), row) for name, row in named]
+        pairs = [_dialogue_turn(name) for name, _, _ in numbered]
+        if len({name for name, _ in named}) > 1 and all(
+            pair is not None and pair[1] == number for pair, (_, number, _) in zip(pairs, numbered, strict=True)
+        ):  # the ids name the turn, too
+            numbered = [(pair[0], *rest[1:]) for pair, rest in zip(pairs, numbered, strict=True) if pair]
         yield from _slot_rows(numbered, columns) if columns.slot else _state_rows(numbered, columns)
     else:
         yield from _rows_without_turns(named, columns)
@@ -341,11 +378,15 @@ def _state_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns:
             yield from (StateEntry(name, number, columns.state_of(row), columns.gold_of(row)) for row in rows)
 
 
-def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | None:
+def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> dict[Any, Any] | list[Any] | None:
     """The state of a turn that has a row a domain; None where its rows are something else."""
     domains = {domain for row in rows if isinstance(domain := row.get(columns.domain), str)}
     states = [columns.state_of(row) for row in rows]
-    if columns.gold or len(domains) < len(rows) or not all(isinstance(state, Mapping) for state in states):
+    if columns.gold or len(domains) < len(rows):
+        return None
+    if all(isinstance(state, list) and isinstance(state[0], Mapping) for state in states if state):
+        return [part for state in states for part in state or ()]
+    if not all(isinstance(state, Mapping) for state in states):
         return None
     whole = {key: value for state in states for key, value in state.items()}
     return whole if len(whole) == sum(map(len, states)) else None

@@ -188,30 +188,34 @@ def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_
     return (" ".join(re.sub(r"[\[\]{}]", " ", str(value)[:200]).split()) or NO_NAME,)
 
 
-def object_in(text: str) -> dict[Any, Any] | None:
-    """The last JSON object in a model's answer, else a Python dictionary; None where there is neither.
+def object_in(text: str, is_state: Callable[[dict[Any, Any]], bool] = lambda _: True) -> dict[Any, Any] | None:
+    """The last JSON object in a model's answer that may be a state, else a Python dictionary; None for neither.
 
     >>> object_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
     {'hotel': {'area': 'north'}}
     """
     if len(text) > MOST_TEXT or "{" not in text:
         return None
-    return _last_json(text) or _python_literal(text)
+    return _last_json(text, is_state) or _python_literal(text)
 
 
-def _last_json(text: str) -> dict[Any, Any] | None:
+def _last_json(text: str, is_state: Callable[[dict[Any, Any]], bool]) -> dict[Any, Any] | None:
     from json import JSONDecoder
 
-    decoder, found, place = JSONDecoder(), None, 0
+    decoder, place = JSONDecoder(), 0
+    last: dict[Any, Any] | None = None
     for _ in range(_MOST_STARTS):
         place = text.find("{", place)
         if place < 0:
             break
         try:
-            found, place = decoder.raw_decode(text, place)
+            written, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             place += 1
-    return found
+            continue
+        if last is None or is_state(written) or not is_state(last):
+            last = written
+    return last
 
 
 def _python_literal(text: str) -> dict[Any, Any] | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
@@ -21,6 +21,7 @@ from dialgauge.formats.predictions.written_states import StateReader
 from dialgauge.text import counted
 
 _EMPTY_TURNS = "turns without a row, read as empty states"
+_UNCHANGED = "turns without a row, read as changing nothing"
 _HOLES = "missing turns, left as holes"
 _NULLS = "null predictions, read as missing turns"
 
@@ -41,7 +42,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
             states.learn(side)
     numbering = _Numbering.of(found.entries)
     dialogues = [
-        _dialogue(name, entries, numbering, states, notes, empty=found.long)
+        _dialogue(name, entries, numbering, states, notes, empty=found.long, changes=found.changes)
         for name, entries in _by_dialogue(found.entries).items()
     ]
     if states.invalid_states * 2 > states.read_states:
@@ -50,8 +51,9 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     if states.nameless_states * 2 > states.read_states:
         raise NotUnderstood("the domain of each slot, as in 'hotel-area'", found.keys)
     keys = f", keys {'/'.join(found.keys)}" if found.keys else ""
+    changes = ", changes of each turn put together" if found.changes else ""
     slots = counted(len({(domain.lower(), slot.lower()) for domain, slot in states.slots}), "slot")
-    notes.understood = f"{counted(len(dialogues), 'dialogue')}, {numbering.sentence()}, {slots}{keys}"
+    notes.understood = f"{counted(len(dialogues), 'dialogue')}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted = found.says_predicted
     return dialogues
 
@@ -98,11 +100,13 @@ class _Numbering(NamedTuple):
 
 
 def _dialogue(
-    name: str, entries: Sequence[StateEntry], numbering: _Numbering, states: StateReader, notes: Notes, *, empty: bool
-) -> Dialogue:
+    name: str, entries: Sequence[StateEntry], numbering: _Numbering, states: StateReader, notes: Notes,
+    *, empty: bool, changes: bool,
+) -> Dialogue:  # fmt: skip
     turns: dict[int, Turn] = {}
-    for position, entry in enumerate(entries):
-        number = position if entry.turn is None else numbering.place(entry.turn)
+    before: State | None = {} if changes else None
+    placed = [(nth if entry.turn is None else numbering.place(entry.turn), entry) for nth, entry in enumerate(entries)]
+    for number, entry in sorted(placed, key=lambda pair: pair[0]) if changes else placed:
         if number in turns:
             raise DialgaugeError(
                 "this turn appears twice; keep one of them, or where each has a part of the state, give each a domain "
@@ -112,12 +116,18 @@ def _dialogue(
             )
         try:
             gold = None if entry.gold is None else states.read(entry.gold, name, number)
-            predicted = None if entry.state is None else states.read(entry.state, name, number)
-            notes.add(_NULLS, predicted is None)
-            turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
+            predicted = None if entry.state is None else states.read(entry.state, name, number, before)
         except DialgaugeError as error:
             raise error.at(dialogue=name, turn=number) from error
+        notes.add(_NULLS, predicted is None)
+        turns[number] = Turn(speaker="user", predicted=predicted, state=gold)
+        before = predicted if changes and predicted is not None else before
     length = max(turns) + 1
-    notes.add(_EMPTY_TURNS if empty else _HOLES, length - len(turns))
+    gaps = length - len(turns)
+    notes.add(_UNCHANGED if empty and changes else _EMPTY_TURNS if empty else _HOLES, gaps)
     gap = Turn(speaker="user", predicted={}) if empty else HOLE
-    return Dialogue(id=name, turns=tuple(turns.get(number, gap) for number in range(length)))
+    whole: list[Turn] = []
+    for number in range(length):
+        unchanged = whole[-1] if empty and changes and whole else gap
+        whole.append(turns.get(number, unchanged))
+    return Dialogue(id=name, turns=tuple(whole))

@@ -34,19 +34,33 @@ from dialgauge.formats.predictions.loose import (
 
 _Triple: TypeAlias = tuple[str, str, Any]
 
+LIKELIEST = "values with probabilities, of which the likeliest was read"
+#: What probabilities sum up to, rounded.
+_WHOLE = 1.01
+
 #: What people write in place of a state that is empty.
 _EMPTY = frozenset({"", "none", "null", "nan", "empty", "n/a", "-", "set()"})
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
 #: Names in an object that is a part of a state: a slot, or the slots of a domain.
 _PARTS = frozenset({"slot", "domain", "service"})
+#: Names beside a state in what a model answers.
+_BESIDE = frozenset({"response", "text", "act", "acts", "action", "actions", "reasoning", "thought", "confidence"})
 _NAME_SEPARATORS = "-.:/_ "
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
 _SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(.*)", re.DOTALL)
 _COLON_NAME = re.compile(r"[A-Za-z]\w*+(?:[-._/ ][A-Za-z_]++){0,2}")
 _SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
-_TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<[se]os_b>")
+_TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
+#: Where a text says that the state begins, and where that something else does.
+_BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
+_BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\|>|<eos_b>")
+_LEAD = re.compile(r"(?:(?:the|current|predicted|updated|dialogue|dialog|belief)\s)*state\s?:\s", re.IGNORECASE)
+_FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
+_QUOTED = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
+_SQL = re.compile(r"SELECT\s\*\sFROM\s(\w+)\sWHERE\s", re.IGNORECASE)
+_SQL_AND = re.compile(r"\sAND\s(?=\w+\s?=)", re.IGNORECASE)
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40})\]")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100}),([^()]{1,500})\)")
@@ -69,13 +83,23 @@ class StateReader:
         """``cells``: values come from the cells of a text table, where 4 may be written 4.0."""
         self._notes, self._cells = notes, cells
         self._domains: set[str] = set()
+        #: Texts of slots, and those of them that end in a full stop.
+        self._texts = self._stopped = 0
         self.slots: set[tuple[str, str]] = set()
         self.read_states = self.invalid_states = self.nameless_states = 0
 
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
         for text in written if isinstance(written, list | tuple) else (written,):
-            if isinstance(text, str) and (word := re.match(r"[^\w]*+([A-Za-z]\w*)", _TAG.sub(" ", text[:200]))):
+            if isinstance(text, Mapping) and isinstance(domain := text.get("domain"), str):
+                self._domains.add(domain.lower())
+            if not isinstance(text, str):
+                continue
+            bare = _bare(text)
+            if bare and bare.lower() not in _EMPTY:
+                self._texts += 1
+                self._stopped += bare.endswith(".")
+            if word := re.match(r"[^\w]*+([A-Za-z]\w*)", bare[:200]):
                 self._domains.add(word[1].partition("_")[0].lower())
 
     def attempt(self, written: Any) -> State:
@@ -89,17 +113,19 @@ class StateReader:
             for domain, slots in state.items()
         }
 
-    def read(self, written: Any, dialogue: str, turn: int) -> State:
-        """The state that was meant."""
+    def read(self, written: Any, dialogue: str, turn: int, before: State | None = None) -> State:
+        """The state that was meant; where it holds changes only, they are made to the state ``before``."""
         seen: Seen = Counter()
         self._refuse_several(written)
-        state: State = {}
+        state: State = {domain: dict(slots) for domain, slots in (before or {}).items()}
         for domain, slot, value in self._triples(written, seen):
             values = self._values(value, seen)
             if not values:
+                if before:
+                    state.get(domain, {}).pop(slot, None)
                 continue
             slots = state.setdefault(domain, {})
-            if slots.get(slot, values) != values:
+            if before is None and slots.get(slot, values) != values:
                 self._notes.add(TWO_VALUES)
             slots[slot] = values
             self.slots.add((domain, slot))
@@ -108,16 +134,17 @@ class StateReader:
         self.read_states += 1
         self.invalid_states += bool(seen[INVALID])
         self.nameless_states += bool(seen[NO_SLOT])
-        return state
+        return {domain: slots for domain, slots in state.items() if slots}
 
     def _refuse_several(self, written: Any) -> None:
         """An error for a list of whole states, such as the best few of a beam: they share slots, or one is empty."""
         if not isinstance(written, list | tuple) or len(written) < 2:
             return
-        if not all(isinstance(item, Mapping) and not item.keys() & _PARTS for item in written):
-            return
-        filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
-        if not all(filled) or sum(map(len, filled)) > len(set().union(*filled)):
+        several = any(isinstance(item, str) and item.count("=") > 1 for item in written)
+        if all(isinstance(item, Mapping) and not item.keys() & _PARTS for item in written):
+            filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
+            several = not all(filled) or sum(map(len, filled)) > len(set().union(*filled))
+        if several:
             raise DialgaugeError(
                 f"this is a list of {len(written)} states for one turn, as of the best few outputs; keep one of them"
             )
@@ -125,15 +152,18 @@ class StateReader:
     def _values(self, value: Any, seen: Seen) -> Values:
         if isinstance(value, Mapping) and len(value) <= 3 and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
+        if _are_probabilities(value):
+            seen[LIKELIEST] += 1
+            value = max(value, key=value.__getitem__)
         if isinstance(value, float) and value != value:  # a gap of pandas
             return ()
         if self._cells and isinstance(value, str):
-            if value.strip().lower() == "nan":
+            if value.strip().lower() in ("nan", "-"):
                 return ()
             if _WHOLE_FLOAT.fullmatch(value):
                 seen[NUMBER] += 1
                 value = value[:-2]
-        return loose_value(value.strip() if isinstance(value, str) else value, seen)
+        return loose_value(_unquoted(value.strip()) if isinstance(value, str) else value, seen)
 
     def _triples(self, written: Any, seen: Seen) -> Iterator[_Triple]:
         if isinstance(written, Mapping):
@@ -142,22 +172,27 @@ class StateReader:
             for item in written:
                 yield from self._of_item(item, seen)
         elif isinstance(written, str):
-            yield from self._of_text(_TAG.sub(" ", written[: MOST_TEXT + 1]).strip(), seen)
+            yield from self._of_text(_bare(written), seen)
         elif written is not None and written == written:  # NaN is a gap of pandas
             raise DialgaugeError(
                 f"a state cannot be {written!r:.40}; write slots with values, such as {{'hotel-area': 'north'}}"
             )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[_Triple]:
+        if "choices" in written or "body" in written:  # an answer of OpenAI's API
+            yield from self._triples(_completion(written), seen)
+            return
         around = [key for key in written if key in _AROUND]
-        if around and (len(written) == 1 or "slot_values" in written):
+        beside = [key for key in written if key not in _BESIDE]
+        if around and (len(written) == 1 or beside == around[:1] or "slot_values" in written):
             inner = written.get("slot_values", written[around[0]])
             if isinstance(inner, Mapping | list | tuple):
                 yield from self._triples(inner, seen)
                 return
         for key, content in written.items():
             name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
-            if isinstance(content, Mapping) and not content.keys() & {"value", "values"}:
+            likely = split_name(name) is not None and _are_probabilities(content)
+            if isinstance(content, Mapping) and not likely and not content.keys() & {"value", "values"}:
                 yield from _of_domain(name, content)
             elif isinstance(content, list | tuple) and split_name(name) is None:
                 yield from self._of_entries(name, content, seen)
@@ -205,6 +240,8 @@ class StateReader:
                 yield self._named(name, item.get("value", item.get("values")), seen, domain)
             elif domain and isinstance(frame, Mapping) and isinstance(frame.get("slot_values", frame), Mapping):
                 yield from _of_domain(domain, frame.get("slot_values", frame))
+            elif domain and isinstance(frame, str):
+                yield from self._text_of_domain(domain, _bare(frame), seen)
             else:
                 yield from self._of_mapping(item, seen)
         else:
@@ -220,7 +257,7 @@ class StateReader:
             return
         literal = _literal(text) if text[0] in "{[(" else None
         if literal is None and "{" in text and any(sign in text for sign in ('"', "'", "{}")):
-            literal = object_in(text)
+            literal = object_in(text, _names_domains)
         if literal is not None:
             if isinstance(literal, Mapping | list | tuple | set):
                 yield from self._triples(sorted(literal, key=str) if isinstance(literal, set) else literal, seen)
@@ -228,9 +265,26 @@ class StateReader:
         if text.startswith("(") and (bracketed := _BRACKETED.findall(text)):
             yield from ((domain.strip(), _slot_name(slot), value) for domain, slot, value in bracketed)
             return
+        fenced = _FENCE.search(text)
+        text = fenced[1].strip() if fenced else text
+        if text[:1] == "{" and text[-1:] == "}" and text.count("{") == 1:
+            text = text[1:-1]
+        if self._texts == self._stopped > 1:
+            text = text.removesuffix(".")
+        if _SQL.match(text):
+            text = _SQL_AND.sub(";", _SQL.sub(r"\1: ", text))
         triples = list(_of_spans(text) if _DOMAIN_TAG.match(text) else self._of_pieces(text))
         seen[INVALID] += not triples
         yield from triples
+
+    def _text_of_domain(self, domain: str, text: str, seen: Seen) -> Iterator[_Triple]:
+        """A text in a row that names the domain, which the slots in it need not name again."""
+        literal = _literal(text) if text[:1] == "{" else None
+        if isinstance(literal, Mapping):
+            yield from _of_domain(domain, literal)
+        elif text.lower() not in _EMPTY:
+            own = re.match(rf"\W*{re.escape(domain)}\b", text, re.IGNORECASE)
+            yield from self._of_text(text if own else f"{domain}: {text}", seen)
 
     def _of_pieces(self, text: str) -> Iterator[_Triple]:
         """Pieces between separators; one that is nothing of its own belongs to the value before it."""
@@ -284,6 +338,47 @@ class StateReader:
         return word.lower() in self._domains
 
 
+def _bare(text: str) -> str:
+    """A text without what models and templates put around a state."""
+    text = text[: MOST_TEXT + 1]
+    if begin := _BELIEF_BEGINS.search(text):
+        text = text[begin.end() :]
+    if end := _BELIEF_ENDS.search(text):
+        text = text[: end.start()]
+    text = _TAG.sub(" ", text).strip()
+    lead = _LEAD.match(text)
+    return text[lead.end() :].strip() if lead else text
+
+
+def _unquoted(value: str) -> str:
+    """A value without the quotes around it."""
+    quoted = _QUOTED.fullmatch(value)
+    return (quoted[2] or quoted[3] or "").strip() if quoted else value
+
+
+def _are_probabilities(value: Any) -> bool:
+    """Is it an object of values with how likely each is?"""
+    if not isinstance(value, Mapping) or not any(isinstance(share, float) for share in value.values()):
+        return False
+    shares = [share for share in value.values() if isinstance(share, int | float) and 0 <= share <= 1]
+    return len(shares) == len(value) and sum(shares) <= _WHOLE
+
+
+def _completion(answer: Any) -> Any:
+    """The text in an answer of OpenAI's API."""
+    for key in ("body", "choices", 0, "message", "content"):
+        if isinstance(answer, Mapping) and key in answer:
+            answer = answer[key]
+        elif isinstance(answer, list) and key == 0 and answer:
+            answer = answer[0]
+    return answer if isinstance(answer, str) else None
+
+
+def _names_domains(written: dict[Any, Any]) -> bool:
+    """Is it an object of slots with their domains, or an empty one?"""
+    return not written or any(isinstance(value, Mapping) or split_name(str(key)) for key, value in written.items())
+
+
 def split_name(name: str) -> tuple[str, str] | None:
     """Domain and slot of a flat name; None where it has no two parts.
 
@@ -298,7 +393,7 @@ def split_name(name: str) -> tuple[str, str] | None:
         number, more, rest = slot.partition(separator)
         if separator == "_" and more and number.isdigit():  # a service of SGD
             domain, slot = f"{domain}_{number}", rest
-        domain, slot = domain.strip(), slot.strip()
+        domain, slot = domain.strip(), slot.lstrip(">").strip()
         return (domain, _slot_name(slot)) if domain and slot else None
     return None
 
@@ -314,7 +409,7 @@ def _slot_name(name: str) -> str:
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[_Triple]:
     for name, value in slots.items():
         slot = str(name)
-        if slot in ("semi", "book") and isinstance(value, Mapping):  # as MultiWOZ itself has it
+        if slot in ("semi", "book", "inform") and isinstance(value, Mapping) and not _are_probabilities(value):
             inside = ((str(key), given) for key, given in value.items() if key != "booked")
             yield from ((domain, f"book {key}" if slot == "book" else key, given) for key, given in inside)
         else:
