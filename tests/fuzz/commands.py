@@ -34,6 +34,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users explain": ("talks.json", "d1", "--talk"),
     "users find": ("talks.json", "--domain", "hotel"),
     "users likeness": ("talks.json", "--corpus", "talks.json"),
+    "users profile": ("talks.json", "--beside", "tau.json", "--resamples", "9"),
     "users figures": ("talks.json",),
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
     "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),

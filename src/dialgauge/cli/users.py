@@ -30,6 +30,7 @@ from dialgauge.cli.users_find import find
 from dialgauge.cli.users_likeness import likeness
 from dialgauge.cli.users_map import canonical_map
 from dialgauge.cli.users_options import Scoring, Source, finish, fresh_or_stored, opened
+from dialgauge.cli.users_profile import profile
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ app = application(
 app.command()(find)
 app.command()(faults)
 app.command()(likeness)
+app.command()(profile)
 app.command("map")(canonical_map)
 
 

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
         ranks,
         spearman,
     )
-    from dialgauge.stats.divergences import SMOOTHING, CramerVonMises, cramer_von_mises, histogram, kullback_leibler
+    from dialgauge.stats.divergences import (
+        SMOOTHING,
+        CramerVonMises,
+        DistributionDistances,
+        cramer_von_mises,
+        distribution_distances,
+        histogram,
+        kullback_leibler,
+    )
     from dialgauge.stats.intervals import (
         INTERVAL_METHODS,
         BootstrapDraws,
@@ -65,6 +73,7 @@ __all__ = [
     "SMOOTHING",
     "BootstrapDraws",
     "CramerVonMises",
+    "DistributionDistances",
     "Floats",
     "IntervalMethod",
     "Matrix",
@@ -85,6 +94,7 @@ __all__ = [
     "decide_amounts",
     "detectable",
     "discriminative_power",
+    "distribution_distances",
     "divide",
     "fleiss_kappa",
     "group_mean_interval",

@@ -23,7 +23,7 @@ BLOCK, BLOCK_CELLS = 500, 4_000_000
 #: Units drawn at a time, which changes no number: what stays in the processor's cache.
 _CACHED = 1 << 16
 
-_BOOTSTRAP, _SWAPS = 0, 1
+_BOOTSTRAP, _SWAPS, _LABELS = 0, 1, 2
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -45,6 +45,13 @@ def swap_masks(units: int, resamples: int, seed: int) -> Iterator[Floats]:
         # What ``generator.integers(0, 2, dtype=uint8)`` gives, at a quarter of the time: the highest bit of each byte.
         drawn = generator.bit_generator.random_raw(-(-rows * units // 8)).astype("<u8", copy=False).view(np.uint8)
         yield (drawn[: rows * units] >> 7).reshape(rows, units).astype(np.float64)
+
+
+def label_masks(units: int, others: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks of a (resamples, units + others) matrix: 1 for the ``units`` of all that are dealt to the first sample."""
+    first = (np.arange(units + others) < units).astype(np.float64)
+    for rows, generator in _blocks(units + others, resamples, seed, _LABELS):
+        yield generator.permuted(np.tile(first, (rows, 1)), axis=1)
 
 
 def _blocks(units: int, resamples: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:

@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.analyses import CAUSES, Confusion, Loop, expression_pattern, misheard
+    from dialgauge.users.behaviour_features import FEATURES, Feature, UserTalk, user_talk
     from dialgauge.users.beside_people import Likeness, likeness, likeness_document, likeness_table
     from dialgauge.users.config import GcdfConfig, load_config, with_overrides
     from dialgauge.users.conversation_files import conversation_named
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
         loop_cause,
         loop_turns,
         transcript,
+    )
+    from dialgauge.users.corpus_profiles import (
+        CorpusProfile,
+        FeatureDistance,
+        FeatureMean,
+        behaviour_profile,
+        feature_distances,
+        feature_values,
+        profile_document,
+        profile_tables,
+        split_in_halves,
     )
     from dialgauge.users.figures import (
         BAR_WORDS,
@@ -64,6 +76,7 @@ __all__ = [
     "COMBINED",
     "EQUALS",
     "FAULTS",
+    "FEATURES",
     "LABELS",
     "MEASURES",
     "REASONS",
@@ -71,8 +84,12 @@ __all__ = [
     "VERDICTS",
     "BuiltMap",
     "Confusion",
+    "CorpusProfile",
     "DialogueScore",
     "Failure",
+    "Feature",
+    "FeatureDistance",
+    "FeatureMean",
     "GcdfConfig",
     "Likeness",
     "Loop",
@@ -88,10 +105,12 @@ __all__ = [
     "UserEvidence",
     "UserOptions",
     "UserRuns",
+    "UserTalk",
     "VenueDatabase",
     "act_text",
     "as_system",
     "because",
+    "behaviour_profile",
     "behaviour_tree",
     "build_map",
     "confusion_table",
@@ -105,6 +124,8 @@ __all__ = [
     "explanation_record",
     "expression_pattern",
     "failure_sentences",
+    "feature_distances",
+    "feature_values",
     "figure_numbers",
     "figure_table",
     "find",
@@ -125,6 +146,8 @@ __all__ = [
     "misheard_sentences",
     "paper_figures",
     "prf_score",
+    "profile_document",
+    "profile_tables",
     "reference_report",
     "score_conversations",
     "score_name",
@@ -133,7 +156,9 @@ __all__ = [
     "sentence_table",
     "several_meanings",
     "slot_table",
+    "split_in_halves",
     "transcript",
+    "user_talk",
     "users_run",
     "users_scored",
     "verdict_table",

@@ -11,6 +11,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.faults.checking import check_user
+    from dialgauge.users.faults.conversation_view import plain_text, sentences, weighty, words
     from dialgauge.users.faults.fault_presentation import (
         MOST,
         FaultRuns,
@@ -79,11 +80,15 @@ __all__ = [
     "load_record",
     "measure",
     "missing_sentence",
+    "plain_text",
     "read_verdict",
     "record_table",
+    "sentences",
     "share",
     "user_faults",
+    "weighty",
     "with_judged",
+    "words",
 ]
 
 if not TYPE_CHECKING:

@@ -1,0 +1,38 @@
+"""``dialgauge users profile``: what users do in corpora of conversations, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
+from dialgauge.cli.options import Argument, Option
+
+
+def profile(
+    conversations: Annotated[
+        list[str],
+        Argument(metavar="CONVERSATIONS...", help="Conversations of people or of simulated users: one source each."),
+    ],
+    beside: Annotated[
+        str | None,
+        Option("--beside", metavar="SOURCE", help="Conversations, mostly people's, to measure distances from."),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 0,
+    *,
+    output: TableOutput,
+) -> None:
+    """What users do: length, details, identifiers, questions, corrections, politeness, repetition, endings.
+
+    With --beside, how far each corpus is from that one, and that one's random halves from each other. It is a profile,
+    not a score of realism. Dialogue acts are used where they are recorded, and never needed.
+    """
+    from dialgauge.formats import named_files
+    from dialgauge.users import behaviour_profile, profile_document, profile_tables
+
+    sources = named_files([beside, *conversations] if beside is not None else conversations)
+    first = next(iter(sources)) if beside is not None else ""
+    profiles = behaviour_profile(sources, beside=first, resamples=resamples, seed=seed)
+    output.show(profile_tables(profiles, first, resamples))
+    if output.json is not None:
+        output.document("users-profile", profile_document(profiles, first))

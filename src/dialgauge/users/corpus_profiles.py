@@ -1,0 +1,193 @@
+"""How users behave in corpora of conversations, side by side: a profile, and no score of realism.
+
+Each feature is a number for each conversation. Corpora are compared by the distributions of these numbers, and the
+corpus that the others stand beside also by its own random halves: what these differ by is what chance does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import read
+from dialgauge.report import Cell, Column, Table
+from dialgauge.stats import Floats, distribution_distances, holm, ratio_intervals
+from dialgauge.users.behaviour_features import FEATURES, user_talk
+
+#: The chance of even one false difference between two corpora, over all features.
+_LEVEL = 0.05
+_FEWEST = 4
+
+
+class FeatureMean(Struct, frozen=True):
+    """A feature's mean over the conversations that have it, with its interval."""
+
+    dialogues: int
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class FeatureDistance(Struct, frozen=True):
+    """Kolmogorov-Smirnov distance of two distributions, its interval, and p by permutation, Holm over all features."""
+
+    distance: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether chance does not explain it."""
+        return self.p is not None and self.p < _LEVEL
+
+
+class CorpusProfile(Struct, frozen=True):
+    """One corpus. Distances are to the corpus that it stands beside; of that one, between its halves."""
+
+    name: str
+    dialogues: int
+    #: Conversations in which the user never speaks, which are left out.
+    silent: int
+    features: dict[str, FeatureMean]
+    distances: dict[str, FeatureDistance]
+
+
+def behaviour_profile(
+    conversations: Mapping[str, str | Path], *, beside: str = "", resamples: int = 1000, seed: int = 0
+) -> list[CorpusProfile]:
+    """A profile of each corpus, in order; ``beside`` names the one that all are compared with."""
+    measured = {name: _measured(source) for name, source in conversations.items()}
+    if beside and measured[beside][0].shape[1] < _FEWEST:
+        raise DialgaugeError(
+            f"a corpus to compare with needs {_FEWEST} conversations or more", file=str(conversations[beside])
+        )
+    profiles = []
+    for name, (values, silent) in measured.items():
+        distances: dict[str, FeatureDistance] = {}
+        if beside:
+            pair = split_in_halves(values, seed) if name == beside else (measured[beside][0], values)
+            distances = feature_distances(*pair, resamples=resamples, seed=seed)
+        profiles.append(CorpusProfile(name, values.shape[1], silent, _means(values, resamples, seed), distances))
+    return profiles
+
+
+def _measured(source: str | Path) -> tuple[Floats, int]:
+    dialogues = read(source).dialogues
+    values = feature_values(dialogues)
+    if not values.shape[1]:
+        raise DialgaugeError("no conversation has a message of the user", file=str(source))
+    return values, len(dialogues) - values.shape[1]
+
+
+def feature_values(dialogues: Sequence[Dialogue]) -> Floats:
+    """(features, conversations in which the user speaks); NaN where a conversation has no value."""
+    talks = [talk for dialogue in dialogues if (talk := user_talk(dialogue)) is not None]
+    values = [[feature.of(talk) for talk in talks] for feature in FEATURES]
+    return np.array(values, float).reshape(len(FEATURES), len(talks))
+
+
+def split_in_halves(values: Floats, seed: int) -> tuple[Floats, Floats]:
+    """The conversations in two random halves."""
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(values.shape[1])
+    middle = len(order) // 2
+    return values[:, np.sort(order[:middle])], values[:, np.sort(order[middle:])]
+
+
+def feature_distances(first: Floats, second: Floats, *, resamples: int, seed: int) -> dict[str, FeatureDistance]:
+    """The distance of each feature between two corpora."""
+    apart = distribution_distances(first, second, resamples=resamples, seed=seed)
+    rows = zip(FEATURES, apart.distance, apart.low, apart.high, holm(apart.p), strict=True)
+    return {feature.name: FeatureDistance(*map(_defined, numbers)) for feature, *numbers in rows}
+
+
+def _defined(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _means(values: Floats, resamples: int, seed: int) -> dict[str, FeatureMean]:
+    known = ~np.isnan(values)
+    intervals = np.full((len(values), 2), np.nan)
+    if resamples:
+        highest = [1.0 if feature.share else np.inf for feature in FEATURES]
+        bounds = np.column_stack([np.zeros(len(values)), highest])
+        intervals = ratio_intervals(values, known, resamples=resamples, seed=seed, bounds=bounds)
+    return {
+        feature.name: FeatureMean(
+            int(some.sum()), float(row[some].mean()) if some.any() else None, *map(_defined, ends)
+        )
+        for feature, row, some, ends in zip(FEATURES, values, known, intervals, strict=True)
+    }
+
+
+def profile_tables(profiles: Sequence[CorpusProfile], beside: str = "", resamples: int = 1000) -> list[Table]:
+    """What users do, corpora across; and how far each is from the one that it stands beside."""
+    return [_means_table(profiles), *([_distance_table(profiles, beside, resamples)] if beside else [])]
+
+
+def _means_table(profiles: Sequence[CorpusProfile]) -> Table:
+    number, percent = Column("", digits=2), Column("", digits=1, percent=True)
+    columns = [Column(profile.name, align="right") for profile in profiles]
+    table = Table("What users do: mean over conversations", [Column("feature", exact=True), *columns])
+    table.add("conversations", *(profile.dialogues for profile in profiles))
+    for feature in FEATURES:
+        look = percent if feature.share else number
+        means = [profile.features[feature.name].mean for profile in profiles]
+        table.add(feature.name + (", %" if feature.share else ""), *(Cell(mean, like=look) for mean in means))
+    table.notes = [
+        f"{profile.name}: {profile.silent:,} more conversations have no message of the user."
+        for profile in profiles
+        if profile.silent
+    ]
+    return table
+
+
+def _distance_table(profiles: Sequence[CorpusProfile], beside: str, resamples: int) -> Table:
+    columns = [
+        Column("halves" if profile.name == beside else profile.name, digits=0, percent=True, align="right")
+        for profile in profiles
+    ]
+    table = Table(
+        f"Distance from {beside} (Kolmogorov–Smirnov: 0 alike, 100 apart)", [Column("feature", exact=True), *columns]
+    )
+    for feature in FEATURES:
+        table.add(feature.name, *(_cell(profile.distances[feature.name]) for profile in profiles))
+    table.notes = [
+        f"halves: those of {beside}, at random: what chance does.",
+        "A profile, not a score of realism: tasks, systems and how the words were written down make distances, too.",
+    ]
+    if not resamples:
+        return table
+    told = [sum(distance.told_apart for distance in profile.distances.values()) for profile in profiles]
+    table.add("told apart (*)", *(Cell(count, like=Column("", align="right")) for count in told))
+    table.notes.append(
+        f"*: further than chance: p < {_LEVEL:g} by permutation of conversations, Holm over the features of a column."
+    )
+    if len(FEATURES) / (resamples + 1) >= _LEVEL:
+        table.notes.append(f"Nothing can be told apart with {resamples} resamples: take 1,000.")
+    return table
+
+
+def _cell(distance: FeatureDistance) -> Cell:
+    return Cell(distance.distance, distance.low, distance.high, mark="*" if distance.told_apart else "")
+
+
+def profile_document(profiles: Sequence[CorpusProfile], beside: str = "") -> dict[str, Any]:
+    """For JSON: what each feature counts, and each corpus; shares as fractions."""
+    rows = [{"name": feature.name, "share": feature.share, "counts": feature.counts} for feature in FEATURES]
+    return {"beside": beside or None, "features": rows, "corpora": [_corpus(profile) for profile in profiles]}
+
+
+def _corpus(profile: CorpusProfile) -> dict[str, Any]:
+    distances = {
+        name: structs.asdict(distance) | {"told_apart": distance.told_apart}
+        for name, distance in profile.distances.items()
+    }
+    means = {name: structs.asdict(mean) for name, mean in profile.features.items()}
+    return structs.asdict(profile) | {"features": means, "distances": distances}
