@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.csv_files import read_csv
     from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
+    from dialgauge.comparison.draws import Draws
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.missing import (
         MISSING_OPTIONS,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         can_be_compared,
         comparable_signature,
         compare_runs,
+        compare_runs_again,
         paired_measures,
         scores_of_run,
     )
@@ -71,6 +73,7 @@ __all__ = [
     "ComparisonView",
     "DialogueDivergence",
     "Difference",
+    "Draws",
     "ItemDifference",
     "LackingSystem",
     "MeasureVerdict",
@@ -83,6 +86,7 @@ __all__ = [
     "can_be_compared",
     "comparable_signature",
     "compare_runs",
+    "compare_runs_again",
     "compare_scores",
     "comparison_figures",
     "comparison_json",

@@ -112,9 +112,11 @@ def missing_sentences(comparison: Comparison) -> list[str]:
         ways = f"{empty}--missing without leaves incomplete systems out"
         sentences += [Note("shared_only", told), Note(MISSING_OPTIONS, f"Other ways: {ways}, --missing refuse stops")]
     if comparison.scores.unlike_turns:
-        told = "the systems were scored on different turns there (--missing empty scores all turns of all systems)"
         dialogues = counted(comparison.scores.unlike_turns, "dialogue")
-        sentences.append(Note(UNLIKE_TURNS, f"{dialogues} left out: {told}"))
+        sentences += [
+            Note(UNLIKE_TURNS, f"{dialogues} left out: the systems were scored on different turns there"),
+            Note(MISSING_OPTIONS, "--missing empty scores all turns of all systems"),
+        ]
     return [*sentences, *_scored_as_empty(comparison.runs)]
 
 

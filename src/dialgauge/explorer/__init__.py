@@ -6,6 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.explorer.beside_runs import kept_beside
     from dialgauge.explorer.comparing import neighbours, ranking, side_by_side, trials_side_by_side
     from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
     from dialgauge.explorer.guard import Guard, local_hosts
@@ -30,6 +31,7 @@ __all__ = [
     "boards",
     "comparison_sentences",
     "create_app",
+    "kept_beside",
     "local_hosts",
     "markdown_summary",
     "neighbours",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialgauge.explorer.dialogue_list import DialogueQuery
+from dialgauge.presentation import Breakdown, Tone
 
 if TYPE_CHECKING:
     from dialgauge.explorer.dialogue_list import DialogueList
-    from dialgauge.presentation import Breakdown, Tone
 
 #: Bars of a chart; the longest ones.
 _BARS = 12

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dialgauge.comparison import RESAMPLES, Comparison, can_be_compared, compare_runs
+from dialgauge.comparison import RESAMPLES, Comparison, Draws, can_be_compared, compare_runs, compare_runs_again
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.beside_runs import kept_beside
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store, Survey
@@ -35,6 +36,15 @@ _MOST_FACTS = 10_000
 #: Dialogues of a run from which on it is too slow to try whether a comparison is refused.
 _LARGE = 20_000
 _MANIFEST = "run.json"
+#: What is computed under each key, in words for whoever waits.
+_WORK = {
+    "comparison": "comparing the runs, dialogue by dialogue, with tests and intervals",
+    "tables": "making the tables of the run",
+    "bars": "counting dialogues for the charts",
+    "reading": "choosing what to read first",
+    "evidence": "collecting evidence",
+    "dialogue list": "listing the dialogues",
+}
 #: A page is waited for: dialogues times resamples of a comparison, unless that leaves too few of them.
 _DRAWS = 20_000_000
 _LEAST_RESAMPLES = 1_000
@@ -187,12 +197,16 @@ class Library:
         if one.kind != other.kind or not self.share_dialogues(one, other):
             return False
         same = one.manifest.corpus and one.manifest.corpus == other.manifest.corpus
-        if same or max(self._size(one), self._size(other)) > _LARGE:
+        if same or self.is_large(one) or self.is_large(other):
             return not one.scores.keys().isdisjoint(other.scores)
         return self._facts.get(("comparable", self._stamp(one), self._stamp(other)), lambda: _accepted(one, other))
 
-    def _size(self, run: Run) -> int:
-        return run.tables["dialogues"].rows if "dialogues" in run.tables else 0
+    def size(self, run: Run) -> int:
+        """How many dialogues a run has; none where its corpus is gone."""
+        try:
+            return run.tables["dialogues"].rows
+        except DialgaugeError:
+            return 0
 
     def _spelling(self, run: Run, heads: polars.DataFrame) -> Mapping[str, str]:
         return self.kept(
@@ -205,11 +219,25 @@ class Library:
         key = ("comparison", *(self._stamp(run) for run in runs))
         dialogues = max((run.tables["dialogues"].rows for run in runs), default=0)
         resamples = max(_LEAST_RESAMPLES, min(RESAMPLES, _DRAWS // max(dialogues, 1)))
-        return self.kept(key, lambda: compare_runs(runs, resamples=resamples))
+        return self.kept(key, lambda: _compared(runs, resamples))
 
     def of_run(self, what: str, run: Run, make: Callable[[], T]) -> T:
         """Something made from a run, kept while the run stays as it is."""
         return self.kept((what, self._stamp(run)), make)
+
+    def beside_run(self, what: str, run: Run, form: Any, make: Callable[[], T]) -> T:
+        """The same, and where it took long kept in the run's folder too, from where it is read as the type ``form``."""
+        return self.of_run(what, run, lambda: kept_beside([run], what, form, make))
+
+    def in_the_making(self) -> list[str]:
+        """What threads are computing at this moment, in words, as far as there are words for it."""
+        tables = [f"reading the table {key[1]}" for key in self._tables.keys_in_the_making() if isinstance(key, tuple)]
+        things = [str(key[0]) for key in self._things.keys_in_the_making() if isinstance(key, tuple)]
+        return list(dict.fromkeys([*(_WORK[thing] for thing in things if thing in _WORK), *tables]))
+
+    def is_large(self, run: Run) -> bool:
+        """Whether whatever reads all its dialogues takes long."""
+        return self.size(run) > _LARGE
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was made before under this key, or is made now."""
@@ -217,6 +245,23 @@ class Library:
 
     def _stamp(self, run: Run) -> tuple[str, int]:
         return run.id, self._opened.get(run.id, (0,))[0]
+
+
+def _compared(runs: Sequence[Run], resamples: int) -> Comparison:
+    """The comparison, from draws that were kept where there are such."""
+    fresh: list[Comparison] = []
+
+    def draw() -> Draws:
+        fresh.append(compare_runs(runs, resamples=resamples))
+        return Draws.of(fresh[0])
+
+    draws: Draws = kept_beside(runs, f"comparison {resamples}", Draws, draw)
+    if fresh:
+        return fresh[0]
+    try:
+        return compare_runs_again(runs, draws)
+    except ValueError:  # somebody changed the file
+        return compare_runs(runs, resamples=resamples)
 
 
 def _accepted(one: Run, other: Run) -> bool:
@@ -269,6 +314,10 @@ class _Kept:
                 with self._lock:
                     self._making.pop(key, None)
             return made
+
+    def keys_in_the_making(self) -> list[Hashable]:
+        with self._lock:
+            return [key for key in self._making if key not in self._content]
 
     def _keep(self, key: Hashable, made: Any) -> None:
         weight = self._weigh(made)

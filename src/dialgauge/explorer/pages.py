@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
+from dialgauge.explorer.beside_runs import StoredTable
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
 from dialgauge.explorer.evidence import evidence_of
@@ -74,6 +75,19 @@ class Explorer:
             **content,
         )  # fmt: skip
 
+    def sizes(self, ids: Sequence[str]) -> tuple[int, bool]:
+        """How many dialogues the largest of some runs has, and whether that is very many."""
+        runs = []
+        for name in ids:
+            with suppress(DialgaugeError):  # the page itself says what is wrong
+                runs.append(self.library.run(name))
+        return max(map(self.library.size, runs), default=0), any(map(self.library.is_large, runs))
+
+    def waiting(self, seconds: int, dialogues: int) -> str:
+        """What is shown until a page is ready."""
+        steps = self.library.in_the_making()
+        return self.page("waiting.html", "runs", steps=steps, seconds=seconds, dialogues=dialogues)
+
     def runs(self, asked: Mapping[str, str]) -> str:
         """All runs in groups that can be compared: searched, sorted, some of them chosen."""
         survey = self.library.survey()
@@ -104,10 +118,10 @@ class Explorer:
         facts = [table for name, table in run_tables(run).items() if name not in ("scores", "notes")]
         return self.page(
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
-            dialogues=self._size(run), saved="saved" in asked, columns=columns, worst=worst, others=self._others(run),
-            notes=annotations_of(self.library, run), titles=_titles(run), shown_scores=_SHOWN_SCORES,
-            charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
-            overview=run_overview(self.library, run, self._listed(run) if self._size(run) else None),
+            dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
+            others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
+            shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
+            overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
@@ -287,17 +301,14 @@ class Explorer:
             )
         )  # fmt: skip
 
-    def _size(self, run: Run) -> int:
-        """How many dialogues a run has; none where its corpus is gone."""
-        try:
-            return run.tables["dialogues"].rows
-        except DialgaugeError:
-            return 0
-
     def _tables(self, run: Run) -> tuple[list[Table], str]:
         """The tables of the family, and why there are none; a table that is damaged does not hide the scores."""
+
+        def make() -> list[StoredTable]:
+            return [StoredTable.of(table) for table in pages_of(run.kind).tables(self.library, run)]
+
         try:
-            return self.library.of_run("tables", run, lambda: pages_of(run.kind).tables(self.library, run)), ""
+            return [one.table() for one in self.library.beside_run("tables", run, list[StoredTable], make)], ""
         except DialgaugeError as error:
             return [], str(error)
 

@@ -105,7 +105,7 @@ def run_overview(library: Library, run: Run, listed: DialogueList | None) -> Run
     grid = TrialGrid([])
     if listed is not None:
         try:
-            charts = library.of_run("bars", run, lambda: bar_charts(listed))
+            charts = library.beside_run("bars", run, list[BarChart], lambda: bar_charts(listed))
             reading = library.of_run("reading", run, lambda: reading_groups(library, run, listed, _READ))
             grid = trial_grid(library, run)
         except DialgaugeError:

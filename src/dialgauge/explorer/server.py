@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
@@ -18,6 +18,7 @@ from starlette.routing import Route
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import MissingRun, stored_as_expected
 from dialgauge.explorer.pages import ChangedMeanwhile, Explorer, assets
+from dialgauge.explorer.slow_pages import SlowPages
 from dialgauge.runs import Store
 
 _STATIC = {
@@ -28,17 +29,31 @@ _STATIC = {
     "icon.svg": "image/svg+xml",
 }
 _YEAR = 365 * 86_400
+#: Seconds after which a browser is told what is being computed: for pages of very large runs, and for all others.
+_SHORT, _LONG = 0.7, 5.0
 
 
-def create_app(store: Store) -> Starlette:
-    """The pages over a store, as an ASGI application; :class:`Guard` stands in front of it when it is served."""
+def create_app(store: Store, *, patience: float | None = None) -> Starlette:
+    """The pages over a store, as an ASGI application; :class:`Guard` stands in front of it when it is served.
+
+    ``patience``: seconds after which a browser is told what is being computed; by the size of runs unless given.
+    """
     explorer = Explorer(store)
+    slow = SlowPages()
+
+    async def answered(request: Request, make: Callable[[], str], runs: Sequence[str]) -> Response:
+        """The page, or one that says what is being computed for it."""
+        dialogues, large = await run_in_threadpool(explorer.sizes, runs)
+        wait = patience if patience is not None else _SHORT if large else _LONG
+        content, seconds = await slow.made(request, lambda: _encoded(make), wait)
+        if content is None:
+            content = explorer.waiting(int(seconds), dialogues).encode()
+        return Response(content, media_type="text/html; charset=utf-8")
 
     def page(make: Callable[..., str], *names: str) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             given = [request.path_params[name] for name in names]
-            made = partial(make, *given, dict(request.query_params))
-            return Response(await _made(made), media_type="text/html; charset=utf-8")
+            return await answered(request, partial(make, *given, dict(request.query_params)), given)
 
         return endpoint
 
@@ -50,8 +65,8 @@ def create_app(store: Store) -> Starlette:
         async def endpoint(request: Request) -> Response:
             asked = request.query_params
             pair = [asked.getlist("pair")] if make == explorer.compare else []
-            made = partial(make, asked.getlist("run"), dict(asked), *pair)
-            return Response(await _made(made), media_type="text/html; charset=utf-8")
+            runs = asked.getlist("run")
+            return await answered(request, partial(make, runs, dict(asked), *pair), runs)
 
         return endpoint
 
@@ -71,6 +86,7 @@ def create_app(store: Store) -> Starlette:
     async def annotate(request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         given = {name: values[-1] for name, values in form.items()}
+        slow.forget()
         try:
             back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
         except ChangedMeanwhile as changed:
@@ -109,13 +125,12 @@ def create_app(store: Store) -> Starlette:
 
 
 async def _made(make: Callable[[], str]) -> bytes:
-    text = await run_in_threadpool(_checked, make)
-    return text.encode("utf-8", "backslashreplace")
+    return await run_in_threadpool(_encoded, make)
 
 
-def _checked(make: Callable[[], str]) -> str:
+def _encoded(make: Callable[[], str]) -> bytes:
     with stored_as_expected():
-        return make()
+        return make().encode("utf-8", "backslashreplace")
 
 
 def _specified(make: Callable[[], Mapping[str, Any]]) -> bytes:
