@@ -120,7 +120,8 @@ class Explorer:
             "run.html", "runs", run=run, coverage=run.coverage.sentence(), sentences=self._sentences(run),
             dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
             others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
-            shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts, problem=problem,
+            shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts,
+            problem=problem,
             overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
 

@@ -348,7 +348,7 @@ def _three_options(task: RankingTask) -> _Judgement:
 
 def _one_option(task: RankingTask) -> _Judgement:
     fewest = _fewest_results(task)
-    note = "the released dialogs of T5 have three or more too; 'dialgauge babi simulate --min-results 5:1' makes the paper's"
+    note = "the release has three or more in T5 too; 'dialgauge babi simulate --min-results 5:1' makes the paper's"
     return fewest == 1, f"fewest {fewest}", note
 
 
