@@ -67,7 +67,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users find": ("talks.json --min-repeats 1", "spoken/gcdf1 --behaviour unmatched --min-repeats 9"),
     "users faults": ("tau.json --resamples 20",),
     "users likeness": ("talks.json more.json --corpus talks.json --resamples 20",),
-    "users profile": ("talks.json more.json --beside talks.json --resamples 20", "tau.json --resamples 0"),
+    "users profile": ("talks.json more.json --beside tau.json --resamples 20", "tau.json --resamples 0"),
     "users map": ("ontology.json --out {}/map.json --dialogues talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild --detail",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from dialgauge.cli.common import ResamplesOption, SeedOption, TableOutput
@@ -14,7 +15,7 @@ def profile(
         Argument(metavar="CONVERSATIONS...", help="Conversations of people or of simulated users: one source each."),
     ],
     beside: Annotated[
-        str | None,
+        Path | None,
         Option("--beside", metavar="SOURCE", help="Conversations, mostly people's, to measure distances from."),
     ] = None,
     resamples: ResamplesOption = 1000,

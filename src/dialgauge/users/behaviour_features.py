@@ -48,7 +48,7 @@ _NO_VALUES = frozenset({"", "?", "none"})
 
 
 class UserMessage(Struct, frozen=True):
-    """What the user said in one turn: without stop tokens, and with what the other side had said before it."""
+    """What the user said in one turn: without stop tokens, and which of it the other side had said before."""
 
     text: str
     tokens: tuple[str, ...]
@@ -86,7 +86,7 @@ def user_talk(dialogue: Dialogue) -> UserTalk | None:
         if turn.speaker == "system":
             heard.update(words(turn.text), _tokens(turn.text))
         elif place + 1 == len(said) or said[place + 1].speaker == "system":
-            messages.append(_message(turn, frozenset(heard)))
+            messages.append(_message(turn, heard))
     if not messages:
         return None
     return UserTalk(
@@ -97,9 +97,10 @@ def user_talk(dialogue: Dialogue) -> UserTalk | None:
     )
 
 
-def _message(turn: Turn, heard: frozenset[str]) -> UserMessage:
+def _message(turn: Turn, heard: set[str]) -> UserMessage:
     text = plain_text(turn.text)
-    return UserMessage(text, tuple(_tokens(text)), tuple(words(text)), tuple(weighty(text)), heard, turn.acts)
+    tokens, said = tuple(_tokens(text)), tuple(words(text))
+    return UserMessage(text, tokens, said, tuple(weighty(text)), frozenset({*tokens, *said} & heard), turn.acts)
 
 
 def _tokens(text: str) -> list[str]:
