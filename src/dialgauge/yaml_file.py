@@ -90,6 +90,8 @@ def parse_yaml(content: str | bytes, file: str | None = None, *, as_text: bool =
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         reason = error.problem or error.context
+        if line is not None and _is_tabbed(text, line):
+            reason = "a tab indents this line; indent with spaces"
         raise DialgaugeError(f"it is not valid YAML ({reason})", file=file, line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DialgaugeError(f"it is not valid YAML ({' '.join(str(error).split())})", file=file) from error
@@ -214,6 +216,11 @@ def _unknown(
 
 
 # What is looked at before anything is built.
+
+
+def _is_tabbed(text: str, line: int) -> bool:
+    lines = text.split("\n")
+    return line <= len(lines) and "\t" in lines[line - 1][: -len(lines[line - 1].lstrip()) or None]
 
 
 def _refuse_control_characters(text: str) -> None:

@@ -127,6 +127,14 @@ def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
     assert (scores["Success(rules=strict)"].value, scores["SuccessOfSatisfiable"].value) == (0.5, 1)
 
 
+def test_drawn_goals_are_written_as_the_grammar_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(domain_folder(tmp_path / "library", LIBRARY))
+    dialgauge(capsys, "lab", "goals", "--domain", folder, "-n", "20", "--out", str(tmp_path / "drawn"))
+    drawn = open_domain(folder, count=20)
+    read = open_domain(folder, goals=str(tmp_path / "drawn" / "goals.jsonl"))
+    assert [goal.tasks for goal in read.goals] == [goal.tasks for goal in drawn.goals]
+
+
 @pytest.mark.soak
 def test_the_same_bytes_for_any_number_of_processes(tmp_path: Path) -> None:
     folder = str(domain_folder(tmp_path, LIBRARY))

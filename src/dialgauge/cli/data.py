@@ -67,6 +67,12 @@ def check(
         report = look(
             source, format=format, gold=gold, ontology=ontology, limit=max_bytes, kept=places, advance=advance
         )
+    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
+        raise DialgaugeError(
+            "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "
+            "('dialgauge lab new NAME' writes one)",
+            file=bare,
+        )
     checked = log_integrity(report)
     _write_check(output.json, report, domains, checked)
     if output.on_screen:
@@ -90,6 +96,14 @@ def check(
         if foreign := sum(len(each.foreign) for each in checked.values()):
             out.print(f"But {counted(foreign, 'conversation')} not of the task under which the file has it (above).")
     raise SystemExit(report.exit_code or int(unsound))
+
+
+def _lacks_its_yaml(source: str) -> bool:
+    """Is it a folder with what belongs to a domain, but without its description?"""
+    folder = Path(source)
+    return not (folder / "domain.yaml").is_file() and (
+        (folder / "policy.md").is_file() or any(map(Path.is_file, folder.glob("*.csv")))
+    )
 
 
 def _has_services_only(folder: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -30,6 +30,9 @@ from dialgauge.cli.options import Argument, Option, OutputFolder, WholeNumber, a
 from dialgauge.cli.output import AlwaysStoredOutput, OnScreen
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.lab import LoadedDomain
 
 app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
 for _command in (
@@ -158,7 +161,10 @@ def show_goals(
     folder: Annotated[
         Path | None,
         OutputFolder(
-            "--out", metavar="FOLDER", help="Write the synthetic town (database and goals) in MultiWOZ format."
+            "--out",
+            metavar="FOLDER",
+            help="Write the goals of a domain of your own as goals.jsonl; of the synthetic town, database and goals in "
+            "MultiWOZ format.",
         ),
     ] = None,
     *,
@@ -175,10 +181,25 @@ def show_goals(
     if output.json is not None:
         output.document("lab-goals", {"goals": {one.id: msgspec.to_builtins(one) for one in loaded.goals}})
     if folder is not None:
-        from dialgauge.worlds.town import TownSearch, generate_goals, write_town
+        _write_goals(loaded, town, folder)
 
-        if town.goals != "town" or not isinstance(loaded.search, TownSearch):
-            raise DialgaugeError("--out writes the synthetic town; drop --goals and --domain")
-        database = loaded.search.town
-        write_town(folder, database, generate_goals(database, len(loaded.goals), town.town_seed))
-        err.print(f"wrote {folder}")
+
+def _write_goals(loaded: LoadedDomain, town: Town, folder: Path) -> None:
+    from dialgauge.worlds.town import TownSearch, generate_goals, write_town
+
+    if not isinstance(loaded.search, TownSearch):
+        import msgspec
+
+        from dialgauge.files import atomic
+        from dialgauge.worlds.domain import declared_goal
+
+        lines = [declared_goal(loaded.search.domain, goal) for goal in loaded.goals]
+        with atomic(folder / "goals.jsonl") as scratch:
+            scratch.write_bytes(msgspec.json.Encoder().encode_lines(lines))
+        err.print(f"wrote {folder / 'goals.jsonl'}")
+        return
+    if town.goals != "town":
+        raise DialgaugeError("--out writes the synthetic town, or the goals of a domain of your own; drop --goals")
+    database = loaded.search.town
+    write_town(folder, database, generate_goals(database, len(loaded.goals), town.town_seed))
+    err.print(f"wrote {folder}")

@@ -109,7 +109,7 @@ class BoundReply:
             for label in self.labels.get(segment, ())
             if not self._same(label, place)
             and (self._slots[label.value].kind not in _NARROW or self._slots[label.value].kind == slot.kind)
-            and (label.value == slot.name or self._may_own(label, place))
+            and (label.value == slot.name or self._questions or self._may_own(label, place))
         ]
         if self._money and self._is_money(place):  # "5 seats, 12 pounds": the pounds are not the seats'
             if not slot.money:

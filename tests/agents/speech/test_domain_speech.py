@@ -10,6 +10,7 @@ from dialgauge.agents.speech import DomainGrammar, DomainNlg, DomainNlu, FreeLis
 from dialgauge.dialogue import Act, Call, Turn
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainSearch, act, comparable, draw_goals, load_domain
+from support.domains import domain_folder
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "domains"
 BIKES = load_domain(FOLDER / "bike-shop")
@@ -132,3 +133,24 @@ def test_a_time_is_heard_as_it_was_meant(tmp_path: Path, hour: str) -> None:
     said = [act("Boat-Inform", "day", "monday"), act("Boat-Inform", "hour", hour)]
     text = DomainNlg(DomainGrammar(words)).generate(said, "user", Draws(1, "speech")).text
     assert slots(DomainNlu(words).parse(text, ParseContext(domain="boat")).acts) == slots(said), text
+
+
+def test_labels_that_are_states_deeds_lists_and_clauses_are_said_as_such(tmp_path: Path) -> None:
+    yaml = (
+        "domain: p\nservices:\n  plant:\n    title: a plant\n    rows: p.csv\n    name: n\n    "
+        "search: {safe for cats: yes-no, comes on Sundays: yes-no, "
+        "flowers in: contains, years in the trade: at-least, light it needs: same}\n"
+    )
+    rows = "n,safe for cats,comes on Sundays,flowers in,years in the trade,light it needs\n"
+    rows += "Rex,yes,no,may;june,31,sun\n"
+    domain = load_domain(domain_folder(tmp_path, {"domain.yaml": yaml, "p.csv": rows}))
+    grammar, draws = DomainGrammar(Vocabulary(domain)), Draws(1, "x")
+    inform, row = domain.services["plant"].act_name("inform"), domain.services["plant"].rows
+    assert row is not None
+    wishes = [act(inform, slot, row[0][slot]) for slot in ("safe_for_cats", "comes_on_Sundays")]
+    said = DomainNlg(grammar, "plain").generate(wishes, "user", draws).text
+    assert said == "It should be safe for cats and it shouldn't come on Sundays."
+    told = [act(inform, slot, row[0][slot]) for slot in ("flowers_in", "years_in_the_trade", "light_it_needs")]
+    text = DomainNlg(grammar, "plain").generate(told, "system", draws).text
+    assert text == "Flowers in: may and june. The years in the trade are 31. The light it needs is sun."
+    assert grammar.hear(text, "system", "plant") == tuple(told)

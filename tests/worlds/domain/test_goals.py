@@ -67,7 +67,7 @@ MISTAKES = [
     ({"id": "g", "tasks": [{"service": "offce"}]}, "no service 'offce'. Did you mean 'office'?"),
     ({"id": "g", "tasks": [{"service": "office", "want": {"citty": "x"}}]}, "no slot 'citty' to search by. Did you"),
     ({"id": "g", "tasks": [{"service": "office", "want": {"city": "Rome"}}]}, "nothing fits the wishes for office"),
-    ({"id": "g", "tasks": [{"service": "office", "want": {"closes": "late"}}]}, "closes must be a number or a time"),
+    ({"id": "g", "tasks": [{"service": "office", "want": {"closes": "late"}}]}, "closes must be a time of day"),
     ({"id": "g", "tasks": [{"service": "office", "book": {}}]}, "office cannot be booked"),
     ({"id": "g", "tasks": [OFFICE | {"first": {"city": "ghent"}}]}, "'first' of office differs in nothing"),
     ({"id": "g", "tasks": [OFFICE | {"first": {}}]}, "'first' of office differs in nothing"),

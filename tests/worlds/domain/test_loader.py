@@ -144,6 +144,15 @@ MISTAKES = [
         "line 30: 'clas' is not a slot of any service. Did you mean 'class'",
     ),
     (CARS, YAML, "words:", "goals: {file: g.jsonl, draw: {}}\nwords:", "line 29: goals are drawn or read from a file"),
+    (CARS, YAML, "words:", "goals: {draw: {services: many}}\nwords:", "'services' needs two whole numbers"),
+    (
+        CARS,
+        YAML,
+        "[[from hour, to hour]]",
+        "[from hour, to hour]",
+        "'one_of' is a list of lists of slots: [[one, two]]",
+    ),
+    (CARS, YAML, "  car:\n", "\tcar:\n", "a tab indents this line; indent with spaces"),
     (CARS, YAML, "words:", "goals: {draw: {booked: 2}}\nwords:", "line 29: a share is a number from 0 to 1"),
     (
         CARS,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from dialgauge.agents.speech.vocabulary import ServiceVocabulary, Vocabulary
 from dialgauge.dialogue import DONTCARE, Act, Speaker
 from dialgauge.intents import INFORM, OFFER, REQUEST
-from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, SlotType, act, comparable, truth
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Role, SlotType, act, comparable, members, truth
 from dialgauge.yaml_file import shipped_yaml
 
 
@@ -33,7 +33,17 @@ GENERAL_WAYS = _ways.general
 WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {"user": _ways.user, "system": _ways.system}
 #: What is said where there is nothing to say.
 NOTHING = "Okay."
-_QUESTION_KINDS = ("want_it", "which_among", "how_many", "limit", "earliest", "latest", "which")
+_QUESTION_KINDS = (
+    "want_it",
+    "want_state",
+    "want_deed",
+    "which_among",
+    "how_many",
+    "limit",
+    "earliest",
+    "latest",
+    "which",
+)
 _BOOKED_QUESTIONS = ("how_many_booked", "which_booked")
 #: Said before a sentence that is about another service than the one before it.
 _ABOUT = "As for the {noun}, "
@@ -41,6 +51,25 @@ _VALUE = r'(?P<value>"(?:[^"]|"")*"|[^"]+?)'
 _BOUNDARY = r"(?=, | and |$)"
 _PREPOSITIONS = frozenset(
     ("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between", "via")
+)
+_PRONOUNS = frozenset(("it", "you", "they", "we", "i", "that"))
+#: How labels begin that say what a row is, or does.
+_ADJECTIVES = frozenset(("safe", "open", "good", "suitable", "fit", "close", "near", "ready", "easy", "vegan", "new"))
+_DEEDS = frozenset(
+    (
+        "comes",
+        "speaks",
+        "takes",
+        "accepts",
+        "allows",
+        "serves",
+        "sells",
+        "offers",
+        "works",
+        "ships",
+        "delivers",
+        "teaches",
+    )
 )
 _AWKWARD = re.compile(r'[,.?!"]|\band\b')
 _ROLES: tuple[Role, ...] = ("offer", "book")
@@ -140,8 +169,9 @@ class ServiceGrammar:
     def _wish_forms(self, slot: str) -> Iterator[_Form]:
         wish, label = self.service.wishes[slot], self.words.label(slot)
         if wish.match == "yes-no":
-            yield from (_Form(slot, label, value) for value in ("yes", "true"))
-            yield from (_Form(slot, f"no {label}", value) for value in ("no", "false"))
+            told = self.is_state(slot) or self.is_deed(slot)
+            yield from (_Form(slot, f"{label}: yes" if told else label, value) for value in ("yes", "true"))
+            yield from (_Form(slot, f"{label}: no" if told else f"no {label}", value) for value in ("no", "false"))
             return
         if wish.match == "contains":
             yield _Form(slot, f"{{value}} among the {label}" if self.is_plural(slot) else f"{label} {{value}}")
@@ -160,8 +190,11 @@ class ServiceGrammar:
 
     def _clause(self, form: _Form) -> _Form:
         label = self.words.label(form.slot)
+        should = "should" if truth(form.value) else "shouldn't"
         if self.is_state(form.slot):
-            return form._replace(template=f"it should {'' if truth(form.value) else 'not '}be {label}")
+            return form._replace(template=f"it {should} be {label}")
+        if self.is_deed(form.slot):
+            return form._replace(template=f"it {should} {_infinitive(label)}")
         if form.template.startswith(f"{label} "):
             return form._replace(template=f"the {label} should be {form.template[len(label) + 1 :]}")
         return form._replace(template=f"it should have {form.template}")
@@ -179,18 +212,52 @@ class ServiceGrammar:
             yield _Form(slot, f"{label} {{value}}")
 
     def is_plural(self, slot: str) -> bool:
-        """Are things counted by it, as by "seats"?"""
-        return re.search(r"(?:[^su]s|people|children)$", self.words.label(slot)) is not None
+        """Are things counted by it, as by "seats" or "years in the trade"? "The light it needs" is one thing."""
+        words = self.words.label(slot).lower().split()
+        if set(words) & _PRONOUNS or words[0] in _DEEDS or words[-1] in _PREPOSITIONS:
+            return False
+        return re.search(r"(?:[^su]s|people|children)$", words[_head(words)]) is not None
 
     def is_open_ended(self, slot: str) -> bool:
-        """Does its label want a value behind it, as "leave from" does?"""
-        return self.words.label(slot).split()[-1] in _PREPOSITIONS
+        """Does its label want a value behind it, as "leave from" and "speaks" do?"""
+        words = self.words.label(slot).lower().split()
+        return words[-1] in _PREPOSITIONS or (words[0] in _DEEDS and not self.is_deed(slot))
 
     def is_state(self, slot: str) -> bool:
-        """Is it something that a row is rather than has, as "on loan" or "heated"?"""
-        wish, words = self.service.wishes.get(slot), self.words.label(slot).split()
-        state = words[0] in _PREPOSITIONS or (len(words) == 1 and re.search(r"(?:ed|ble|free|friendly)$", words[0]))
-        return wish is not None and wish.match == "yes-no" and bool(state)
+        """Is it something that a row is rather than has, as "on loan", "heated" or "safe for cats"?"""
+        words = self.words.label(slot).lower().split()
+        state = words[0] in _PREPOSITIONS or words[0] in _ADJECTIVES
+        alone = len(words) == 1 or words[1] in _PREPOSITIONS
+        return self._is_wished(slot) and (
+            state or (alone and re.search(r"(?:ed|ble|free|friendly)$", words[0]) is not None)
+        )
+
+    def is_deed(self, slot: str) -> bool:
+        """Is it something that a row does, as "comes on Sundays"?"""
+        return self._is_wished(slot) and self.words.label(slot).lower().split()[0] in _DEEDS
+
+    def _is_wished(self, slot: str) -> bool:
+        wish = self.service.wishes.get(slot)
+        return wish is not None and wish.match == "yes-no"
+
+    def told_value(self, slot: str, value: str) -> str:
+        """A value as it is told: of a cell that lists things, these."""
+        wish = self.service.wishes.get(slot)
+        if wish is None or wish.match != "contains":
+            return value
+        *before, last = members(value) or [value]
+        return f"{', '.join(before)} and {last}" if before else last
+
+    @cached_property
+    def _told_lists(self) -> dict[tuple[str, str], str]:
+        """Cells that list things by how they are told."""
+        lists = [slot for slot, wish in self.service.wishes.items() if wish.match == "contains"]
+        return {
+            (slot, self.told_value(slot, row[slot]).lower()): row[slot]
+            for row in self.service.rows or ()
+            for slot in lists
+            if slot in row
+        }
 
     def own_words(self, slot: str) -> str:
         """How the domain itself says a wish."""
@@ -339,7 +406,7 @@ class ServiceGrammar:
         wish = service.wishes.get(slot)
         if value == fields["value"] and wish is not None and wish.unit:
             value = value.removesuffix(f" {wish.unit}")
-        return [act(inform, slot, value)]
+        return [act(inform, slot, self._told_lists.get((slot, value.lower()), value))]
 
     def in_role(self, one: Act, role: Role) -> Act:
         """What is told after an offer or a booking belongs to it."""
@@ -484,11 +551,24 @@ def _sentences(text: str, literals: str) -> list[str] | None:
     return sentences
 
 
+def _head(words: Sequence[str]) -> int:
+    """Where the noun of a label stands: before what a preposition adds to it."""
+    return next((place - 1 for place, word in enumerate(words) if place and word in _PREPOSITIONS), len(words) - 1)
+
+
+def _infinitive(label: str) -> str:
+    """ "come on Sundays" of "comes on Sundays"."""
+    deed, _, rest = label.partition(" ")
+    return f"{re.sub(r'(?<=ch)es$|s$', '', deed)} {rest}".rstrip()
+
+
 def _singular(label: str) -> str:
     """ "1 berth", "1 child"."""
     irregular = {"people": "person", "children": "child"}
-    *before, last = label.split(" ")
-    return " ".join([*before, irregular.get(last) or re.sub(r"ies$", "y", last).removesuffix("s")])
+    words = label.split(" ")
+    noun = words[_head(words)]
+    words[_head(words)] = irregular.get(noun) or re.sub(r"ies$", "y", noun).removesuffix("s")
+    return " ".join(words)
 
 
 def _bare(value: str) -> str:

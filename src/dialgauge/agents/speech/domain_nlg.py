@@ -140,7 +140,7 @@ class _UserSentences(_Sentences):
         opening = [act for act in informs if not act.slot and not act.values]
         self.opens = bool(opening)
         open_ended = [act for act in wishes if self._grammar.is_open_ended(act.slot)]
-        clauses = [act for act in wishes if act not in open_ended and (not opening or self._grammar.is_state(act.slot))]
+        clauses = [act for act in wishes if act not in open_ended and (not opening or self._is_clause(act.slot))]
         named = [act for act in wishes if act not in open_ended and act not in clauses]
         if opening:
             also = "_also" if self._later else ""
@@ -155,17 +155,24 @@ class _UserSentences(_Sentences):
         if open_ended:
             yield self._say("wish", open_ended, wishes=(self._grammar.wishes, open_ended))
 
+    def _is_clause(self, slot: str) -> bool:
+        return self._grammar.is_state(slot) or self._grammar.is_deed(slot)
+
+    def _question_kind(self, slot: str) -> str:
+        grammar = self._grammar
+        if grammar.is_state(slot) or grammar.is_deed(slot):
+            return "ask_state" if grammar.is_state(slot) else "ask_deed"
+        if grammar.is_open_ended(slot):
+            return "ask_open"
+        return "ask_yes" if grammar.asks_truth(slot) else "ask_several"
+
     def _questions(self, acts: Sequence[Act]) -> Iterator[str]:
         kinds: dict[str, list[Act]] = {}
         for act in acts:
-            if self._grammar.is_open_ended(act.slot):
-                kind = "ask_open"
-            else:
-                kind = "ask_yes" if self._grammar.asks_truth(act.slot) else "ask_several"
-            kinds.setdefault(kind, []).append(act)
+            kinds.setdefault(self._question_kind(act.slot), []).append(act)
         for kind, asked in kinds.items():
             labels = [self._words.label(act.slot) for act in asked]
-            the = "" if kind == "ask_open" else "the "
+            the = "" if kind in ("ask_open", "ask_state", "ask_deed") else "the "
             alone = kind == "ask_several" and len(asked) == 1 and not self._grammar.is_plural(asked[0].slot)
             yield self._say("ask" if alone else kind, asked, labels=self._list(labels, f" and {the}", f", {the}"))
 
@@ -235,6 +242,7 @@ class _SystemSentences(_Sentences):
         kind = "told_short" if self._grammar.is_open_ended(act.slot) else kind
         if wish is not None and wish.unit and wish.unit not in value:
             value = f"{value} {wish.unit}"
+        value = self._grammar.told_value(act.slot, value)
         return self._say(kind, [_inform(act)], label=label, value=value)
 
     def _question(self, act: Act) -> str:
@@ -252,7 +260,8 @@ class _SystemSentences(_Sentences):
             )
             return "how_many_booked" if counted and kind == "number" else "which_booked"
         if wish.match == "yes-no":
-            return "want_it"
+            grammar = self._grammar
+            return "want_state" if grammar.is_state(slot) else "want_deed" if grammar.is_deed(slot) else "want_it"
         if wish.match == "contains" and counted:
             return "which_among"
         if wish.timed and wish.match in ("at-least", "at-most"):

@@ -444,8 +444,8 @@ class _Reader:
         given = content.get(key)
         if _nothing(given):
             return []
-        if not isinstance(given, list):
-            self.refuse(f"'{key}' is a list of lists of slots", (*place, key))
+        if not isinstance(given, list) or not all(isinstance(group, list) for group in given):
+            self.refuse(f"'{key}' is a list of lists of slots: [[one, two]]", (*place, key))
         groups = []
         for position, group in enumerate(given):
             at = (*place, key, position)
@@ -513,10 +513,11 @@ class _Reader:
         return None, GoalDraw(**known)
 
     def _pair(self, given: Any, place: Path_) -> tuple[int, int]:
-        texts = self._list(given, place, once=False)
-        if len(texts) != 2 or not all(text.isascii() and text.isdigit() and len(text) < 7 for text in texts):
-            self.refuse("two whole numbers are expected, the least and the most: [1, 3]", place)
-        low, high = map(int, texts)
+        texts = given if isinstance(given, list) else []
+        numbers = [text for text in texts if isinstance(text, str) and re.fullmatch("[0-9]{1,6}", text)]
+        if len(texts) != 2 or len(numbers) != 2:
+            self.refuse(f"'{place[-1]}' needs two whole numbers, the least and the most: [1, 3]", place)
+        low, high = map(int, numbers)
         if low > high:
             self.refuse(f"the least, {low}, is more than the most, {high}", place)
         if place[-1] == "services" and not high:
