@@ -200,7 +200,7 @@ def _attributes(made: AnyFormat) -> tuple[str, ...]:
 
 
 class UnknownFormat(DialgaugeError):
-    """No format fits a file, in which these names were seen; ``fault`` is what is wrong with its JSON."""
+    """No format fits a file, in which these names were seen; ``fault`` is what is wrong with the whole."""
 
     def __init__(self, names: Sequence[str], fault: str, message: str, *, file: str, example: str) -> None:
         self.names, self.fault = tuple(names), fault
@@ -240,7 +240,7 @@ def recognise(part: Part) -> AnyFormat:
     fault = fault_in(peek, part)
     raise UnknownFormat(
         names_in(peek),
-        fault,
+        fault or _mistaken(peek),
         f"no known format fits it{_why(peek)}{fault}{seen}; 'dialgauge data formats' lists them, --help says how to "
         "name one" + "".join(f"; not tried: {untried}" for untried in faults),
         file=part.name,
@@ -278,10 +278,13 @@ def _matching_plugins(peek: Peek, faults: list[str]) -> Iterator[AnyFormat]:
                 yield plugin.content
 
 
+def _mistaken(peek: Peek) -> str:
+    return next((f" ({what})" for start, what in _STARTS.items() if peek.head.startswith(start)), "")
+
+
 def _why(peek: Peek) -> str:
-    for start, what in _STARTS.items():
-        if peek.head.startswith(start):
-            return f" ({what})"
+    if mistaken := _mistaken(peek):
+        return mistaken
     if peek.first_line is not None and peek.json is None:
         return " (it is JSON lines)"
     if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:

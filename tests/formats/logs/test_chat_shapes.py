@@ -252,6 +252,31 @@ def test_trials_of_a_task_are_counted_over_files(tmp_path: Path) -> None:
     assert [dialogue.id for dialogue in read(tmp_path)] == ["t#0", "t#1", "t#2", "t#3"]
 
 
+@pytest.mark.parametrize("form", ["t{}/trial_{}/log.json", "{1}/run-{0}/x.json"])
+def test_files_of_one_name_are_told_apart_by_their_folders(form: str, tmp_path: Path) -> None:
+    for path in (tmp_path / form.format(*numbers) for numbers in ((0, 0), (0, 1), (1, 0))):
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(TALK))
+    corpus = read(tmp_path)
+    ids = ["t0#0", "t0#1", "t1#0"] if form.startswith("t") else ["0#0", "0#1", "1#0"]
+    assert [dialogue.id for dialogue in corpus] == ids
+    assert corpus.notes.counts == {"task and trial taken from the names of folders": 3}
+
+
+def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:
+    for folder in ("0", "1"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "log.json").write_text(json.dumps(TALK))
+    with pytest.raises(DialgaugeError, match="already used"):
+        read(tmp_path)
+
+
+def test_objects_in_metadata_that_are_not_read_are_named(tmp_path: Path) -> None:
+    metadata = {"eval": {"result": {"success": True}}, "run": {"trial": 0}, "mood": "fine"}
+    (tmp_path / "log.jsonl").write_bytes(lines({"messages": TALK, "metadata": metadata}))
+    assert [*read(tmp_path / "log.jsonl").notes.unread.values()] == ["metadata.eval", "metadata.run"]
+
+
 def test_files_without_ids_bear_their_names(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / f"{name}.json").write_bytes(json.dumps({"messages": TALK}).encode())

@@ -278,3 +278,18 @@ def test_conversations_of_several_models_are_no_trials_of_one(tmp_path: Path) ->
     assert (
         score_results([log(tmp_path, *({**record, "agent_model": "x"} for record in records))])[0]["pass^1"].value == 1
     )
+
+
+def test_a_file_beside_the_messages_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "talk.json").write_text(json.dumps(TALK))
+    (tmp_path / "result.json").write_text('{"reward": 1.0}')
+    outcome = command(capsys, "tasks", "score", tmp_path)
+    assert outcome.code == 2
+    assert "result.json: it has no messages (keys seen: reward)" in " ".join(outcome.err.split())
+
+
+def test_a_log_in_another_encoding_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = log(tmp_path, {"success": True})
+    path.write_text(path.read_text(), encoding="utf-16")
+    outcome = command(capsys, "tasks", "score", path)
+    assert outcome.code == 2 and "it is UTF-16 text; save it as UTF-8" in " ".join(outcome.err.split())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -44,6 +45,8 @@ _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
 _LOOKED_AT = 3
+#: How a folder is called that holds one trial.
+_TRIAL_FOLDER = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 #: How deep conversations lie in lists and objects.
 _DEEPEST = 6
 #: Messages that were written as a text.
@@ -85,8 +88,22 @@ class ChatMessages(DialogueFormat):
         return _dialogues(part, notes, Numbering())
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        numbering = Numbering()
-        return ((part, dialogue) for part in parts for dialogue in _dialogues(part, notes, numbering))
+        """The conversations of several files; where these share a name, their folders say which is which."""
+        numbering, stems = Numbering(), Counter(_stem(part) for part in parts)
+        for part in parts:
+            folders = _folders(part, several=len(stems) > 1) if stems[_stem(part)] > 1 else None
+            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders))
+
+
+def _stem(part: Part) -> str:
+    return part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
+
+
+def _folders(part: Part, *, several: bool) -> tuple[str, int] | None:
+    """The task and the trial of a file whose name others have too: TASK/trial_1/log.json, trial_1/TASK.json."""
+    outer, inner, _ = ("", "", *re.split(r"[/\\]", part.name))[-3:]
+    trial = _TRIAL_FOLDER.fullmatch(inner)
+    return (_stem(part) if several else outer, int(trial[1])) if trial else None
 
 
 def _is_unusual(given: Any) -> bool:
@@ -103,8 +120,10 @@ def _are_predictions(peek: Peek) -> bool:
     return problem(peek) is None
 
 
-def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialogue]:
-    stem = part.stem.removesuffix(".jsonl").removesuffix(".json").removesuffix(".ndjson")
+def _dialogues(
+    part: Part, notes: Notes, numbering: Numbering, folders: tuple[str, int] | None = None
+) -> Iterator[Dialogue]:
+    stem = _stem(part)
     for number, (found, alone) in enumerate(_with_last(_conversations(part)), start=1):
         fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
         try:
@@ -115,6 +134,9 @@ def _dialogues(part: Part, notes: Notes, numbering: Numbering) -> Iterator[Dialo
             if found.grouped and not facts.id and not facts.task:
                 facts.task = found.key
                 notes.add("the name of a list of conversations taken for the task that they are trials of")
+            if folders and alone and not (facts.id or facts.task or found.key) and facts.trial is None:
+                notes.add("task and trial taken from the names of folders")
+                facts.task, facts.trial = folders
             if found.key and not facts.id:
                 facts.id = found.key
             yield logged_dialogue("chat", said, facts, numbering.take(facts, fallback, part.name), {})

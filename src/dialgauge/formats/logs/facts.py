@@ -106,6 +106,10 @@ _MOST = 1e15
 _SHORT = 12
 
 
+#: Objects of these names are read in a record, and not further inside.
+_OUTSIDE = frozenset((*_NESTED, *_SCORES, *_USAGE, *_ID, *_TASK, *_TRIAL, *_SUCCESS, *_VERDICTS))
+
+
 class Facts(Struct, kw_only=True):
     """What is known of a conversation; an empty text, and None, is what the log does not say."""
 
@@ -151,7 +155,16 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
             notes.add_unread(key[:60])
+        elif isinstance(value, dict) and plain_key(key) in _NESTED:
+            for name, inner in value.items():
+                if isinstance(inner, dict) and inner and not _is_read_inside(name, inner, facts, read):
+                    notes.add_unread(f"{key[:60]}.{name[:60]}")
     return facts
+
+
+def _is_read_inside(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
+    """Is an object read that lies in one that holds facts? Only some are: facts are not looked for in it."""
+    return plain_key(key) not in _OUTSIDE and _is_read(key, value, facts, read)
 
 
 def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:

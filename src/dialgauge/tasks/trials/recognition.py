@@ -39,7 +39,7 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 def refuse_unreadable(file: str | Path) -> None:
     """Say what is wrong with a file that is not there, or that nothing can be made of; the others pass."""
-    if Path(file).is_dir():
+    if Path(file).is_dir() and _format(file, tolerant=True) not in FORMATS:
         return
     _refuse_nothing(file)
     for part in resolve(file):
@@ -48,6 +48,13 @@ def refuse_unreadable(file: str | Path) -> None:
         except UnknownFormat as error:
             if error.fault:
                 raise
+            if Path(file).is_dir():
+                raise DialgaugeError(
+                    f"it has no messages (keys seen: {', '.join(error.names) or 'none'}), and other files of the "
+                    "folder have; put what it says of a conversation beside its messages, as below, or take it away",
+                    file=part.name,
+                    example=_EXAMPLE,
+                ) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
             raise DialgaugeError(
                 f"no known format of agents' logs fits it{seen}; missing: the messages of each conversation, with who "
@@ -71,15 +78,24 @@ def _refuse_nothing(file: str | Path) -> None:
         )
 
 
-def _format(file: str | Path) -> str:
+def _format(file: str | Path, *, tolerant: bool = False) -> str:
     """The format of a file, or of the first file of a folder or archive that has dialogues in it.
 
-    Empty for what cannot be told, or could be read only once, as a pipe.
+    Empty for what cannot be told, or could be read only once, as a pipe; a tolerant look passes such parts over.
     """
     if not (Path(file).is_file() or Path(file).is_dir()):
         return ""
     try:
-        named = (recognise(part) for part in resolve(file)[:_LOOKED_AT])
-        return next((format_.name for format_ in named if isinstance(format_, DialogueFormat)), "")
+        parts = resolve(file)[:_LOOKED_AT]
     except DialgaugeError:
         return ""
+    for part in parts:
+        try:
+            format_ = recognise(part)
+        except DialgaugeError:
+            if not tolerant:
+                return ""
+        else:
+            if isinstance(format_, DialogueFormat):
+                return format_.name
+    return ""
