@@ -249,23 +249,23 @@ def test_words_for_absent_are_counted_together_and_by_slot() -> None:
     alone = {name: [{"hotel-name": "unspecified", **state} for state in states] for name, states in PREDICTED.items()}
     with pytest.raises(DialgaugeError, match="'unspecified' fills 16 of 36 predicted slots"):
         jga(alone)
-    assert jga(alone, profiles="llm") == JGA
+    assert jga(alone, profile="llm") == JGA
 
 
 def test_turns_that_hold_changes_are_refused_and_the_column_mends_it() -> None:
     changes = [{}, {"hotel-area": "north"}, {"hotel-stars": "4"}, {"train-departure": "ely"}]
-    rows = [{"dialogue_id": name, "turn": n, "state": change} for name in GOLD for n, change in enumerate(changes)]
-    many = rows + [{**row, "dialogue_id": f"{row['dialogue_id']}b"} for row in rows]
+    rows: Any = [{"dialogue_id": name, "turn": n, "state": change} for name in GOLD for n, change in enumerate(changes)]
+    many: Any = rows + [{**row, "dialogue_id": f"{row['dialogue_id']}b"} for row in rows]
     gold = {**GOLD, **{f"{name}b": states for name, states in GOLD.items()}}
-    with pytest.raises(DialgaugeError, match="16 of 16 predicted slots are gone in the next turn; .* 'changes'"):
+    with pytest.raises(DialgaugeError, match=r"16 of 16 predicted slots are gone in the next turn; .* 'changes'"):
         dialgauge.score(gold, many, measures="JGA", intervals=False)
-    renamed = [{"dialogue_id": row["dialogue_id"], "turn": row["turn"], "changes": row["state"]} for row in many]
+    renamed: Any = [{"dialogue_id": row["dialogue_id"], "turn": row["turn"], "changes": row["state"]} for row in many]
     assert dialgauge.score(gold, renamed, measures="JGA", intervals=False)["system"]["JGA"] == 1.0
     assert dialgauge.score(gold, many, measures="JGA", intervals=False, accept=["turn_changes"])["system"]["JGA"] == 0.5
 
 
 def test_a_file_from_1_that_lacks_the_first_turns() -> None:
-    rows = [
+    rows: Any = [
         {"dialogue_id": name, "turn": n, "pred": state}
         for name, states in PREDICTED.items()
         for n, state in enumerate(states)

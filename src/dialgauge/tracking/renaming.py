@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted, some_of
 from dialgauge.yaml_file import read_yaml
@@ -97,7 +97,7 @@ def _sides(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
 def _first_names(dialogues: Sequence[Dialogue], sides: Sequence[str]) -> list[tuple[str, str]]:
     """The slots of the first state that has any."""
     states = (getattr(turn, side) for one in dialogues for turn in one.turns for side in sides)
-    first = next(filter(None, states), {})
+    first: State = next(filter(None, states), {})
     return [(domain, slot) for domain, slots in first.items() for slot in slots]
 
 
