@@ -546,3 +546,63 @@ def test_the_best_few_texts_of_a_turn_are_refused() -> None:
     best = ["hotel-area=north; hotel-stars=4", "hotel-area=north"]
     with pytest.raises(DialgaugeError, match="a list of 2 states for one turn"):
         dialgauge.read([{"dialogue_id": "A", "turn": 0, "predictions": best}])
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", '"sep=;"\n', "sep=;\n", "# model: x\n# made: today\n"],
+)
+def test_lines_before_a_table(before: str) -> None:
+    content = f"{before}dialogue_id;turn;state\nA;0;hotel-area=north\n"
+    assert states(read(content.encode())) == {"A": [STATE_ROW]}
+    assert recognise(part_of(content.encode())).name == LAST_RESORT
+
+
+def test_a_table_of_markdown() -> None:
+    content = b"| dialogue_id | turn | prediction |\n|---|---|:--|\n| A | 0 | hotel-area=north |\n"
+    assert states(read(content)) == {"A": [STATE_ROW]}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"A:\n  0:\n    hotel-area: north\n", "it looks like YAML: save it as JSON"),
+        (b"hotel-area=north; hotel-stars=4\nhotel-area=north\n", "write rows with dialogue_id, turn and state"),
+        (b'"{\\"dialogue_id\\": \\"A\\"}"\n', "each line is a text that holds JSON"),
+        (b'{"model": "x"}\n{"dialogue_id": "A", "turn": 0, "pred": {}}\n', "the dialogue_id of record 1 is empty"),
+        (b"dialogue_id,turn,slot,value\nA,0,hotel-area,north\n,,hotel-stars,4\n", "dialogue_id of record 2 is empty"),
+    ],
+)
+def test_a_refusal_says_what_to_do(content: bytes, told: str) -> None:
+    with pytest.raises(DialgaugeError, match=told):
+        recognise(part_of(content))
+
+
+def test_documents_and_workbooks_say_what_they_are_taken_for(tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text(
+        "| dialogue_id | turn | prediction |\n|---|---|---|\n| A | 0 | hotel-area=north |\n"
+    )
+    with pytest.raises(DialgaugeError, match=r"taken for a document: call it \.csv"):
+        dialgauge.read(tmp_path / "mine.md")
+    with pytest.raises(DialgaugeError, match="it is an Excel workbook: save the sheet as CSV"):
+        recognise(part_of(b"<x/>", "[Content_Types].xml"))
+
+
+@pytest.mark.parametrize(
+    "record", [{"generated_text": "hotel-area=north"}, {"dialogue_id": "A", "pred": {"hotel-area": "north"}}]
+)
+def test_the_example_takes_no_name_of_a_record_for_a_slot(record: dict[str, Any]) -> None:
+    lines = [record, {**record, "dialogue_id": "B"}] if "dialogue_id" in record else [record] * 2
+    with pytest.raises(DialgaugeError) as error:
+        recognise(part_of("\n".join(map(json.dumps, lines)).encode()))
+    assert json.loads(error.value.example.splitlines()[1])["state"] == STATE_ROW
+
+
+def test_states_beside_messages_are_predictions_and_no_chat_log() -> None:
+    rows = [
+        {"dialogue_id": "A", "turn_id": 0, "speaker": "user", "text": "hi"},
+        {"dialogue_id": "A", "turn_id": 1, "speaker": "system", "text": "ok", "belief_state": STATE_ROW},
+    ]
+    part = part_of("\n".join(map(json.dumps, rows)).encode())
+    assert recognise(part).name == LAST_RESORT
+    assert states(dialgauge.read(rows)) == {"A": [STATE_ROW]}

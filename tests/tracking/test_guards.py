@@ -236,3 +236,80 @@ def test_texts_without_separators_are_refused() -> None:
         for name, states in PREDICTED.items()
     }
     assert jga(separated) == JGA
+
+
+def test_words_for_absent_are_counted_together_and_by_slot() -> None:
+    """Two words that each fill less than half; and one that fills one slot only."""
+    both = {
+        name: [{"hotel-name": "unknown", "hotel-type": "not specified", **state} for state in states]
+        for name, states in PREDICTED.items()
+    }
+    with pytest.raises(DialgaugeError, match="'not specified', 'unknown' fill 32 of 52 predicted slots"):
+        jga(both)
+    alone = {name: [{"hotel-name": "unspecified", **state} for state in states] for name, states in PREDICTED.items()}
+    with pytest.raises(DialgaugeError, match="'unspecified' fills 16 of 36 predicted slots"):
+        jga(alone)
+    assert jga(alone, profile="llm") == JGA
+
+
+def test_turns_that_hold_changes_are_refused_and_the_column_mends_it() -> None:
+    changes = [{}, {"hotel-area": "north"}, {"hotel-stars": "4"}, {"train-departure": "ely"}]
+    rows: Any = [{"dialogue_id": name, "turn": n, "state": change} for name in GOLD for n, change in enumerate(changes)]
+    many: Any = rows + [{**row, "dialogue_id": f"{row['dialogue_id']}b"} for row in rows]
+    gold = {**GOLD, **{f"{name}b": states for name, states in GOLD.items()}}
+    with pytest.raises(DialgaugeError, match=r"16 of 16 predicted slots are gone in the next turn; .* 'changes'"):
+        dialgauge.score(gold, many, measures="JGA", intervals=False)
+    renamed: Any = [{"dialogue_id": row["dialogue_id"], "turn": row["turn"], "changes": row["state"]} for row in many]
+    assert dialgauge.score(gold, renamed, measures="JGA", intervals=False)["system"]["JGA"] == 1.0
+    assert dialgauge.score(gold, many, measures="JGA", intervals=False, accept=["turn_changes"])["system"]["JGA"] == 0.5
+
+
+def test_a_file_from_1_that_lacks_the_first_turns() -> None:
+    rows: Any = [
+        {"dialogue_id": name, "turn": n, "pred": state}
+        for name, states in PREDICTED.items()
+        for n, state in enumerate(states)
+        if n
+    ]
+    with pytest.raises(DialgaugeError, match=r"4 of 4 dialogues fit gold if .* left out; .* --turns shift=0 "):
+        jga(rows)
+    assert jga(rows, turns="shift=0") == jga(rows, turns="auto") == 2 / 3
+    shifted = [{**row, "turn": row["turn"] + 1} for row in rows if row["turn"] < 3]
+    whole = [{"dialogue_id": name, "turn": 1, "pred": {}} for name in PREDICTED] + shifted
+    assert jga(whole) == jga(whole, turns="shift=1")
+
+
+def test_slots_with_their_domain_as_multiwoz_22_has_them(tmp_path: Path) -> None:
+    """The service before the slot, too, in SGD's shape, where predictions are called the state."""
+    file = tmp_path / "mwz22.json"
+
+    def frames(state: dict[str, str]) -> list[dict[str, Any]]:
+        return [
+            {
+                "service": service,
+                "state": {"slot_values": {name: [value] for name, value in state.items() if name.startswith(service)}},
+            }
+            for service in ("hotel", "train")
+        ]
+
+    def dialogue(states: list[dict[str, str]], slot: str) -> list[dict[str, Any]]:
+        named = [{name.replace("hotel-area", slot): value for name, value in state.items()} for state in states]
+        return [{"speaker": "USER", "utterance": "", "frames": frames(state)} for state in named]
+
+    for slot, rename in (("hotel-area", None), ("hotel-region", {"slots": {"hotel-region": "hotel-area"}})):
+        content = [{"dialogue_id": name, "turns": dialogue(states, slot)} for name, states in PREDICTED.items()]
+        text = json.dumps(content)
+        file.write_text(text if rename is None else text.replace('"hotel-', '"').replace('"train-', '"'))
+        assert dialgauge.score(GOLD, str(file), measures="JGA", intervals=False, rename=rename)["mwz22"]["JGA"] == JGA
+
+
+def test_several_values_of_a_slot_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    rows = [
+        {"dialogue_id": name, "turn": n, "pred": {slot: [value, "zzz"] for slot, value in state.items()}}
+        for name, states in PREDICTED.items()
+        for n, state in enumerate(states)
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    run = dialgauge.score(GOLD, str(file), measures="JGA", intervals=False)["mine"]
+    assert any("20 of 20 predicted slots have several values" in str(note) for note in run.notes)

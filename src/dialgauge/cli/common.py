@@ -255,8 +255,8 @@ AcceptFindingOption = Annotated[
         metavar="KIND",
         known=names_of("tracking", "GUARDS"),
         not_with=SCORED,
-        help="Score in spite of turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values or "
-        "joined_slots that look wrong; repeatable.",
+        help="Score in spite of turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
+        "joined_slots or turn_changes that look wrong; repeatable.",
     ),
 ]
 

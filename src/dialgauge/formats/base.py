@@ -60,6 +60,8 @@ class Notes:
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: The number of the first turns in a file that numbers them one by one.
+        self.numbered_from = 0
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?
         self.from_structs = False
         self._tolerant = tolerant

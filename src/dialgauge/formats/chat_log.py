@@ -9,6 +9,7 @@ conversations. Texts of one speaker in a row stay turns of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -26,6 +27,8 @@ SPEAKERS: dict[str, Speaker] = {
 }
 
 _KNOWN = frozenset({"dialogue", "speaker", "text"})
+#: States beside the messages: somebody's predictions, of which only the texts would be left.
+_STATE = re.compile(rb'"(?:\w*state|prediction|pred)":\s?[{\[]')
 _DECODER = msgspec.json.Decoder(dict[str, Any])
 _ENCODER = msgspec.json.Encoder()
 
@@ -40,7 +43,9 @@ class ChatLog(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first_line
-        return first is not None and {"speaker", "text"} <= first.keys() and "turns" not in first
+        if first is None or not {"speaker", "text"} <= first.keys() or "turns" in first:
+            return False
+        return "dialogue" in first or "dialogue_id" not in first or _STATE.search(peek.head) is None
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         prefix = part.stem.removesuffix(".jsonl")

@@ -175,7 +175,11 @@ def read(
     with bulk_load():
         corpus.dialogues = hold(_dialogues(corpus, format, limit))
     if not corpus.dialogues:
-        raise DialgaugeError("it holds no dialogues or predictions", file=os.fspath(source))
+        name = Path(source).name
+        told = (
+            f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
+        )
+        raise DialgaugeError(f"it holds no dialogues or predictions{told}", file=os.fspath(source))
     return corpus
 
 

@@ -10,12 +10,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.inputs import SystemInput
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
     from dialgauge.values import Pair, Profile
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
-ABSENT, JOINED = "absent_values", "joined_slots"
+ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
+SEVERAL = "several_values"
 #: What may be accepted.
-GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED)
+GUARDS = (TURNS, SLOTS, DIALOGUES, OUTPUTS, ABSENT, JOINED, CHANGES)
 #: What notes of runs are about that are shown beside scores.
-SHOWN = (*GUARDS, "renamed", "renumbered")
+SHOWN = (*GUARDS, "renamed", "renumbered", SEVERAL)
 
 #: Fewer filled slots or turns are too few to call a score nonsense.
 _FEW = 10
@@ -38,6 +40,8 @@ _FEW = 10
 _MANY = 0.1
 #: The share of filled slots from which a name that only one side has is told.
 _NOTABLE = 0.01
+#: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
+_GONE, _KEPT = 0.8, 0.2
 _LISTED = 8
 _TURN_OFFSET = re.compile(r"[0-9]{1,2}")
 
@@ -84,6 +88,8 @@ class Counting(NamedTuple):
         """In words."""
         if self == AS_WRITTEN:
             return "as they were read, so nothing changed"
+        if self.shift < 0:
+            return "numbered from 0, and the first turn of each dialogue is left out"
         by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
         return f"numbered from {self.shift}{by}"
 
@@ -95,6 +101,8 @@ class Counting(NamedTuple):
 
 AS_WRITTEN = Counting()
 _OTHERS = (Counting(1, 1), Counting(0, 2), Counting(1, 2))
+#: Turns read as numbered from 1 of which each dialogue lacks the first.
+_LATE = Counting(-1)
 
 
 def counting_named(text: str) -> Counting:
@@ -117,16 +125,20 @@ def counted_turns(
     """The system with its turns counted as asked; refused where they fit gold only when counted otherwise."""
     if turns is not None and turns != "auto":
         counting = counting_named(turns)
+        if counting.step == 1:
+            counting = Counting(counting.shift - system.numbered_from)
         return _recounted(system, counting), [Note("renumbered", f"turns counted as asked: {counting.sentence()}")]
     if gold is None:
         return system, []
-    better, fitting, shared = _better_counting(gold.dialogues, system.dialogues)
+    others = (*_OTHERS, _LATE) if system.numbered_from else _OTHERS
+    better, fitting, shared = _better_counting(gold.dialogues, system.dialogues, others)
     if better is None:
         return system, []
     fits = f"the turns of {fitting:,} of {counted(shared, 'dialogue')} fit gold if they are {better.sentence()}"
     if turns == "auto":
         return _recounted(system, better), [Note("renumbered", f"{fits}, and were so counted")]
-    told = f"{fits}; score them so with --turns {better} (in Python turns='{better}')"
+    named = Counting(better.shift + system.numbered_from) if better.step == 1 else better
+    told = f"{fits}; score them so with --turns {named} (in Python turns='{named}')"
     return system, notes_of([GuardFinding(TURNS, told, stops=True)], system.name, accept)
 
 
@@ -141,14 +153,16 @@ def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
     return replace(dialogue, turns=tuple(turns.get(number, Turn(speaker="user")) for number in range(length)))
 
 
-def _better_counting(gold: Sequence[Dialogue], predicted: Sequence[Dialogue]) -> tuple[Counting | None, int, int]:
+def _better_counting(
+    gold: Sequence[Dialogue], predicted: Sequence[Dialogue], others: Sequence[Counting]
+) -> tuple[Counting | None, int, int]:
     """The counting under which nearly all dialogues have gold's turns, where as written most do not."""
     golden = {dialogue_key(one.id): one for one in gold}
     both = [(golden[key], one) for one in predicted if (key := dialogue_key(one.id)) in golden]
     if _most_fit(both):
         return None, 0, 0
     shared = [(list(ours.user_turns()), list(theirs.user_turns())) for ours, theirs in both]
-    best = max(_OTHERS, key=lambda counting: sum(_fits(ours, theirs, counting) for ours, theirs in shared))
+    best = max(others, key=lambda counting: sum(_fits(ours, theirs, counting) for ours, theirs in shared))
     fitting = sum(_fits(ours, theirs, best) for ours, theirs in shared)
     if 10 * fitting < 9 * len(shared) or not _agrees_better(shared, best):
         return None, 0, 0
@@ -169,7 +183,8 @@ def _most_fit(both: Sequence[tuple[Dialogue, Dialogue]]) -> bool:
 
 def _fits(gold: Sequence[Turn], predicted: Sequence[Turn], counting: Counting) -> bool:
     there = {counting.place(number) for number, turn in enumerate(predicted) if _predicts(turn)} - {None}
-    return there == {number for number, turn in enumerate(gold) if turn.state is not None}
+    stated = {number for number, turn in enumerate(gold) if turn.state is not None}
+    return there == (stated - {0} if counting.shift < 0 else stated)
 
 
 def _predicts(turn: Turn) -> bool:
@@ -193,11 +208,39 @@ def _agrees_better(shared: Sequence[tuple[Sequence[Turn], Sequence[Turn]]], coun
         for number, turn in enumerate(ours)
     )
     enough = sum(len(ours) for ours, _ in shared) >= _FEW
-    return lacking or (enough and alike(counting) > alike(AS_WRITTEN))
+    return (lacking and counting.shift >= 0) or (enough and alike(counting) > alike(AS_WRITTEN))
 
 
 def _filled(state: object) -> int:
     return sum(len(slots) for slots in state.values()) if isinstance(state, dict) else 0
+
+
+def change_findings(gold: SystemInput, system: SystemInput) -> list[GuardFinding]:
+    """Turns that hold what changed and not the whole state: their slots are gone in the next turn, gold's are not."""
+    slots, gone = _gone([[turn.predicted for turn in one.user_turns()] for one in system.dialogues])
+    if slots < _FEW or gone < _GONE * slots:
+        return []
+    stated, lost = _gone([[turn.state for turn in one.user_turns()] for one in gold.dialogues])
+    if lost > _KEPT * stated:
+        return []
+    told = (
+        f"the turns seem to hold only what changed: {gone:,} of {slots:,} predicted slots are gone in the next turn; "
+        "write the whole state of every turn, or give records with what changed as 'changes' (a row a slot: as "
+        "'changed_value'), which are put together"
+    )
+    return [GuardFinding(CHANGES, told, stops=True)]
+
+
+def _gone(dialogues: Iterable[Sequence[State | None]]) -> tuple[int, int]:
+    """How many slots turns before the last have, and how many of them the next turn lacks."""
+    slots = gone = 0
+    for states in dialogues:
+        for state, following in pairwise(states):
+            if state and following is not None:
+                filled = [(domain, slot) for domain, inside in state.items() for slot in inside]
+                slots += len(filled)
+                gone += sum(slot not in following.get(domain, ()) for domain, slot in filled)
+    return slots, gone
 
 
 # -- names -----------------------------------------------------------------------------------------------------------
@@ -246,18 +289,52 @@ def absent_findings(system: System, profile: Profile) -> list[GuardFinding]:
             words[values[0]] += count
     word, often = words.most_common(1)[0] if words else ("", 0)
     slots = {item[:2] for item in filled if item[2] == (word,)}
-    if total < _FEW or 2 * often <= total or len(slots) < 2:
+    known = {word for word in words if _means_absent(word)}
+    strange = {word} if 2 * often > total and len(slots) > 1 else known
+    if total < _FEW or not strange:
         return []
     ours = _filled_items(system.gold, system.aligned.gold_row)
-    pairs = [pair for name in slots if (pair := profile.pair(*name)) is not None]
-    absent = not any(profile.normalise(pair, (word,), "predicted") for pair in pairs)
-    if absent or any(word.lower() in map(str.lower, values) for _, _, values in ours):
+    golden = {value.lower() for _, _, values in ours for value in values}
+    strange = {word for word in strange if word.lower() not in golden}
+    kept: Counter[Pair] = Counter()
+    fills: Counter[Pair] = Counter()
+    for (domain, slot, values), count in filled.items():
+        fills[domain, slot] += count
+        pair = profile.pair(domain, slot)
+        if pair and len(values) == 1 and values[0] in strange and profile.normalise(pair, values, "predicted"):
+            kept[domain, slot] += count
+    mostly = any(count >= _FEW and 2 * count > fills[slot] for slot, count in kept.items())
+    if not (mostly or kept.total() > _MANY * total):
         return []
+    shown = some_of([f"'{word[:40]}'" for word in sorted(strange)], _LISTED)
     told = (
-        f"'{word[:40]}' fills {often:,} of {total:,} predicted slots, and gold never has it: it seems to mean that the "
-        "slot is absent; leave such slots out of the file, or use a profile that knows the word (-p llm knows many)"
+        f"{shown} {'fills' if len(strange) == 1 else 'fill'} {kept.total():,} of {total:,} predicted slots, and gold "
+        "never has it: it seems to mean that the slot is absent; leave such slots out of the file, or use a profile "
+        "that knows the word (-p llm knows many)"
     )
     return [GuardFinding(ABSENT, told, stops=True)]
+
+
+def _means_absent(word: str) -> bool:
+    """Is it one of the words that the profile for language models reads as an absent slot?"""
+    from dialgauge.values import profile_named
+
+    return not profile_named("llm").normalise(("hotel", "name"), (word,), "predicted")
+
+
+def several_findings(system: System) -> list[GuardFinding]:
+    """Slots with more than one predicted value, of which only the first counts."""
+    rows = system.aligned.predicted_row
+    filled = {} if system.predicted.kind == "judged" else _filled_items(system.predicted, rows[rows >= 0])
+    several = {item: count for item, count in filled.items() if len(item[2]) > 1}
+    if not several:
+        return []
+    domain, slot, values = max(several, key=lambda item: several[item])
+    told = (
+        f"{sum(several.values()):,} of {counted(sum(filled.values()), 'predicted slot')} have several values, such as "
+        f"{domain}-{slot} = {some_of([repr(value[:40]) for value in values], 3)}; the first is scored"
+    )
+    return [GuardFinding(SEVERAL, told)]
 
 
 def joined_findings(system: System) -> list[GuardFinding]:

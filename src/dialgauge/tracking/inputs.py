@@ -88,6 +88,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     says_predicted: bool = False
     #: Did a frame give all states the same slots?
     from_structs: bool = False
+    #: The number that the file gives to what was read as its first turns.
+    numbered_from: int = 0
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -150,6 +152,7 @@ def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     return SystemInput(
         name, dialogues, corpus.format, path, corpus.kind, ontology, remarks,
         understood=notes.understood, says_predicted=notes.says_predicted, from_structs=notes.from_structs,
+        numbered_from=notes.numbered_from,
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import Note, counted, some_of
 from dialgauge.yaml_file import read_yaml
@@ -59,7 +59,7 @@ def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path
 
 def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dialogue], list[Note]]:
     """The predictions under their new names, and what to say of it."""
-    worker = _Renamer(renaming)
+    worker = _Renamer(renaming, _sides(dialogues))
     made = [worker.dialogue(dialogue) for dialogue in dialogues]
     told = f"renamed as asked: {some_of(worker.sentences(), 5)}" if worker.used else "nothing to rename as asked"
     notes = [Note("renamed", told)]
@@ -68,8 +68,46 @@ def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dia
     return made, notes
 
 
+def without_domains(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> tuple[Sequence[Dialogue], list[Note]]:
+    """The predictions without the domain before each slot, as MultiWOZ 2.2 writes it, where gold does not."""
+    sides = _sides(dialogues)
+    names = _first_names(dialogues, sides)
+    if not any(map(_repeats_domain, names)) or any(map(_repeats_domain, _first_names(gold, ("state",)))):
+        return dialogues, []
+    slots = {
+        f"{domain}-{slot}": slot
+        for dialogue in dialogues
+        for turn in dialogue.turns
+        for side in sides
+        for domain, inside in (getattr(turn, side) or {}).items()
+        for slot in inside
+        if _repeats_domain((domain, slot))
+    }
+    worker = _Renamer(Renaming(slots=slots), sides)
+    told = "slots read without the domain before them, as gold names them (hotel-area of hotel is area)"
+    return [worker.dialogue(dialogue) for dialogue in dialogues], [Note("renamed", told)]
+
+
+def _sides(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
+    """What of a turn was predicted; in SGD's format it is called the state."""
+    predicts = any(turn.predicted is not None or turn.judged is not None for one in dialogues for turn in one.turns)
+    return ("predicted", "blank", "judged") if predicts else ("state", "blank")
+
+
+def _first_names(dialogues: Sequence[Dialogue], sides: Sequence[str]) -> list[tuple[str, str]]:
+    """The slots of the first state that has any."""
+    states = (getattr(turn, side) for one in dialogues for turn in one.turns for side in sides)
+    first: State = next(filter(None, states), {})
+    return [(domain, slot) for domain, slots in first.items() for slot in slots]
+
+
+def _repeats_domain(name: tuple[str, str]) -> bool:
+    return name[1].lower().startswith(f"{name[0].lower()}-")
+
+
 class _Renamer:
-    def __init__(self, renaming: Renaming) -> None:
+    def __init__(self, renaming: Renaming, sides: Sequence[str]) -> None:
+        self._sides = sides
         self._slots = {old.lower(): (old, *new.split("-", 1)) for old, new in renaming.slots.items()}
         self._domains = {old.lower(): (old, new) for old, new in renaming.domains.items()}
         self._dialogues = {dialogue_key(old): (old, new) for old, new in renaming.dialogues.items()}
@@ -87,11 +125,7 @@ class _Renamer:
         return replace(dialogue, id=known[1] if known else dialogue.id, turns=turns)
 
     def _turn(self, turn: Turn) -> Turn:
-        changed = {
-            name: self._state(state)
-            for name in ("predicted", "blank", "judged")
-            if (state := getattr(turn, name)) is not None
-        }
+        changed = {name: self._state(state) for name in self._sides if (state := getattr(turn, name)) is not None}
         return replace(turn, **changed) if changed else turn
 
     def _state(self, state: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:

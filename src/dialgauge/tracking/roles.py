@@ -71,7 +71,9 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
         what = "one state per turn" if _may_predict(system) else "gold states"
         raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
     if not _may_predict(system):
-        raise _refused(system, "it has gold states but no predictions", "PRED", gold, systems)
+        told = f"it has gold states but no predictions (states that a system predicted are no {system.format} file; "
+        told += "write them as {dialogue: [state, ...]}, which 'dialgauge data formats predictions' shows)"
+        raise _refused(system, told, "PRED", gold, systems)
     if _has_acts(system) and not _has_acts(gold) and gold.format in _SAME_SHAPE:
         raise _refused(
             system, "it is annotated with dialogue acts like the dataset, and the file before it is not", "PRED",

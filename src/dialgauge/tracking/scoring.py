@@ -23,11 +23,13 @@ from dialgauge.tracking.encode import carries_gold
 from dialgauge.tracking.guards import (
     absent_findings,
     accepted_kinds,
+    change_findings,
     counted_turns,
     dialogue_findings,
     joined_findings,
     notes_of,
     output_findings,
+    several_findings,
     slot_findings,
 )
 from dialgauge.tracking.inputs import (
@@ -41,7 +43,7 @@ from dialgauge.tracking.inputs import (
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
-from dialgauge.tracking.renaming import Renaming, read_renaming, renamed
+from dialgauge.tracking.renaming import Renaming, read_renaming, renamed, without_domains
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
@@ -197,9 +199,11 @@ def _as_asked(
     for system in systems:
         notes = [Note("understood", f"read as {system.understood}")] if system.understood else []
         dialogues, names = (system.dialogues, []) if renaming is None else renamed(system.dialogues, renaming)
+        dialogues, prefixes = (dialogues, []) if gold is None else without_domains(gold.dialogues, dialogues)
         counted, numbers = counted_turns(gold, replace(system, dialogues=dialogues), turns, accept)
+        changes = [] if gold is None else notes_of(change_findings(gold, counted), system.name, accept)
         made.append(counted)
-        told[system.name] = [*notes, *names, *numbers]
+        told[system.name] = [*notes, *names, *prefixes, *numbers, *changes]
     return made, told
 
 
@@ -216,6 +220,7 @@ def _guarded(
         prepared = study.systems[system.name]
         invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
         of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid), *joined_findings(prepared)]
+        of_input += several_findings(prepared) if system.understood else []
         for profile in profiles:
             inventory = study.inventory(profile)
             absent = absent_findings(prepared, profile)

@@ -283,7 +283,7 @@ def _of_rows(rows: Sequence[Mapping[Any, Any]]) -> StateEntries:
         raise NotUnderstood("the state of each turn (state, or slot and value)", columns.names)
     spoken = _rows_of_states(rows, columns) if columns.speaker else rows
     refuse_two_states(spoken, columns)
-    named = [(_identifier(row.get(columns.dialogue), columns), row) for row in spoken]
+    named = [(_identifier(row, rows, columns), row) for row in spoken]
     entries = list(_row_entries(named, columns))
     by_part = bool(columns.slot) or (bool(columns.domain) and len(entries) < len(named))
     return StateEntries(
@@ -314,9 +314,15 @@ def _rows_of_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> Sequ
     return users
 
 
-def _identifier(value: Any, columns: Columns) -> str:
+def _identifier(row: Mapping[Any, Any], rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    value = row.get(columns.dialogue)
     if value is None or value == "" or value != value or isinstance(value, Mapping | list):
-        raise NotUnderstood(f"the id of a dialogue: a {columns.dialogue} is empty or no text", columns.names)
+        number = next(number for number, one in enumerate(rows, 1) if one is row)
+        raise NotUnderstood(
+            f"the id of a dialogue: the {columns.dialogue} of record {number:,} is empty or no text; give every record "
+            "one, and leave out records that hold no prediction",
+            columns.names,
+        )
     return encodable(str(int(value) if isinstance(value, float) and value.is_integer() else value))
 
 

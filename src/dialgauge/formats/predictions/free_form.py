@@ -29,6 +29,16 @@ _ANY = msgspec.json.Decoder()
 _DELIMITERS = "\t,;|"
 #: A number that may be too large for JSON parsers.
 _HUGE = re.compile(rb"\b[0-9][0-9.]{0,400}[eE][+]?[0-9]{3,20}|[0-9]{300}")
+_EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
+_RULE = re.compile(r":?-{2,}:?")
+#: What a file that is no table looks like, and what to do about it.
+_LOOKS = (
+    (re.compile(r'\s*"[{\[]'), "each line is a text that holds JSON: write the object without the quotes around it"),
+    (re.compile(r"[\w.'\"-]+:\s*\n[ -]"), "it looks like YAML: save it as JSON"),
+    (re.compile(r"\[Content_Types\]"), "it is an Excel workbook: save the sheet as CSV"),
+    (re.compile(r"[A-Za-z]\w*[-.][\w ]+[=:]"), "a state alone does not say whose it is: write rows with "
+     "dialogue_id, turn and state"),
+)  # fmt: skip
 _SHOWN = 12
 #: The share of names that two formats have in common which makes one near the other.
 _LIKE = 0.2
@@ -157,30 +167,42 @@ def _table(text: str, part: Part) -> Any:
 def table_rows(lines: Iterable[str]) -> list[Any]:
     """The rows of a table in text as objects, or as lists where its first row has no names."""
     source = iter(lines)
-    first = next((line for line in source if line.strip()), "")
+    skipped, first = next(
+        ((n, line) for n, line in enumerate(source) if line.strip() and not _is_preamble(line)), (0, "")
+    )
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first:
         raise NotUnderstood("dialogues, turns and states, in JSON, JSON lines, CSV or TSV")
     rows: list[list[str]] = []
     reader = csv.reader(_after(first, source), delimiter=delimiter)
     try:
-        for row in reader:
-            if not any(cell.strip() for cell in row):
+        markdown = first.startswith("|") and delimiter == "|"
+        for cells in reader:
+            row = [cell.strip() for cell in cells[1:-1]] if markdown else cells
+            if not any(cell.strip() for cell in row) or (markdown and all(map(_RULE.fullmatch, row))):
                 continue
             rows.append(row)
             if len(row) > len(rows[0]):
                 raise DialgaugeError(
                     f"it has {len(row)} cells, and the first row {len(rows[0])}; quote texts that contain "
                     f"{'tabs' if delimiter == chr(9) else repr(delimiter)}",
-                    line=reader.line_num,
+                    line=reader.line_num + skipped,
                 )
     except csv.Error as error:
-        raise DialgaugeError(f"it is no sound table ({error})", line=reader.line_num) from error
+        raise DialgaugeError(f"it is no sound table ({error})", line=reader.line_num + skipped) from error
     header = [cell.strip() for cell in rows[0]] if rows else []
     if not is_record(dict.fromkeys(header)) and any(turn_number(cell) is not None for cell in header):
         return list(rows)
+    if any("=" in name for name in header):
+        raise NotUnderstood("names of the columns: dialogue_id, turn and state")
     refuse_repeated_columns(header)
     return [dict(zip(header, [*row, *[""] * (len(header) - len(row))], strict=True)) for row in rows[1:]]
+
+
+def _is_preamble(line: str) -> bool:
+    """Is it a line before a table that is no part of it: ``sep=;`` of Excel, a comment?"""
+    names = {name.strip("# "): "" for name in re.split(f"[{_DELIMITERS}]", line)}
+    return bool(_EXCEL.fullmatch(line.strip())) or (line.startswith("#") and not is_record(names))
 
 
 def _after(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -206,6 +228,11 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     written = sample(peek)
     if not written:
         is_text = peek.shape == "text" and all(map(str.isprintable, peek.lines[:5]))
+        text = "\n".join(peek.lines)
+        seen_as = (text, peek.stem) if is_text else (peek.stem,)
+        look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
+        if look:
+            return f"; {look}", "" if "JSON" in look else "\n".join(_example(*_own_words(peek.lines)))
         return (f"; missing: {error.missing}", "") if is_text else ("", "")
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
@@ -265,7 +292,8 @@ def _own_words(written: Any) -> tuple[str, State]:
             dialogue = dialogue or str(written[columns.dialogue])
         elif depth == 0 and isinstance(inner, dict | list):
             dialogue = key
-        state = next(filter(None, map(_state_in, [written, *written.values()])), state)
+        held = [written[columns.state]] if columns.state else [] if columns.dialogue else [written, *written.values()]
+        state = next(filter(None, map(_state_in, held)), state)
         if state:
             break
         written = inner

@@ -55,6 +55,7 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
     slots = counted(len({(domain.lower(), slot.lower()) for domain, slot in states.slots}), "slot")
     notes.understood = f"{counted(len(dialogues), 'dialogue')}, {numbering.sentence()}{changes}, {slots}{keys}"
     notes.says_predicted = found.says_predicted
+    notes.numbered_from = numbering.first if numbering.step == 1 else 0
     return dialogues
 
 
