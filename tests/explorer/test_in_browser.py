@@ -151,6 +151,17 @@ def test_charts_are_drawn_without_code_from_specifications(
     page.locator("figure.chart svg").first.wait_for()
 
 
+def test_a_chart_says_what_is_under_the_pointer(page: Page, site: str, stored: tuple[Store, list[Run]]) -> None:
+    page.goto(f"{site}/runs/{stored[1][0].id}")
+    page.locator("summary", has_text="Charts").click()
+    chart = page.locator("figure.chart").first
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg .role-mark path").first.hover(force=True)
+    told = page.locator(".vg-tooltip.visible")
+    told.wait_for()
+    assert told.locator("td.value").first.inner_text()
+
+
 @pytest.mark.parametrize(
     ("width", "theme"), [soak(1280, "light"), (390, "dark"), soak(1280, "dark"), soak(768, "light"), soak(390, "light")]
 )
