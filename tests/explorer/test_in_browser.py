@@ -78,8 +78,8 @@ def test_filters_keep_their_address_and_the_back_button_works(
     page.wait_for_url(re.compile("q=cheap"))
     found = page.get_by_role("status").inner_text()
     assert not found.startswith("120 ")
-    page.get_by_role("link", name="JGA", exact=True).click()
-    page.wait_for_url(re.compile("sort=JGA"))
+    page.get_by_role("link", name="AGA", exact=True).click()
+    page.wait_for_url(re.compile("sort=AGA"))
     shared = page.url
     rows = page.locator("tr.row a.open").all_inner_texts()
     page.locator("a.open").nth(1).click()
@@ -149,6 +149,17 @@ def test_charts_are_drawn_without_code_from_specifications(
     page.locator("summary", has_text="Charts").click()
     page.locator("figure.chart").first.scroll_into_view_if_needed()
     page.locator("figure.chart svg").first.wait_for()
+
+
+def test_a_chart_says_what_is_under_the_pointer(page: Page, site: str, stored: tuple[Store, list[Run]]) -> None:
+    page.goto(f"{site}/runs/{stored[1][0].id}")
+    page.locator("summary", has_text="Charts").click()
+    chart = page.locator("figure.chart").first
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg .role-mark path").first.hover(force=True)
+    told = page.locator(".vg-tooltip.visible")
+    told.wait_for()
+    assert told.locator("td.value").first.inner_text()
 
 
 @pytest.mark.parametrize(

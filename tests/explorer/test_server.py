@@ -64,6 +64,30 @@ def test_links_of_a_page_lead_to_pages(client: Client, stored: tuple[Store, list
     assert any("/side?" in address for address in seen) and any("dialogue?" in address for address in seen)
 
 
+def test_a_list_begins_with_the_worst(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    run = stored[1][0].id
+    usual, sorted_by = (client.get(f"/runs/{run}/dialogues{query}").text for query in ("", "?sort=JGA"))
+    assert 'aria-sort="ascending"' in usual
+    assert re.findall('data-row="([^"]*)"', usual) == re.findall('data-row="([^"]*)"', sorted_by)
+    assert "remove this order" not in usual
+    assert "remove this order" in client.get(f"/runs/{run}/dialogues?sort=dialogue").text
+
+
+def test_counts_of_wins_lead_to_those_dialogues(client: Client, stored: tuple[Store, list[Run]]) -> None:
+    one, two = (run.id for run in stored[1][:2])
+    page = client.get(f"/compare?run={one}&run={two}").text
+
+    for side in ("first", "second"):
+        address, count = re.findall(
+            rf'href="([^"]*better={side}[^"]*)"[^>]*\s*>.*?better on <b>(\d+)</b>', page, re.DOTALL
+        )[0]
+        listed = client.get(html.unescape(address).partition("#")[0]).text
+        rows = re.findall(r'<tr class="row">\s*<td class="n">\s*([\d.]+)\s*</td><td class="n">\s*([\d.]+)', listed)
+        assert len(rows) == int(count) > 0
+        assert all((float(a) > float(b)) == (side == "first") for a, b in rows)
+    assert client.get(f"/compare?run={one}&run={two}&better=both").status_code == 400
+
+
 def test_side_by_side_starts_where_the_runs_part(client: Client, stored: tuple[Store, list[Run]]) -> None:
     from dialgauge import compare
 

@@ -31,7 +31,7 @@ def visits(store: Store, address: str, most: int = 400) -> list[httpx.Response]:
 
     async def asked() -> list[httpx.Response]:
         transport = httpx.ASGITransport(create_app(store, patience=0.0))
-        answers = []
+        answers: list[httpx.Response] = []
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=BROWSER) as client:
             while len(answers) < most:
                 answers.append(await client.get(address))

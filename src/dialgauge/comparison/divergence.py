@@ -12,6 +12,9 @@ from dialgauge.comparison.scores import PairedScores
 from dialgauge.comparison.views import TurnDivergence
 from dialgauge.report import SHARE, Column, Table, score_column
 
+#: Values that differ by no more count as equal, as in the counts of wins and losses.
+_TIE = 1e-12
+
 
 @dataclass(frozen=True)
 class DialogueDivergence:
@@ -27,8 +30,12 @@ class DialogueDivergence:
     turn: TurnDivergence | None = None
 
 
-def divergences(comparison: Comparison, first: str, second: str, measure: str, most: int) -> list[DialogueDivergence]:
+def divergences(
+    comparison: Comparison, first: str, second: str, measure: str, most: int, *, better: str = ""
+) -> list[DialogueDivergence]:
     """The dialogues that contribute most to the difference of two systems on a measure, largest first.
+
+    ``better``: only those on which this one of the two systems is better.
 
     A dialogue contributes ``num_a / sum(den_a) - num_b / sum(den_b)``; over all of them that adds up to the difference.
     Where a value comes from several sums, such as BLEU, it contributes what the difference would lose without it.
@@ -38,6 +45,12 @@ def divergences(comparison: Comparison, first: str, second: str, measure: str, m
     values = scores.by_dialogue[:, scores.place_of_measure(measure)]
     sizes = divergence_sizes(comparison, first, second, measure)
     rows = {name: row for row, name in enumerate(scores.dialogues)}
+    names = list(sizes)
+    if better:
+        ahead = (
+            values[a] - values[b] if (better == first) == scores.higher_is_better(measure) else values[b] - values[a]
+        )
+        names = [name for name in names if ahead[rows[name]] > _TIE]
     return [
         DialogueDivergence(
             name,
@@ -46,7 +59,7 @@ def divergences(comparison: Comparison, first: str, second: str, measure: str, m
             sizes[name],
             comparison.divergence(first, second, name),
         )
-        for name in list(sizes)[:most]
+        for name in names[:most]
     ]
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
     from dialgauge.runs import Run
 
-#: Dialogues that the page of a comparison lists.
-_LISTED = 20
+#: Dialogues that the page of a comparison lists: of both signs, and where one system is better.
+_LISTED, _LISTED_BETTER = 20, 100
 MOST_SIDES = 4
 
 
@@ -57,6 +57,8 @@ class Ranking:
     pair: tuple[str, str]
     measure: str
     parting: Sequence[PartingRow]
+    #: Whether only dialogues are listed on which the ``first`` or the ``second`` of the pair is better.
+    better: str
     telling_trials: Mapping[str, str]
     #: What each system is called beside the others.
     short: Mapping[str, str]
@@ -84,6 +86,12 @@ class Ranking:
         return self.comparison.difference(*self.pair, self.measure)
 
     @property
+    def differing(self) -> int:
+        """How many units there are of those that are listed."""
+        wins, losses = self.chosen.wins, self.chosen.losses
+        return {"first": wins, "second": losses}.get(self.better, wins + losses)
+
+    @property
     def shared_words(self) -> str:
         """What the names of all runs have in common."""
         names = list(self.comparison.systems)
@@ -99,8 +107,10 @@ class Ranking:
         return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
 
 
-def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = ()) -> Ranking:
-    """The comparison of runs; ``measure`` and ``pair`` choose which dialogues are listed."""
+def ranking(
+    library: Library, ids: Sequence[str], measure: str = "", pair: Sequence[str] = (), better: str = ""
+) -> Ranking:
+    """The comparison of runs; ``measure``, ``pair`` and ``better`` choose which dialogues are listed."""
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
@@ -110,6 +120,10 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)
     trials = _telling_trials(comparison, chosen, (first, second))
+    if better not in ("", "first", "second"):
+        raise DialgaugeError(f"'better' is 'first' or 'second' (got '{better}')")
+    winner = {"first": first, "second": second}.get(better, "")
+    most = _LISTED_BETTER if winner else _LISTED
     return Ranking(
         comparison,
         runs,
@@ -120,8 +134,9 @@ def ranking(library: Library, ids: Sequence[str], measure: str = "", pair: Seque
         measure=chosen,
         parting=[
             _parting_row(library, comparison, (first, second), one, trials.get(one.dialogue, one.dialogue))
-            for one in divergences(comparison, first, second, chosen, _LISTED)
+            for one in divergences(comparison, first, second, chosen, most, better=winner)
         ],
+        better=better,
         telling_trials=trials,
         short=dict(zip(comparison.systems, distinct_names(comparison.systems), strict=True)),
         plot=difference_plot(comparison, first, second),

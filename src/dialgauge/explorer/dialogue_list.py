@@ -7,7 +7,7 @@ needs of a table is worked out once per run and kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.markup import search_words
+from dialgauge.explorer.run_list import headline_of
 from dialgauge.explorer.templating import received, sent
 from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
@@ -128,6 +129,18 @@ class DialogueList:
         self.ids: polars.Series = heads["dialogue"]
         self._heads = heads
         self._facets = {facet.name: facet for facet in self.pages.facets if library.has_table(run, facet.table)}
+
+    @property
+    def worst_first(self) -> tuple[str, bool]:
+        """The column by which a list is sorted where nobody asks for an order, and whether its largest value leads."""
+        measure = next((name for name in (headline_of(self._run), *self.columns) if name in self.columns), "")
+        return measure, bool(measure) and self._run.scores[measure].higher_is_better is False
+
+    def asked_for(self, parameters: Mapping[str, str]) -> DialogueQuery:
+        """What an address asks for; the worst dialogues first unless it names another order."""
+        query = DialogueQuery.read(parameters, self.pages)
+        measure, falling = self.worst_first
+        return query if query.sort else replace(query, sort=measure, falling=falling)
 
     def page(self, query: DialogueQuery) -> ListPage:
         """The page that a query asks for; the last one where it asks for a later one."""

@@ -16,7 +16,7 @@ from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import StoredTable
 from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
-from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList, DialogueQuery
+from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList
 from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
 from dialgauge.explorer.markup import search_words
@@ -139,11 +139,12 @@ class Explorer:
         """The dialogues of a run, filtered and sorted, a page of them."""
         run = self.library.run(id)
         listed = self._listed(run)
-        query = DialogueQuery.read(asked, listed.pages)
+        query = listed.asked_for(asked)
         page = listed.page(query)
         scores = [run.scores[name] for name in page.columns]
         return self.page(
             "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query),
+            usual=(query.sort, query.falling) == listed.worst_first,
             units=[score.unit for score in scores], rising=[score.higher_is_better is not False for score in scores],
             measures=[name for name in run.scores if run.scores[name].value is not None],
             words=search_words(query.text), evidence=self._evidence(run),
@@ -163,7 +164,7 @@ class Explorer:
         """All dialogues that a list finds, as CSV."""
         run = self.library.run(id)
         listed = self._listed(run)
-        query = DialogueQuery.read(asked, listed.pages)
+        query = listed.asked_for(asked)
         table = Table(
             "", ["dialogue", "turns", *(Column(name, digits=6) for name in listed.columns), "labels", "begins"]
         )
@@ -179,7 +180,7 @@ class Explorer:
         run = self.library.run(id)
         dialogue = self.library.dialogue(run, asked.get("id", ""))
         listed = self._listed(run)
-        query = DialogueQuery.read(asked, listed.pages)
+        query = listed.asked_for(asked)
         before, after, number, found = listed.neighbours(query, dialogue.id)
         notes = annotations_of(self.library, run).dialogues
         view = listed.pages.dialogue(self.library, run, dialogue)
@@ -196,7 +197,7 @@ class Explorer:
         """Which of some runs is better; without runs, a choice of them."""
         chosen, problem = list(dict.fromkeys(ids)), ""
         if len(chosen) >= 2:
-            shown = ranking(self.library, chosen, asked.get("measure", ""), pair)
+            shown = ranking(self.library, chosen, asked.get("measure", ""), pair, asked.get("better", ""))
             unit = shown.comparison.scores.run_score(shown.measure)
             return self.page(
                 "compare.html", "compare", ranking=shown, sentences=comparison_sentences(shown.comparison, notes=False),

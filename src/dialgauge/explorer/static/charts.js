@@ -39,6 +39,7 @@ function themed() {
     title: { color: ink, subtitleColor: quiet },
     header: { labelColor: quiet, titleColor: quiet },
     text: { color: ink },
+    mark: { tooltip: true },
   };
 }
 
@@ -58,7 +59,7 @@ async function draw(figure) {
     specification.config = merged(specification.config ?? {}, themed());
     specification.background = "transparent";
     await window.vegaEmbed(figure, specification, {
-      actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: false,
+      actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true },
     });
     figure.dataset.drawn = "";
   } catch {
