@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -81,7 +82,7 @@ class TableColumn(Struct, frozen=True, eq=False):
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
         if self.codes is None:
-            return _numbered(dict.fromkeys(self.values), self.values)
+            return _numbered(self.values)
         used = _used(self.codes, len(self.values))
         texts = [self.values[code] for code in used.tolist()]
         places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
@@ -98,10 +99,11 @@ class TableColumn(Struct, frozen=True, eq=False):
         )
 
 
-def _numbered(names: dict[Any, None], values: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Distinct texts, and for each of some texts which of them it is."""
-    places = dict(zip(names, range(len(names)), strict=True))
-    return list(names), np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+def _numbered(texts: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """The distinct texts in the order in which they first appear, and for each text which of them it is."""
+    places: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))
+    return list(places), codes
 
 
 def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -118,9 +120,9 @@ def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = No
     if isinstance(values, np.ndarray):
         return TableColumn(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
     if None not in values:
-        return TableColumn(kind, np.array(values, _ARRAYS[kind]))
-    filled = np.array([0 if value is None else value for value in values], _ARRAYS[kind])
-    return TableColumn(kind, filled, None, np.array([value is not None for value in values], bool))
+        return TableColumn(kind, np.fromiter(values, _ARRAYS[kind], len(values)))
+    filled = np.fromiter([0 if value is None else value for value in values], _ARRAYS[kind], len(values))
+    return TableColumn(kind, filled, None, np.fromiter([value is not None for value in values], bool, len(values)))
 
 
 def chosen_texts(texts: Sequence[str | bytes | None], codes: NDArray[Any]) -> TableColumn:
@@ -359,13 +361,7 @@ def _value_pages(column: TableColumn) -> _Pages:
 
 
 def _text_pages(column: TableColumn) -> _Pages:
-    if column.codes is None:
-        distinct = column.unique()
-        if None not in distinct and _mostly_distinct(distinct, column):
-            return None, _plain_texts(column.values), b"", 0
-        names, codes = _numbered(distinct, column.values)
-    else:
-        names, codes = column.coded()
+    names, codes = column.coded()
     valid = None
     if None in names:
         null = names.index(None)

@@ -236,6 +236,9 @@ def _heard(content: bytes) -> tuple[Act, ...] | None:
     return None if raw.frames is UNSET else _acts(raw.frames) or ()
 
 
+_act = lru_cache(maxsize=_KEPT)(Act)
+
+
 def _acts(frames: tuple[_Frame, ...]) -> tuple[Act, ...] | None:
     """All acts of the frames; None when there are frames and none of them has a list of actions."""
     acts: list[Act] = []
@@ -246,7 +249,7 @@ def _acts(frames: tuple[_Frame, ...]) -> tuple[Act, ...] | None:
         recorded = True
         if frame.actions:
             service = frame.service
-            acts.extend([Act(action.act, service, action.slot, action.values) for action in frame.actions])
+            acts.extend([_act(action.act, service, action.slot, action.values) for action in frame.actions])
     return tuple(acts) if recorded else None
 
 

@@ -269,26 +269,23 @@ class Preparation:
                 "max_turns if that is intended",
                 turn=self._max_turns,
             )
-        acts = [turn.acts for turn in dialogue.turns] + [turn.heard for turn in dialogue.turns]
-        different = dict(zip(map(id, acts), acts, strict=True))
-        known = {place: self._utterances.of(each) for place, each in different.items() if each is not None}
-        return [self._turn(place, turn, known) for place, turn in enumerate(dialogue.turns)]
+        return [self._turn(place, turn) for place, turn in enumerate(dialogue.turns)]
 
-    def _turn(self, position: int, turn: Turn, known: dict[int, Utterance]) -> PreparedTurn:
+    def _turn(self, position: int, turn: Turn) -> PreparedTurn:
         expected = "system" if position % 2 else "user"
         if turn.speaker != expected:
             raise DialgaugeError(
                 f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
                 turn=position,
             )
-        said = SILENCE if turn.acts is None else known[id(turn.acts)]
+        said = SILENCE if turn.acts is None else self._utterances.of(turn.acts)
         services = said.services
         if "" in services:
             raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
         requested = self._requested.of(turn.requested) if turn.requested else {}
         if turn.requested is None and expected == "user":
             requested = _requests_in_acts(services)
-        heard = None if turn.heard is None else known[id(turn.heard)]
+        heard = None if turn.heard is None else self._utterances.of(turn.heard)
         return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
 
     def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
