@@ -190,7 +190,7 @@ def test_shares_are_percentages_on_the_screen_and_fractions_in_json(
     """Also those that the paper prints as fractions; a correlation and a rate are none."""
     for paper in ("rsa", "fga"):
         outcome = dialgauge(capsys, "reproduce", paper, "--data", tmp_path, "--json", tmp_path / "out.json", "--wide")
-        shown = [line for line in outcome.out.splitlines() if re.search(r"(?<![\d@=])0\.\d\d+(?![\d%])", line)]
+        shown = [line for line in outcome.out.splitlines() if re.search(r"(?<![\d@=])0\.\d\d+(?![\d%]| pt)", line)]
         assert [line for line in shown if "correlation" not in line and "λ" not in line] == []
         assert re.search(r"\d\d\.\d\d%", outcome.out)
         theirs = {item["theirs"] for item in json.loads((tmp_path / "out.json").read_text())["items"]}
@@ -307,3 +307,47 @@ def test_fga_finds_trippys_average_goal_accuracy_with_the_gold_file(tmp_path: Pa
     if not som_dst:
         alone = lines(reproduce("fga", tmp_path), "Table 1, Trippy")["AGA"]
         assert alone.verdict == "cannot be computed" and "test.json is not present" in alone.note
+
+
+@pytest.mark.parametrize("model", ["TRADE", "Trippy", "mine"])
+def test_predictions_without_gold_fill_a_row_under_any_name(model: str, tmp_path: Path) -> None:
+    """Models of the paper were refused: the test set writes slots otherwise. The line names the profile."""
+    (tmp_path / "multiwoz21").mkdir()
+    states = [{"train": {"arriveBy": "9:15"}}, {"train": {"arriveBy": "9:15", "destination": "ely"}}]
+    (tmp_path / "multiwoz21/test.json").write_text(json.dumps(multiwoz_file(states)))
+    predicted = tmp_path / "mine.json"
+    turns = [{"state": {"train": {"arrive": "9:15"}}}, {"state": {"train": {"arrive": "9:15"}}}]
+    predicted.write_text(json.dumps({"mul0001": turns}))
+    row = lines(reproduce("fga", tmp_path, systems={model: predicted}), f"Table 1, {model}")
+    assert row["exact matches (M1)"].ours == 1
+    assert "profile plain, gold of MultiWOZ 2.1" in row["JGA"].note
+
+
+def test_a_refused_file_is_named_and_no_option_is_advised_that_reproduce_lacks(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = [{"state": {"hotel": {"fooarea": "north", "foostars": "4"}}}] * 8
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"mul2270": states[:7]}))
+    outcome = dialgauge(capsys, "reproduce", "fga", "--data", shared_data, "--system", f"mine={path}")
+    assert outcome.code == 2 and outcome.err.startswith("dialgauge: mine: ")
+    assert "--rename" not in outcome.err and "--accept" not in outcome.err
+
+
+def test_a_reason_that_many_lines_share_stands_once_below_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = dialgauge(capsys, "reproduce", "rsa", "--data", tmp_path).out
+    assert "Cannot be computed (40 lines): the paper's predictions are not released; --system NAME=FILE" in shown
+    assert "+0.000 pt" in shown
+
+
+def test_given_systems_are_not_missing_and_what_differs_has_a_reason(shared_data: Path) -> None:
+    mintl = shared_data / "dst_predictions/mintl.json.gz"
+    record = reproduce("rsa", shared_data, systems={"SOM-DST": mintl, "COMER": mintl})
+    [missing] = [line for line in record.missing if "999 test dialogues" in line]
+    assert "SOM-DST" not in missing and "COMER" not in missing and "TRADE" in missing
+    assert all(item.note for item in record.items if item.verdict == "differs")
+    taxi = "taxi has a low RSA: the lowest of the five domains (SOM-DST, 998 dialogues)"
+    assert lines(record, "Table 2")[taxi].note.startswith("taxi has ")
+    assert "profile trade" in lines(record, "Table 1")["COMER, JGA"].note

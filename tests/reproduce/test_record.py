@@ -64,7 +64,7 @@ def test_pages_say_what_is_missing_first() -> None:
     page = as_markdown(made())
     assert page.index("What is missing") < page.index("Table 1")
     assert r"- the \*ratings\*" in page
-    assert "| c | 53% | 49.0% \\[44.0%, 56.0%\\] | -4.0% | within spread | – |" in page
+    assert "| c | 53% | 49.0% \\[44.0%, 56.0%\\] | -4.0 pt | within spread | – |" in page
     assert [table.title for table in item_tables(made())] == ["Table 1", "Figure 1", "Figure 2"]
     assert item_tables(made())[-1].notes[0].startswith("8 lines: 2 exact, 1 within spread")
     assert len(missing_table(made())) == 1

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import PreparedInputs, error_types, forgetting_rate, turns_since_error
+from dialgauge.tracking import PreparedInputs, error_types, forgetting_rate, score, turns_since_error
 from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
 
@@ -114,3 +115,15 @@ def test_printed_table_3(tables: Any) -> None:
         counts = PreparedInputs([gold], {"it": [predicted]}).comparison("it", profile_named("plain")).counts
         for key, measure in (("jga", "JGA"), ("aga", "AGA"), ("rsa", "RSA")):
             assert round(parse_measure(measure).value(counts), 4) == table["printed"][model][key]
+
+
+def test_an_empty_gold_state_with_spurious_slots_counts_in_one_union_form_only() -> None:
+    """The FGA paper's section 2.3 leaves open whether AGA over the union still ignores such turns."""
+    turns = (
+        Turn(speaker="user", state={}, predicted={"hotel": {"area": ("north",)}}),
+        Turn(speaker="user", state={"hotel": {"area": ("north",)}}, predicted={"hotel": {"area": ("north",)}}),
+        Turn(speaker="user", state={}, predicted={}),
+    )
+    forms = ["AGA", "AGA(form=jaccard)", "AGA(form=jaccard-skip)"]
+    run = score(None, {"it": [Dialogue(id="one", turns=turns)]}, measures=forms, intervals=False)[0]
+    assert [float(run[form]) for form in forms] == [1.0, 0.5, 1.0]

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue
+from dialgauge.errors import DialgaugeError
 from dialgauge.report import lambda_sweep, mean_spread
 from dialgauge.reproduce.fga_statements import statements
 from dialgauge.reproduce.papers import (
@@ -24,6 +25,7 @@ from dialgauge.reproduce.papers import (
     marks,
     part_of_test,
     published,
+    scored,
     silent,
     user_turns,
 )
@@ -92,8 +94,33 @@ def _scored(
     measures: Sequence[str] | None,
     profile: str = "verbatim",
     gold: Sequence[Dialogue] | None = None,
+    name: str = "SOM-DST",
 ) -> Run:
-    return score(gold, {"system": dialogues}, measures=measures, profile=profile, exclude=[DROPPED])[0]
+    return scored(name, dialogues, measures, profile, gold, [DROPPED])
+
+
+class _Row(NamedTuple):
+    """A system's scores for Table 1, and by which profile and gold states."""
+
+    scores: Run
+    how: str
+
+
+def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sources) -> _Row:
+    """The usual measures, as far as the file gives them: naming one that it does not give is an error.
+
+    The authors' files bring their own gold states or flags, and are scored by ``profile``. Predictions alone are scored
+    beside the test set, which writes values otherwise than most trackers, so that nothing is compared letter by letter.
+    """
+    turns = [turn for dialogue in predictions for turn in dialogue.user_turns()]
+    if any(turn.state is not None or turn.judged is not None for turn in turns):
+        how = f"profile {profile}, gold of the file"
+        return _Row(_scored(predictions, None, profile, name=name), how)
+    gold = sources.multiwoz("test")
+    if gold is None:
+        raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
+    lenient = PROFILE if profile == "verbatim" else profile
+    return _Row(_scored(predictions, None, lenient, gold, name), f"profile {lenient}, gold of MultiWOZ 2.1")
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> None:
@@ -102,10 +129,9 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
         part = f"Table 1, {model}"
         full = sources.given(model) or sources.predictions(*_FILES[model])
         if full is not None:
-            # The usual measures, as far as the file gives them: naming one that it does not give is an error.
-            scores = _scored(full, None, _PROFILES.get(model, "verbatim"), _labels(full, sources))
-            beside = _with_gold(full, sources) if scores.details.get("left_out") else None
-            _full_row(record, part, table["columns"], printed, scores, beside)
+            row = _row(model, full, _PROFILES.get(model, "verbatim"), sources)
+            beside = _with_gold(full, sources) if row.scores.details.get("left_out") else None
+            _full_row(record, part, table["columns"], printed, row, beside)
             continue
         record.lacks(
             "dst_predictions",
@@ -124,9 +150,8 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             _sampled_row(record, [*names, "TurnMatch"], [*printed[2:], matched], _scored(sample, [*names, "TurnMatch"]))
             record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
     for name in sources.given_beside(table["rows"]):
-        predictions = sources.given(name) or ()
-        scores = _scored(predictions, None, PROFILE, _labels(predictions, sources))
-        totals, note = TrackedSystem(scores).counts.totals(), part_of_test(scores)
+        scores, how = _row(name, sources.given(name) or (), PROFILE, sources)
+        totals, note = TrackedSystem(scores).counts.totals(), _sentence(part_of_test(scores), how)
         for title, count in zip(_COUNTS, ("exact", "turn_match"), strict=True):
             record.own(f"Table 1, {name}", title, totals[count], note=note)
         for measure in [measure for measure in names if measure in scores]:
@@ -136,13 +161,6 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             "dst_predictions",
             f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100}",
         )
-
-
-def _labels(predictions: Sequence[Dialogue], sources: Sources) -> Sequence[Dialogue] | None:
-    """The test set, for a file that has only predictions; the authors' files bring their own gold states or flags."""
-    turns = [turn for dialogue in predictions for turn in dialogue.user_turns()]
-    alone = all(turn.state is None and turn.judged is None for turn in turns)
-    return sources.multiwoz("test") if alone else None
 
 
 def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] | None:
@@ -164,27 +182,32 @@ def _full_row(
     part: str,
     columns: list[str],
     printed: list[str],
-    scores: Run,
+    row: _Row,
     with_gold: tuple[Run, str] | None,
 ) -> None:
+    scores, how = row
     totals, partial_file = TrackedSystem(scores).counts.totals(), part_of_test(scores)
     for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
         if partial_file:
-            record.own(part, name, totals[count], theirs=text, note=f"{partial_file}: the counts cannot be compared")
+            note = _sentence(f"{partial_file}: the counts cannot be compared", how)
+            record.own(part, name, totals[count], theirs=text, note=note)
         else:
-            record.printed(part, name, text, totals[count], why=_OTHER_TRAINING)
+            record.printed(part, name, text, totals[count], note=how, why=_OTHER_TRAINING)
     for name, text in zip(columns[2:], printed[2:], strict=True):
-        note = ""
-        run = scores if name in scores else None
+        note, run = how, scores if name in scores else None
         if run is None and with_gold is not None and name in with_gold[0].scores:
             run, note = with_gold
         if run is None:
             record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
         elif partial_file:
-            said = "; ".join(filter(None, [note, partial_file]))
+            said = _sentence(partial_file, note, _OTHER_TRAINING)
             record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=said)
         else:
             record.printed(part, name, text, float(run[name]), note=note, why=_OTHER_TRAINING)
+
+
+def _sentence(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]) -> None:

@@ -104,4 +104,5 @@ def _line(
     if ours is None:
         record.impossible(part, what, printed, obstacle or "it cannot be computed here")
     else:
-        record.printed(part, what, printed, ours, note=_REFERENCES if column == "bleu" else "", why=why)
+        note, reason = (_REFERENCES, "") if column == "bleu" else ("", why)
+        record.printed(part, what, printed, ours, note=note, why=reason)

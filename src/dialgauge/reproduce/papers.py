@@ -184,6 +184,28 @@ def part_of_test(scores: Run) -> str:
     return f"this file has {dialogues:,} of the {TEST_DIALOGUES} dialogues, {turns:,} of the {TEST_TURNS:,} turns"
 
 
+def scored(
+    name: str,
+    dialogues: Sequence[Dialogue],
+    measures: Sequence[str] | None,
+    profile: str,
+    gold: Sequence[Dialogue] | None = None,
+    exclude: Sequence[str] = (),
+) -> Run:
+    """One system's scores; an error names it, and advises no option that ``reproduce`` lacks."""
+    try:
+        return score(gold, {name: dialogues}, measures=measures, profile=profile, exclude=exclude)[0]
+    except DialgaugeError as error:
+        finding = "; ".join(part for part in error.message.split("; ") if "--" not in part)
+        if finding == error.message:
+            raise
+        raise DialgaugeError(
+            f"{finding}; reproduce takes the file as it is: correct it, or use 'dialgauge score', which can be told",
+            file=error.file,
+            example=error.example,
+        ) from error
+
+
 def interval_of(scores: Run, measure: str) -> tuple[float, float]:
     """The interval of a score."""
     return scores[measure].low or 0.0, scores[measure].high or 0.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -25,6 +26,9 @@ COMPUTED: Verdict = "computed"
 DIFFERS: Verdict = "differs"
 IMPOSSIBLE: Verdict = "cannot be computed"
 VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSSIBLE)
+
+#: A reason that more lines than this share stands once, below their table.
+_REPEATED = 2
 
 _NUMBER = re.compile(r"(?P<digits>[+-]?\d+(?:,\d{3})*(?:\.\d+)?)(?P<percent>\s*%)?")
 
@@ -72,8 +76,8 @@ class PrintedNumber:
         return cls(text, float(exact / scale), float(half), -exponent, bool(match["percent"]))
 
     def show(self, value: float, *, signed: bool = False) -> str:
-        """A number of ours in the same unit, with one digit more."""
-        scaled, unit = (100 * value, "%") if self.percent else (value, "")
+        """A number of ours in the same unit, with one digit more; a signed one is a difference, of shares in points."""
+        scaled, unit = (100 * value, " pt" if signed else "%") if self.percent else (value, "")
         if not self.digits and not self.percent and float(scaled).is_integer():
             return f"{scaled:+.0f}" if signed else f"{scaled:.0f}"
         shown = f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}"
@@ -144,13 +148,13 @@ class Reproduction:
     def printed(
         self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "", share: bool = True
     ) -> None:
-        """A number both have: exact when ours rounds to theirs; else ``why`` is the note, if there is no other.
+        """A number both have: exact when ours rounds to theirs; else ``why`` follows the note.
 
         0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
         """
         number = PrintedNumber.parse(theirs)
         exact = number.agrees(ours)
-        said = note if exact else note or why
+        said = note if exact else "; ".join(filter(None, [note, why]))
         verdict = EXACT if exact else DIFFERS
         self.items.append(
             ReportedValue(
@@ -254,10 +258,14 @@ def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table
         Column("verdict"),
         Column("note"),
     ]
-    noted = any(item.note for item in items)
-    table = Table(part, columns if noted else columns[:-1], notes=list(notes))
-    for item in items:
-        table.add(item.what, *_shown(item), item.verdict, *([item.note or None] if noted else []))
+    reasons = Counter(item.note for item in items if item.verdict == IMPOSSIBLE)
+    below = [reason for reason, lines in reasons.items() if lines > _REPEATED]
+    beside = ["" if item.verdict == IMPOSSIBLE and item.note in below else item.note for item in items]
+    noted = any(beside)
+    told = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
+    table = Table(part, columns if noted else columns[:-1], notes=[*told, *notes])
+    for item, note in zip(items, beside, strict=True):
+        table.add(item.what, *_shown(item), item.verdict, *([note or None] if noted else []))
     return table
 
 

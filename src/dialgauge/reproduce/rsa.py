@@ -22,6 +22,7 @@ from dialgauge.reproduce.papers import (
     marks,
     part_of_test,
     published,
+    scored,
     silent,
     user_turns,
     with_gold,
@@ -42,6 +43,7 @@ _SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bo
 _OTHERS = ("augpt", "dots", "mintl", "ubar")
 _MODEL = "SOM-DST"
 _OTHER_TRAINING = "another training than the paper's, or another version of the test set, unless the file is theirs"
+_NOT_RELEASED = "the paper's predictions are not released; --system NAME=FILE takes yours"
 _ABSENT = f"dst_predictions/{HUMAN_100} is not present, nor --system {_MODEL}=FILE"
 
 
@@ -72,7 +74,8 @@ def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> R
     record = Reproduction("rsa", paper["title"], paper["citation"])
     sources = Sources(data, systems)
     known = _systems(sources, paper["table1"]["rows"])
-    absent = [model for model in paper["table1"]["rows"] if model not in known or not known[model].whole]
+    given = [model for model in known if sources.given(model) is not None]
+    absent = [model for model in paper["table1"]["rows"] if model not in given]
     if absent:
         record.missing.append(
             f"predictions of {', '.join(absent)} on the 999 test dialogues (not released; yours: --system NAME=FILE)"
@@ -101,16 +104,19 @@ def _systems(sources: Sources, models: Iterable[str]) -> dict[str, _System]:
             labelled = with_gold(predictions, sources.multiwoz("test"))
             if labelled is None:
                 raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
-            scores = _scored(labelled[0], labelled[1])
+            scores = _scored(labelled[0], labelled[1], name=name)
             part = part_of_test(scores)
-            known[name] = _System(name, *labelled, scores, part or _OTHER_TRAINING, whole=not part)
+            note = "; ".join(filter(None, [part, _OTHER_TRAINING, f"profile {labelled[1]}"]))
+            known[name] = _System(name, *labelled, scores, note, whole=not part)
         elif name == _MODEL and (sample := sources.human_100()):
             known[name] = _System(name, sample, PROFILE, _scored(sample, PROFILE), _SAMPLE_NOTE, whole=False)
     return known
 
 
-def _scored(dialogues: Sequence[Dialogue], profile: str, gold: Sequence[Dialogue] | None = None) -> Run:
-    return score(gold, {"system": dialogues}, measures=[*_MEASURES.values(), "RSA(empty=one)"], profile=profile)[0]
+def _scored(
+    dialogues: Sequence[Dialogue], profile: str, gold: Sequence[Dialogue] | None = None, name: str = _MODEL
+) -> Run:
+    return scored(name, dialogues, [*_MEASURES.values(), "RSA(empty=one)"], profile, gold)
 
 
 def _turns(scores: Run) -> int:
@@ -138,7 +144,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
         (titles[1], repairs, f"{again} of {wrong}", sum(repaired) / (sum(ended) or 1.0), shares[1]),
     ):
         if system.whole:
-            record.printed(part, title, text, ours, note=counts, why=f"{counts}; {system.note}")
+            record.printed(part, title, text, ours, note=counts, why=system.note)
         else:
             low, high = bounds
             record.sampled(part, title, text, ours, (float(low), float(high)), note=f"{counts}; {system.note}")
@@ -176,12 +182,11 @@ def _table_1(record: Reproduction, table: dict[str, Any], known: Mapping[str, _S
             if system := known.get(model):
                 system.beside(record, part, f"{model}, {name}", text, _MEASURES[name], system.scores)
             else:
-                why = f"the predictions of the paper's {model} are not released; --system {model}=FILE takes yours"
-                record.impossible(part, f"{model}, {name}", text, why)
+                record.impossible(part, f"{model}, {name}", text, _NOT_RELEASED)
     for model in [model for model in known if model not in table["rows"]]:
         scores = known[model].scores
         for name in table["columns"]:
-            note = part_of_test(scores)
+            note = "; ".join(filter(None, [part_of_test(scores), f"profile {known[model].profile}"]))
             record.own(part, f"{model}, {name}", f"{float(scores[_MEASURES[name]]):.2%}", note=note)
 
 
@@ -273,14 +278,14 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
             ends.setdefault(domain, {})[name] = interval_of(scores, name)
             turns[domain] = _turns(scores)
             note = f"{_turns(scores)} turns whose gold state has the domain"
-            note += f"; {system.note}" if system.whole else ""
+            note += "" if system.note == _SAMPLE_NOTE else f"; {system.note}"
             system._replace(note=note).beside(record, "Table 2", f"{domain}, {name}", text, name, scores)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
     if system is not None:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
-        _hotel_and_taxi(record, sa, rsa, _who(system))
-        taxi_of_the_sample(record, rsa, turns, _who(system))
+        _hotel_and_taxi(record, sa, rsa, _who(system), why=system.note)
+        taxi_of_the_sample(record, rsa, turns, _who(system), why=system.note)
         notes = [
             f"{_who(system).replace(', ', ', 95% intervals over ')}; SA over all 30 slots",
             "n: turns whose gold state has the domain",
@@ -290,13 +295,17 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
         )
 
 
-def _hotel_and_taxi(record: Reproduction, sa: dict[str, float], rsa: dict[str, float], note: str) -> None:
+def _hotel_and_taxi(
+    record: Reproduction, sa: dict[str, float], rsa: dict[str, float], whose: str, why: str = ""
+) -> None:
     """Section 4.1: by slot accuracy hotel is the harder domain, by relative slot accuracy taxi is."""
+    holds = sa["hotel"] < sa["taxi"] and rsa["taxi"] < rsa["hotel"]
     record.claim(
         "Table 2",
-        f"SA puts hotel below taxi, RSA taxi below hotel ({note})",
-        holds=sa["hotel"] < sa["taxi"] and rsa["taxi"] < rsa["hotel"],
+        f"SA puts hotel below taxi, RSA taxi below hotel ({whose})",
+        holds=holds,
         ours=f"SA {sa['hotel']:.2%} and {sa['taxi']:.2%}, RSA {rsa['hotel']:.2%} and {rsa['taxi']:.2%}",
+        note="" if holds else why,
     )
 
 

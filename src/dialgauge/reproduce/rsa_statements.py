@@ -132,14 +132,17 @@ def _of_table_2(record: Reproduction, table: Mapping[str, list[str]]) -> None:
     )  # fmt: skip
 
 
-def taxi_of_the_sample(record: Reproduction, relative: Mapping[str, float], turns: Mapping[str, int], who: str) -> None:
-    """The same in our numbers."""
+def taxi_of_the_sample(
+    record: Reproduction, relative: Mapping[str, float], turns: Mapping[str, int], who: str, why: str
+) -> None:
+    """The same in our numbers; ``why`` they need not be the paper's."""
     lowest = min(relative, key=relative.__getitem__)
+    sizes = ", ".join(f"{domain} has {turns[domain]} turns here" for domain in dict.fromkeys(("taxi", lowest)))
     record.claim(
         "Table 2", f"taxi has a low RSA: the lowest of the five domains ({who})",
         holds=lowest == "taxi",
         ours=", ".join(f"{domain} {value:.2%}" for domain, value in sorted(relative.items(), key=lambda item: item[1])),
-        note=f"another training and fewer dialogues: taxi has {turns['taxi']} turns here, {lowest} {turns[lowest]}",
+        note=sizes if lowest == "taxi" else f"{sizes}; {why}",
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str 
         return "it needs predicted values, but the predictions are only correctness flags"
     if "gold" in needs and not counts.has_gold:
         return "it needs gold states, but there are only correctness flags: give the gold file too"
-    if counts.flags_only and settings.get("form") == "jaccard":
+    if counts.flags_only and str(settings.get("form")).startswith("jaccard"):
         return "it counts a wrong value twice, and flags cannot tell wrong values from missed ones"
     rule = settings.get("rule")
     if counts.flags_only and rule in ("code", "paper"):
@@ -99,9 +99,10 @@ def _sa(counts: Counts, settings: Settings) -> Rows:
 
 
 def _aga(counts: Counts, settings: Settings) -> Rows:
-    jaccard = settings["form"] == "jaccard"
-    size = counts.union + counts.turns.wrong if jaccard else counts.gold_size
-    return _ratio(counts.turns.correct, size), (size > 0).astype(np.float64)
+    form = settings["form"]
+    size = counts.gold_size if form == "paper" else counts.union + counts.turns.wrong
+    scored = size if form == "jaccard" else counts.gold_size
+    return _ratio(counts.turns.correct, size), (scored > 0).astype(np.float64)
 
 
 def _rsa(counts: Counts, settings: Settings) -> Rows:
@@ -220,13 +221,19 @@ AGA = Card(
     name="AGA",
     family=FAMILY,
     title="Average goal accuracy",
-    summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard also counts spurious.",
+    summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard forms count spurious.",
     formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
     symbols=_letters("CVDW"),
     source=f"{_SGD}; {_FGA}, section 2.3",
     rows=_aga,
     parameters=(
-        Parameter("form", "paper", ("paper", "jaccard"), "recall as in the papers, or the fix the FGA paper suggests"),
+        Parameter(
+            "form",
+            "paper",
+            ("paper", "jaccard", "jaccard-skip"),
+            "recall as in the papers; over the union, as the FGA paper suggests: jaccard scores an empty gold state "
+            "with spurious slots 0, jaccard-skip leaves it out",
+        ),
         OVER,
     ),
     **needing("gold"),
