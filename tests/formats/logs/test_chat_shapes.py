@@ -56,7 +56,7 @@ RESPONSES = [
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes, in room 7."}]},
     {"role": "user", "content": "Thank you."},
 ]
-LANGCHAIN = [
+LANGCHAIN: list[dict[str, Any]] = [
     {"type": "human", "content": "Is Ann here?"},
     {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "lookup", "args": {"name": "Ann"}}]},
     {"type": "tool", "tool_call_id": "c1", "content": "room 7"},
