@@ -40,6 +40,7 @@ def test_only_the_known_lines_differ(record: Reproduction) -> None:
         "hotel: the other repetitions without a reason are of type=guesthouse",
         "after an offer the user names an entity or says choice=any",
         "requests repeated despite the answer: attraction-type or *-reference among them",
+        "not accounting for surface forms would decrease I-GCDF1",
         "canonical values",
         "surface forms",
         "area: distinct surface forms",
@@ -62,6 +63,17 @@ def test_what_the_text_says_is_judged(record: Reproduction) -> None:
         assert (said[what].verdict, said[what].ours) == ("holds", ours)
     guesthouses = said["hotel: the other repetitions without a reason are of type=guesthouse"]
     assert guesthouses.ours == "parking=no 1, type=guesthouse 6"  # of 175 dialogues, 168 repeat the booking: 96%
+
+
+def test_a_share_is_told_with_its_unit_and_denominator(record: Reproduction) -> None:
+    (line,) = [item for item in record.items if item.what.startswith("booking is not attempted")]
+    assert line.ours == "16.67%, 39 of 234 conversations; 15.75%, 43 of 273 booking parts"
+
+
+def test_surface_forms_do_not_matter_where_the_user_uses_none(record: Reproduction) -> None:
+    (line,) = [item for item in record.items if item.what.startswith("not accounting for surface forms")]
+    assert str(line.ours).startswith("0.6231 with the map, 0.6231 with values as written; 0 of ")
+    assert "at 43 places, but of what the user says only 1" in line.note
 
 
 def test_a_turn_is_an_exchange_of_both_speakers(record: Reproduction) -> None:

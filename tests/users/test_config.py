@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.users import GcdfConfig, load_config, with_overrides
+from dialgauge.users import GcdfConfig, load_config, score_users, with_overrides
+from support.talks import talk
 
 
 def test_defaults_are_the_reference_s() -> None:
@@ -32,6 +35,21 @@ def test_values_are_yaml() -> None:
     paths = ["igcd_f1.constraints_not_in_goal.auto_matching.slot_value_pairs={hotel: {notbook: [none]}}"]
     matching = load_config(None, paths).igcd_f1.constraints_not_in_goal.auto_matching
     assert matching.slot_value_pairs == {"hotel": {"notbook": ("none",)}}
+
+
+@pytest.mark.parametrize(
+    ("mapped", "switch", "score"),
+    [(True, None, 1.0), (False, None, 0.0), (True, "use_canonical_map", 0.0), (True, "use_fuzzy_match", 0.0)],
+)
+def test_a_surface_form_counts_only_through_the_map(
+    tmp_path: Path, mapped: bool, switch: str | None, score: float
+) -> None:
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps({"area": {"special_keys": {"not_in_goal": {}}, "centre": ["centre", "middle of town"]}}))
+    dialogue = talk({"hotel": Task(info={"area": "centre"})}, ("hotel inform area=middle of town",), ())
+    overrides = {f"igcd_f1.value_matching.{switch}": False} if switch else {}
+    run = score_users([dialogue], canonical_map=path if mapped else None, overrides=overrides, resamples=0)[0]
+    assert run.scores["I-GCDF1"].value == score
 
 
 @pytest.mark.parametrize(

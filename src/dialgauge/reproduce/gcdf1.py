@@ -11,7 +11,7 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import dialogue_key
 from dialgauge.formats import SPECIAL, read
 from dialgauge.reproduce.gcdf1_rerun import experiment_again
-from dialgauge.reproduce.gcdf1_statements import PART, not_measured, statements
+from dialgauge.reproduce.gcdf1_statements import PART, not_measured, statements, surface_forms
 from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
@@ -27,6 +27,8 @@ from dialgauge.users import (
 )
 
 _CONVERSATIONS, _MAP = "conversations", "multiwoz21_canonical_map.json"
+#: The option that turns off whatever brings values to their canonical form.
+_MATCHING = "igcd_f1.value_matching.use_fuzzy_match"
 _TABLES: dict[str, tuple[str, MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
@@ -55,6 +57,8 @@ def reproduce(data: Path | None) -> Reproduction:
         _figure(record, figures[key], bars)
     _text(record, paper, figures, run)
     _map(record, paper["map"], values)
+    raw = score_users(folder, canonical_map=values, overrides={_MATCHING: False}, resamples=0)[0]
+    surface_forms(record, run, raw)
     not_measured(record)
     goals = dataset_file(data, "multiwoz-2.1", "test.json")
     _goals(record, run, goals)
