@@ -30,7 +30,11 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert {"Success(rules=strict)", "Success(rules=compat)", "JGA", "I-GCDF1"} <= run.scores.keys()
     assert {"outcomes", "calls", "dialogues", "turns"} <= run.tables.keys()
     assert json.loads(Path("scores.json").read_text())["run"] == run.id
-    assert read("talks/conversations.jsonl").dialogues == list(run.dialogues())
+    held, written = list(run.dialogues()), read("talks/conversations.jsonl").dialogues
+    assert [one.turns for one in written] == [one.turns for one in held]
+    verdicts = [one.outcome.details.pop("verdict") for one in written if one.outcome is not None]
+    assert verdicts.count("done") / len(held) == run.scores["Success(rules=strict)"].value
+    assert written == held
     services = json.loads(Path("talks/schema.json").read_text())
     assert {"hotel", "restaurant", "train", "taxi"} <= {service["service_name"] for service in services}
     assert "Was the job done?" in Path("t.md").read_text()
