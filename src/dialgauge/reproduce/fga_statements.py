@@ -266,12 +266,16 @@ def _of_other_systems(record: Reproduction, sources: Sources) -> None:
 
 def _of_many_slots(record: Reproduction, sources: Sources) -> None:
     part, what = "Section 2.2", "with many more slots SA is close to 1 in almost all scenarios"
-    files = [dataset_file(sources.folder, "sgd", name) for name in ("dev_dialogues_001.json", "dev_schema.json")]
-    if files[0] is None or files[1] is None:
-        record.impossible(part, what, "claimed", "sgd/dev_dialogues_001.json is not present (dialgauge data get sgd)")
+    # As fetched, in a folder of the split; or put there by hand.
+    states, schema = (
+        dataset_file(sources.folder, "sgd", f"dev/{name}") or dataset_file(sources.folder, "sgd", f"dev_{name}")
+        for name in ("dialogues_001.json", "schema.json")
+    )
+    if states is None or schema is None:
+        record.impossible(part, what, "claimed", "sgd/dev/dialogues_001.json is not present (dialgauge data get sgd)")
         return
-    gold = read(files[0]).dialogues
-    run = score(gold, {"nothing": silent(gold)}, measures="SA", ontology=files[1], profile="verbatim", intervals=False)
+    gold = read(states).dialogues
+    run = score(gold, {"nothing": silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False)
     slots = TrackedSystem(run[0]).counts.inventory
     record.claim(
         part, what, holds=float(run[0]["SA"]) > _CLOSE, ours=f"{float(run[0]['SA']):.2%} with {slots} slots",
