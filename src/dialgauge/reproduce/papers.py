@@ -117,6 +117,9 @@ def reproduce(
 #: Said where the test dialogues are missing.
 NO_TEST = "multiwoz-2.1/test.json is not present"
 
+#: Systems that are none of the papers', but whose states for the test set are public.
+OTHER_SYSTEMS = ("augpt", "dots", "mintl", "ubar")
+
 #: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
 DROPPED = "PMUL1455"
 
@@ -287,3 +290,31 @@ def marks(values: Sequence[object]) -> str:
     '1 0 1'
     """
     return " ".join("1" if value else "0" for value in values)
+
+
+# The papers' printed dialogues beside the test set.
+
+
+def gold_of_test(record: Reproduction, part: str, table: Mapping[str, Any], sources: Sources) -> None:
+    """Whether a printed dialogue has the gold states of the test set."""
+    what = "the gold states are those of the test set"
+    key = dialogue_key(table["dialogue"])
+    test = sources.multiwoz("test")
+    gold = next((dialogue for dialogue in test or () if dialogue_key(dialogue.id) == key), None)
+    if gold is None:
+        record.impossible(part, what, "claimed", NO_TEST)
+        return
+    shared = same_turns(table["turns"], "gold", [turn.state or {} for turn in gold.user_turns()])
+    record.claim(
+        part, what, holds=shared == len(table["turns"]), ours=f"{shared} of {len(table['turns'])} turns",
+        note=f"{table['dialogue']}, compared under the profile plain",
+    )  # fmt: skip
+
+
+def same_turns(printed: Sequence[Mapping[str, Mapping[str, str]]], side: str, states: Sequence[State]) -> int:
+    """In how many turns printed states are these."""
+    pairs = zip(printed, states, strict=False)
+    turns = (Turn(speaker="user", state=state_of(turn[side]), predicted=state) for turn, state in pairs)
+    dialogue = Dialogue(id="printed", turns=tuple(turns))
+    scores = score(None, {"it": [dialogue]}, measures="JGA", profile=PROFILE, intervals=False)[0]
+    return int(sum(scores.table("turn_scores")["exact"].to_list()))

@@ -15,6 +15,7 @@ from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean
 from dialgauge.reproduce.papers import (
     HUMAN_100,
     NO_TEST,
+    OTHER_SYSTEMS,
     PROFILE,
     Sources,
     example,
@@ -39,8 +40,8 @@ _F1_NOTE = (
     "F1 is averaged over turns here: F1(average=turn). The F1 of 'dialgauge score' is over all slots of all turns, "
     "which is another number."
 )
-_SAMPLE_NOTE = "another training of SOM-DST, on 100 of the 999 dialogues; 95% bootstrap interval"
-_OTHERS = ("augpt", "dots", "mintl", "ubar")
+_INTERVAL = "; 95% bootstrap interval"
+_SAMPLE_NOTE = f"another training of SOM-DST, on 100 of the 999 dialogues{_INTERVAL}"
 _MODEL = "SOM-DST"
 _OTHER_TRAINING = "another training than the paper's, or another version of the test set, unless the file is theirs"
 _NOT_RELEASED = "the paper's predictions are not released; --system NAME=FILE takes yours"
@@ -58,6 +59,11 @@ class _System(NamedTuple):
     note: str
     #: Whether it is scored on the dialogues of the paper, so that a number that differs differs.
     whole: bool
+
+    @property
+    def why(self) -> str:
+        """The same for a line without an interval."""
+        return self.note.removesuffix(_INTERVAL)
 
     def beside(self, record: Reproduction, part: str, what: str, theirs: str, measure: str, scores: Run) -> None:
         """A number of the paper and ours."""
@@ -150,7 +156,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
             record.sampled(part, title, text, ours, (float(low), float(high)), note=f"{counts}; {system.note}")
     positions = list(onset.position.values())
     early = sum(position < 0.5 for position in positions) / (len(positions) or 1)
-    record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=system.note)
+    record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=system.why)
     note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
     record.figures["rsa_figure1_first_error"] = lambda: error_onset(onset.histogram(), note=note)
 
@@ -284,8 +290,8 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
     if system is not None:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
-        _hotel_and_taxi(record, sa, rsa, _who(system), why=system.note)
-        taxi_of_the_sample(record, rsa, turns, _who(system), why=system.note)
+        _hotel_and_taxi(record, sa, rsa, _who(system), why=system.why)
+        taxi_of_the_sample(record, rsa, turns, _who(system), why=system.why)
         notes = [
             f"{_who(system).replace(', ', ', 95% intervals over ')}; SA over all 30 slots",
             "n: turns whose gold state has the domain",
@@ -340,7 +346,7 @@ def _figure_a1(record: Reproduction, sources: Sources, known: Mapping[str, _Syst
             "Figure A1", "correlation matrices of the other models", "pictures", "their predictions are not released"
         )
     test = sources.multiwoz("test")
-    others = {name: states for name in _OTHERS if test and (states := sources.predictions(name)) is not None}
+    others = {name: states for name in OTHER_SYSTEMS if test and (states := sources.predictions(name)) is not None}
     for part, systems, whose in (
         ("Figure A1", own, "predictions given with --system"),
         (
