@@ -234,7 +234,7 @@ def _of_the_rule(record: Reproduction, turns: Sequence[dict[str, Any]], sources:
         "FGA follows the authors' code throughout (rule=code): a wrong turn after an exact one is an error of its own. "
         "Algorithm 1 as printed lacks that (rule=paper)."
     )
-    what = "Algorithm 1 as printed gives what the authors' code gives"
+    what = "FGA@0.5 by Algorithm 1 as printed and by the authors' code"
     sample = sources.human_100()
     runs = {_EXAMPLE: example(turns, rules)}
     if sample is not None:
