@@ -169,8 +169,12 @@ class Reproduction:
     def sampled(
         self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
     ) -> None:
-        """A number we have on other dialogues than they: within spread when theirs lies in our interval."""
+        """A number we have on other dialogues than they, or of several trainings: within spread when theirs lies in
+        our interval. An interval without width is no spread: ours is judged as a number alone."""
         number, (low, high) = PrintedNumber.parse(theirs), interval
+        if low == high:
+            self.printed(part, what, theirs, ours, note=note)
+            return
         inside = low - number.half_unit <= number.value <= high + number.half_unit
         verdict = WITHIN if inside else DIFFERS
         self.items.append(
@@ -246,18 +250,28 @@ def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
 
 
 def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table:
+    """The columns that no line fills are left out, so that the notes have room."""
+    numbers = any(item.difference is not None for item in items)
+    noted = any(item.note for item in items)
     columns = [
         Column("what"),
-        Column("theirs", align="right"),
+        Column("theirs", align="right", drop=0 if numbers else 1),
         Column("ours", align="right"),
-        Column("difference", align="right"),
+        *([Column("difference", align="right")] if numbers else []),
         Column("verdict"),
-        Column("note"),
+        *([Column("note")] if noted else []),
     ]
-    noted = any(item.note for item in items)
-    table = Table(part, columns if noted else columns[:-1], notes=list(notes))
+    table = Table(part, columns, notes=list(notes))
     for item in items:
-        table.add(item.what, *_shown(item), item.verdict, *([item.note or None] if noted else []))
+        theirs, ours, difference = _shown(item)
+        table.add(
+            item.what,
+            theirs,
+            ours,
+            *([difference] if numbers else []),
+            item.verdict,
+            *([item.note or None] if noted else []),
+        )
     return table
 
 
