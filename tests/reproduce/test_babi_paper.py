@@ -218,3 +218,9 @@ def test_kept_results_are_read_back_as_written(tmp_path: Path) -> None:
     kept = Kept("command", "machine", "commit", [cell])
     write_kept(tmp_path / "kept.json", kept)
     assert msgspec.json.decode((tmp_path / "kept.json").read_bytes(), type=Kept) == kept
+
+
+def test_what_is_drawn_at_random_is_judged_by_its_shares(measured: Reproduction) -> None:
+    claims = {item.what: (item.verdict, item.ours) for item in measured.items if item.part == "Claims"}
+    fields = claims["3.1.1: T1 gives 0 to 4 of the fields, each as often"]
+    assert fields == ("holds", "0: 20.0, 1: 19.5, 2: 20.0, 3: 20.7, 4: 19.8")
