@@ -224,3 +224,9 @@ def test_what_is_drawn_at_random_is_judged_by_its_shares(measured: Reproduction)
     claims = {item.what: (item.verdict, item.ours) for item in measured.items if item.part == "Claims"}
     fields = claims["3.1.1: T1 gives 0 to 4 of the fields, each as often"]
     assert fields == ("holds", "0: 20.0, 1: 19.5, 2: 20.0, 3: 20.7, 4: 19.8")
+    assert claims["3.2: T6 has 91 cuisines, 5 locations and 3 prices"] == (
+        DIFFERS,
+        "does not hold: 70, 5, 3 in calls; 24, 5, 3 in the knowledge base",
+    )
+    sizes = claims["3.1.2: cuisines, locations, prices, ratings and party sizes: 10, 10, 3, 8, 4"]
+    assert sizes == ("holds", "10, 10, 3, 8, 4")

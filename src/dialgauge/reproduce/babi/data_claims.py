@@ -121,10 +121,35 @@ def _acceptance(task: RankingTask) -> _Judgement:
     return abs(share - 0.25) <= _NEAR, f"{_percent(share)} of {free:,} offers that are not the last", UNEXPLAINED
 
 
+def _choices(task: RankingTask, relations: Sequence[str]) -> list[int]:
+    """How many values each relation has in the knowledge base."""
+    return [len({fact.value for fact in task.facts if fact.relation == relation}) for relation in relations]
+
+
+def _world_choices(task: RankingTask) -> _Judgement:
+    counts = _choices(task, ("R_cuisine", "R_location", "R_price", "R_rating", "R_number"))
+    return counts == [10, 10, 3, 8, 4], ", ".join(map(str, counts)), UNEXPLAINED
+
+
+def _real_choices(task: RankingTask) -> _Judgement:
+    """The values that calls name; a call without a wish has the relation's name there."""
+    named: list[set[str]] = [set(), set(), set()]
+    for said in _bot_lines(task):
+        for call in (text.split()[1:4] for text in said if text.startswith("api_call")):
+            for values, value in zip(named, call, strict=False):
+                values.update([] if value.startswith("R_") else [value])
+    counts = [len(values) for values in named]
+    known = _choices(task, ("R_cuisine", "R_location", "R_price"))
+    told = f"{', '.join(map(str, counts))} in calls; {', '.join(map(str, known))} in the knowledge base"
+    return counts == [91, 5, 3], told, "perhaps the paper counts DSTC2's ontology; the files name no more"
+
+
 #: Claim to the task whose data it is about, and how it is judged.
 DATA_CLAIMS: dict[str, tuple[int, Callable[[RankingTask], _Judgement]]] = {
     "3.1.2: the two knowledge bases have 4,200 facts and 600 restaurants each": (1, _knowledge),
     "3.1.2: training and test dialogs never have the same request": (1, _requests_differ),
+    "3.1.2: cuisines, locations, prices, ratings and party sizes: 10, 10, 3, 8, 4": (1, _world_choices),
+    "3.2: T6 has 91 cuisines, 5 locations and 3 prices": (6, _real_choices),
     "3.1.1: T1 gives 0 to 4 of the fields, each as often": (1, _fields_given),
     "3.1.1: T2 makes 1 to 4 updates, each as often": (2, _updates),
     "3.1.1: T3 offers options from the best rated down": (3, _sorted_options),
