@@ -120,6 +120,14 @@ def test_what_the_paper_says_is_judged(part: str, heavy: int, verdicts: list[str
     assert [item.verdict for item in record.items if item.part == part] == verdicts
 
 
+def test_more_hops_strengthen_only_what_no_hop_weakens() -> None:
+    kept = stored_attention()
+    assert kept is not None
+    (line,) = [item for item in record_of(*kept.samples).items if item.what == "more hops strengthen that"]
+    assert (line.verdict, line.ours) == (DIFFERS, "48.8% → 84.8% → 82.8%")
+    assert line.note.endswith("less again at hop 3")
+
+
 def test_a_wrong_answer_is_what_table_6_prints() -> None:
     items = [item for item in record_of(made_up("Table 6", 43, right=9)).items if item.part == "Table 6"]
     assert (items[-1].theirs, items[-1].ours, items[-1].verdict) == ("wrong", "wrong", EXACT)

@@ -60,6 +60,22 @@ def test_verdicts() -> None:
     assert made().items[0].difference == pytest.approx(0.00002)
 
 
+def test_an_interval_without_width_is_no_spread() -> None:
+    record = Reproduction("x", "title", "citation")
+    record.sampled("Table 1", "a", "53.0%", 0.5303, (0.5303, 0.5303))
+    record.sampled("Table 1", "b", "53.0%", 0.5309, (0.5309, 0.5309))
+    assert [(item.verdict, item.low) for item in record.items] == [("exact", None), ("differs", None)]
+
+
+def test_notes_stay_where_the_screen_is_narrow() -> None:
+    record = Reproduction("x", "title", "citation")
+    for number in range(3):
+        what = f"statement {number} of the paper, which is told in rather many words"
+        record.claim("Text", what, holds=False, ours="attraction 45, hotel 19, taxi 2, train 62", note="as is known")
+    (table,) = item_tables(record)
+    assert "as is known" in " ".join(table.render("terminal").fitted(80).text().split())
+
+
 def test_pages_say_what_is_missing_first() -> None:
     page = as_markdown(made())
     assert page.index("What is missing") < page.index("Table 1")

@@ -173,8 +173,12 @@ class Reproduction:
     def sampled(
         self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
     ) -> None:
-        """A number we have on other dialogues than they: within spread when theirs lies in our interval."""
+        """A number we have on other dialogues than they, or of several trainings: within spread when theirs lies in
+        our interval. An interval without width is no spread: ours is judged as a number alone."""
         number, (low, high) = PrintedNumber.parse(theirs), interval
+        if low == high:
+            self.printed(part, what, theirs, ours, note=note)
+            return
         inside = low - number.half_unit <= number.value <= high + number.half_unit
         verdict = WITHIN if inside else DIFFERS
         self.items.append(
@@ -250,22 +254,31 @@ def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
 
 
 def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table:
-    columns = [
-        Column("what"),
-        Column("theirs", align="right"),
-        Column("ours", align="right"),
-        Column("difference", align="right"),
-        Column("verdict"),
-        Column("note"),
-    ]
+    """The columns that no line fills are left out, so that the notes have room; a shared reason stands below."""
     reasons = Counter(item.note for item in items if item.verdict == IMPOSSIBLE)
     below = [reason for reason, lines in reasons.items() if lines > _REPEATED]
     beside = ["" if item.verdict == IMPOSSIBLE and item.note in below else item.note for item in items]
-    noted = any(beside)
     told = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
-    table = Table(part, columns if noted else columns[:-1], notes=[*told, *notes])
+    numbers, noted = any(item.difference is not None for item in items), any(beside)
+    columns = [
+        Column("what"),
+        Column("theirs", align="right", drop=0 if numbers else 1),
+        Column("ours", align="right"),
+        *([Column("difference", align="right")] if numbers else []),
+        Column("verdict"),
+        *([Column("note")] if noted else []),
+    ]
+    table = Table(part, columns, notes=[*told, *notes])
     for item, note in zip(items, beside, strict=True):
-        table.add(item.what, *_shown(item), item.verdict, *([note or None] if noted else []))
+        theirs, ours, difference = _shown(item)
+        table.add(
+            item.what,
+            theirs,
+            ours,
+            *([difference] if numbers else []),
+            item.verdict,
+            *([note or None] if noted else []),
+        )
     return table
 
 

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,12 @@ def _not_at_the_end(shares: Sequence[float]) -> bool:
 
 
 def _growing(shares: Sequence[float]) -> bool:
-    return shares[-1] > shares[0]
+    return shares[-1] > shares[0] and not _falls(shares)
+
+
+def _falls(shares: Sequence[float]) -> list[int]:
+    """The hops that give less weight than the one before."""
+    return [hop for hop, (before, after) in enumerate(pairwise(shares), start=2) if after < before]
 
 
 _REQUEST, _CALL_AND_UPDATE, _RATINGS, _ADDRESS = (3, 7, 9, 11), (14, 15), (27, 34, 41), (23,)
@@ -136,10 +142,10 @@ def _beside(record: Reproduction, table: PrintedTable, seen: _Seen, how: str) ->
     for claim in CLAIMS[table.part]:
         shares = seen.shares(claim.lines)
         in_print = [sum(theirs[line][hop] for line in claim.lines if line in theirs) for hop in range(3)]
-        holds = claim.holds(shares)
-        record.claim(
-            table.part, claim.what, holds=holds, ours=_chain(shares), note=f"hop by hop; printed: {_chain(in_print)}"
-        )
+        note = f"hop by hop; printed: {_chain(in_print)}"
+        if claim.holds is _growing:
+            note += "".join(f"; less again at hop {hop}" for hop in _falls(shares))
+        record.claim(table.part, claim.what, holds=claim.holds(shares), ours=_chain(shares), note=note)
     record.text(table.part, "its answer is", _verdict(table.right), _verdict(seen.sample.right))
     lines = sorted({*theirs, *seen.noteworthy()})
     absent: tuple[None, ...] = (None,) * 3

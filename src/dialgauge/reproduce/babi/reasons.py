@@ -100,8 +100,11 @@ _OTHER_TRAINING = "trained another way than in the paper; the line of the paper'
 _SAME_SHARE = 0.002
 
 
-def why_learned(training: str, column: str, cells: Sequence[KeptCell]) -> str:
-    """Why a learned model differs from the paper's in a column: what is known, or that nothing is."""
+def why_learned(training: str, column: str, cells: Sequence[KeptCell], *, above: bool) -> str:
+    """Why a learned model differs from the paper's in a column: what is known, or that nothing is.
+
+    A training that was cut short explains only what is below the paper (not ``above``).
+    """
     reasons = []
     reached = mean(cell.per_response for cell in cells)
     if abs(reached - FIXED.get(column, -1.0)) <= _SAME_SHARE:
@@ -109,6 +112,6 @@ def why_learned(training: str, column: str, cells: Sequence[KeptCell]) -> str:
     if training == OURS:
         reasons.append(_OTHER_TRAINING)
     stopped = [cell.epochs for cell in cells if cell.cut]
-    if stopped:
+    if stopped and not above:
         reasons.append(f"stopped by the clock after {max(stopped)} epochs, before dev had ceased to rise")
     return "; ".join(reasons) or UNEXPLAINED

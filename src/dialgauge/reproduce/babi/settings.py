@@ -28,7 +28,10 @@ def table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
     for column, chosen in (("T1-T5", (1, 2, 3, 4, 5)), ("T6", (6,))):
         present_tasks = [task for task in tasks or () if task.number in chosen]
         rows = {
-            "vocabulary": (paper.vocabulary[column], joint_vocabulary(present_tasks) if present_tasks else None),
+            "vocabulary": (
+                paper.vocabulary[column],
+                joint_vocabulary(present_tasks) if len(present_tasks) == len(set(chosen) & set(TASKS)) else None,
+            ),
             "candidates": (paper.candidates[column], len(present_tasks[0].candidates) if present_tasks else None),
         }
         for name, (theirs_count, ours) in rows.items():

@@ -170,7 +170,13 @@ def _tasks(record: Reproduction, data: Path | None) -> list[RankingTask] | None:
     if folder is None or not folder.is_dir():
         record.lacks("babi", "the dialog bAbI files: a folder 'babi' in the data folder")
         return None
-    tasks = [load_task(folder, number) for number in TASKS]
+    present = [number for number in TASKS if any(folder.glob(f"dialog-babi-task{number}-*"))]
+    absent = [f"task {number}" for number in TASKS if number not in present]
+    if absent:
+        record.lacks("babi", f"the dialog bAbI files of {', '.join(absent)} in {folder}")
+    if not present:
+        return None
+    tasks = [load_task(folder, number) for number in present]
     other = next((task for task in tasks if not _is_released(task)), None)
     if other is None:
         return tasks
@@ -197,6 +203,11 @@ def _untrained(
         for column, (theirs, _) in printed.items():
             record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
         return
+    absent = set(TASKS) - {task.number for task in tasks}
+    lost = {column_of(number, split) for number in absent for split in SPLITS}
+    for column, (theirs, _) in printed.items():
+        if column in lost:
+            record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
     for task in tasks:
         ranker = ranker_class(model)()
         fit_model(ranker, task)
@@ -236,7 +247,8 @@ def _learned(
             seeds = f"{counted(len(values), 'seed')}, least to most" if len(values) > 1 else "1 seed"
             record.sampled(part, label, printed, mean(values), spread, note=seeds)
             if record.items[-1].verdict == DIFFERS:
-                note = f"{seeds}; {why_learned(training, column, cells)}"
+                above = (record.items[-1].difference or 0.0) > 0
+                note = f"{seeds}; {why_learned(training, column, cells, above=above)}"
                 record.items[-1] = replace(record.items[-1], note=note)
 
 
