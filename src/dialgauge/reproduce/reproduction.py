@@ -268,7 +268,7 @@ def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table
         Column("verdict"),
         *([Column("note")] if noted else []),
     ]
-    table = Table(part, columns, notes=[*told, *notes])
+    table = Table(part, columns, notes=[*notes, *told])
     for item, note in zip(items, beside, strict=True):
         theirs, ours, difference = _shown(item)
         table.add(
