@@ -49,7 +49,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     assert_same_scores(Store(folder / "runs"), json.loads(Path("compared.json").read_text())["systems"])
     report = (folder / "report.html").read_text("utf-8")
     assert "latest is better than stubborn by JGA" in report
-    answers = re.findall(r'<p class="answer">(.*?)</p>', report)
+    answers = re.findall(r'<p class="sentence">(.*?)</p>', report)
     assert len(answers) >= 4 and '<details class="dialogue"' in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
     assert kinds == ["interaction", "lab", "responses", "tracking", "trials"]
@@ -66,7 +66,7 @@ def test_a_second_demo_gives_the_same_answers(tmp_path: Path, capsys: pytest.Cap
         assert outcome.code == 0, outcome.err
         report = (tmp_path / "demo" / "report.html").read_text("utf-8")
         assert "data:image/svg+xml" in report
-        answers.append(re.findall(r'<p class="answer">(.*?)</p>', report))
+        answers.append(re.findall(r'<p class="sentence">(.*?)</p>', report))
     assert answers[0] == answers[1]
 
 

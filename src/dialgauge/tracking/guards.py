@@ -319,7 +319,7 @@ def _means_absent(word: str) -> bool:
     """Is it one of the words that the profile for language models reads as an absent slot?"""
     from dialgauge.values import profile_named
 
-    return not profile_named("llm").normalise(("hotel", "name"), (word,), "predicted")
+    return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")
 
 
 def several_findings(system: System) -> list[GuardFinding]:
