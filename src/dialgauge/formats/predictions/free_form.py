@@ -33,7 +33,7 @@ _EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 _RULE = re.compile(r":?-{2,}:?")
 #: What a file that is no table looks like, and what to do about it.
 _LOOKS = (
-    (re.compile(r'\s{0,9}"[{\[]'), "each line is a text that holds JSON: write the object without the quotes around it"),
+    (re.compile(r'\s{0,9}"[{\[]'), "each line is a text that holds JSON: write the object without quotes around it"),
     (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]"), "it looks like YAML: save it as JSON"),
     (re.compile(r"\[Content_Types\]"), "it is an Excel workbook: save the sheet as CSV"),
     (re.compile(r"[A-Za-z]\w{0,40}[-.][\w ]{1,40}[=:]"), "a state alone does not say whose it is: write rows with "
