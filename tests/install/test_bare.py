@@ -33,6 +33,8 @@ _TASKS = ("town/gold.json", "town/responses.json", "--resamples", "9")
 
 #: Calls that succeed, or fail for want of an extra or of data; what is not here is called as in the fuzz tests.
 OWN_CALLS = (
+    BareCall("init", ("mine",)),
+    BareCall("review", ("tau.json", "--store", "reviewed"), extra="explorer"),
     BareCall("data check", ("gold.jsonl",)),
     BareCall("data get", ("babi",), 2),  # there is no network in these tests
     BareCall("data rm", ("babi",), 2),
@@ -49,11 +51,15 @@ OWN_CALLS = (
     BareCall(
         "babi train", ("--data", "corpus", "--task", "1", "--model", "templates", "--out", "model"), 2, "templates"
     ),
+    BareCall("babi search", ("--data", "corpus", "--task", "1", "--set", "dim=4,8"), 2, "neural"),
     BareCall("babi interact", ("--task", "1", "--model", "rules", "--dialogues", "2")),
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
     BareCall("babi attention", ("--load", "missing"), 2),
     BareCall("babi convert-dstc2", ("missing", "--out", "converted.txt"), 2),
     BareCall("users score", ("talks/gcdf1", "--resamples", "9")),
+    BareCall("users likeness", ("talks/gcdf1", "--corpus", "talks/gcdf1", "--resamples", "9")),
+    BareCall("users profile", ("talks/gcdf1",)),
+    BareCall("users map", ("missing", "--out", "map.json"), 2),
     BareCall("users explain", ("talks/gcdf1", "TOWN0001", "--talk")),
     BareCall("users find", ("talks/gcdf1", "--domain", "hotel")),
     BareCall("users figures", ("talks/gcdf1",)),
@@ -72,11 +78,13 @@ OWN_CALLS = (
     BareCall("lab study", CALLS["lab study"]),
     BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn"), 2, "figures"),
     BareCall("lab train", ("town/gold.json", "--out", "nlu.npz", "--practice", "9", "--epochs", "1"), 2),  # no acts
+    BareCall("lab cross", ("2", "--store", "lab"), 2),  # of one run
     BareCall("lab blame", ("2", "--store", "lab")),
     BareCall("lab track", ("gold.jsonl", "--out", "answers.jsonl", "--endpoint", "local"), 2, "local-model"),
     BareCall("explore", ("--store", "store"), 2, "explorer"),
     BareCall("report", ("2", "--store", "store", "--out", "report.html"), 2, "explorer"),
     BareCall("leaderboard", ("store",), 2, "explorer"),
+    BareCall("runs tag", ("{first}", "mine", "--store", "two")),
     BareCall("runs compare", ("{first}", "{second}", "--store", "two", "--resamples", "9")),
     BareCall("reproduce", ("fga",), 1),
     BareCall("reproduce", ("mwzeval",), 2),
