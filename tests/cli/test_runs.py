@@ -154,7 +154,7 @@ def test_codes_in_the_tables_of_a_run_are_explained_below_them(place: Place) -> 
     assert [line for line in shown.splitlines() if line.startswith("Codes")] == [
         "Codes in these tables: user_done = the user was done; no_miss_mult = all, over several turns; "
         "said_not_heard = said, not heard; lost/loop = said again in a loop; repeated_inform = a constraint was said "
-        "more than once; early_end = ends before its goal is done.",
+        "more than once; early_end = ends before it is done.",
     ]
     assert "Codes in these tables: user_done" in place.run("runs", "show", run.id).out
 

@@ -32,6 +32,9 @@ def faults(
         str | None, Option("--dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
     ] = None,
     limit: LimitOption = 20,
+    detail: Annotated[
+        bool, Option("--detail", help="Show also how the checks were measured: by parts, and earlier; files have it.")
+    ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     judge: JudgeOption = "",
@@ -61,13 +64,14 @@ def faults(
         if missing := missing_sentence(each):
             screen.print(missing)
 
-    def tables(rows: int) -> list[Table]:
+    def tables(rows: int, *, detailed: bool) -> list[Table]:
         if dialogue is None:
-            return [*results.tables(limit=rows), *agreements]
+            return [*results.tables(limit=rows, detail=detailed), *agreements]
         explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]
-        return [*explained, record_table(), *agreements]
+        return [*explained, record_table(detail=detailed), *agreements]
 
-    output.present(results, "users-faults", tables=tables(row_limit(limit)), in_files=lambda: tables(row_limit(0)))
+    shown = tables(row_limit(limit), detailed=detail)
+    output.present(results, "users-faults", tables=shown, in_files=lambda: tables(row_limit(0), detailed=True))
     return 0 if results.complete else EXIT_INCOMPLETE
 
 

@@ -82,6 +82,21 @@ def test_the_screen_says_what_was_found_what_not_and_how_far_to_trust_it(
     assert max(len(line) for line in lines[: lines.index("")] if "[" in line and "%" not in line) <= 80
 
 
+def test_the_reward_stands_beside_the_fault_and_the_history_of_the_checks_behind_detail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = results(tmp_path / "r.json")
+    brief = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--json", tmp_path / "r.faults.json")
+    assert "conversation   reward   kind" in brief.out and "recall" in brief.out
+    assert "held out" not in brief.out and "Measurement 1" not in brief.out
+    [system] = json.loads((tmp_path / "r.faults.json").read_text())["systems"]
+    assert [(fault["dialogue"], fault["reward"]) for fault in system["faults"]] == [("a#0", 0.0)]
+    whole = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--detail")
+    assert "held out" in whole.out and "Measurement 1" in whole.out
+    dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--table", tmp_path / "r.md")
+    assert "Measurement 1" in (tmp_path / "r.md").read_text()
+
+
 def test_the_screen_is_limited_and_files_have_all_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = []
     for task in ("a", "b", "c"):
@@ -156,7 +171,7 @@ def test_a_conversation_is_explained_in_whichever_file_has_it(
 def test_kinds_and_earlier_measurements_are_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = results(tmp_path / "r.json")
     one = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0").out
-    every = dialgauge(capsys, "users", "faults", file, "--resamples", 0).out
+    every = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--detail").out
     for shown in (one, every):
         assert "early end" in shown and "role swap" in shown
         assert "early_end" not in shown and "role_swap" not in shown

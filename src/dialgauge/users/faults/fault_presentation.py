@@ -14,13 +14,15 @@ from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
 from dialgauge.users.faults.fault_records import KINDS
 from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
-from dialgauge.users.faults.labelled import CheckMeasurement, Share, load_earlier, load_record
+from dialgauge.users.faults.labelled import PARTS, CheckMeasurement, Share, load_earlier, load_record
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 _FULL = {"whole": "all of it", "part": "a part", "none": "not checked"}
 _PLACE = (Column("message", align="right"), Column("turn", align="right"))
+_REWARD = Column("reward", digits=1, align="right")
+_RECALL = Column("recall", percent=True, digits=0, align="right")
 #: The precision below which a rule of a check is withdrawn.
 GOOD_ENOUGH = 0.9
 #: Conversations that the list shows unless more are asked for.
@@ -35,9 +37,12 @@ class FaultRuns(RunSet):
         """What each file lacks, to be read before any number; then what else a reader should know."""
         return [*filter(None, map(missing_sentence, self.runs)), *super().notes]
 
-    def tables(self, *, limit: int = MOST) -> list[Table]:
-        """Shares by kind, where the faults are, what was not checked, and how far the checks can be trusted."""
-        return [*(table for run in self.runs for table in fault_tables(run, limit)), record_table()]
+    def tables(self, *, limit: int = MOST, detail: bool = False) -> list[Table]:
+        """Shares by kind, where the faults are, what was not checked, and how far the checks can be trusted.
+
+        With ``detail`` also the parts that the checks were measured on, and earlier measurements.
+        """
+        return [*(table for run in self.runs for table in fault_tables(run, limit)), record_table(detail=detail)]
 
     def document(self) -> dict[str, Any]:
         """The JSON of ``dialgauge users faults --json``: every fault, how far every check looked, their record."""
@@ -50,7 +55,7 @@ class FaultRuns(RunSet):
                     "scores": {name: score.as_dict() for name, score in run.scores.items()},
                     "coverage": _coverage_document(run),
                     "not_computed": run.details.get("left_out", {}),
-                    "faults": run.table(FAULTS).to_dicts(),
+                    "faults": _with_rewards(run),
                     "checks": run.table(CHECKS).to_dicts(),
                 }
                 for run in self.runs
@@ -88,6 +93,21 @@ def missing_sentence(run: Run) -> str:
     return f"{run.name}: {'; '.join(parts)}; shares are of {of}."
 
 
+def _rewards(run: Run) -> dict[str, float | None]:
+    """The reward of each conversation; where only success is recorded, 1 or 0."""
+    import polars as pl
+
+    outcome = pl.col("outcome")
+    success = outcome.str.json_path_match("$.success").replace_strict({"true": 1.0, "false": 0.0}, default=None)
+    reward = outcome.str.json_path_match("$.details.reward").cast(pl.Float64, strict=False)
+    return dict(run.table("dialogues").select("dialogue", pl.coalesce(reward, success)).rows())
+
+
+def _with_rewards(run: Run) -> list[dict[str, Any]]:
+    rewards = _rewards(run)
+    return [{**row, "reward": rewards.get(row["dialogue"])} for row in run.table(FAULTS).to_dicts()]
+
+
 def fault_tables(run: Run, most: int = MOST) -> list[Table]:
     """Shares, the conversations with faults, and what was not checked."""
     return [table for table in (_shares(run), _conversations(run, most), _unchecked(run)) if len(table)]
@@ -96,17 +116,31 @@ def fault_tables(run: Run, most: int = MOST) -> list[Table]:
 def _shares(run: Run) -> Table:
     table = Table(
         f"User faults found: {run.name}",
-        ["kind", "the user", Column("found in", align="right"), Column("share", percent=True, digits=1)],
+        [
+            "kind",
+            "the user",
+            Column("found in", align="right"),
+            Column("share", percent=True, digits=1),
+            *([_RECALL] if run.details.get("by_texts") else []),
+        ],
     )
     checks = run.table(CHECKS)
+    measured = load_record().overall if run.details.get("by_texts") else {}
     for kind, meaning in KINDS.items():
         ours = checks.filter(checks["kind"] == kind)
         looked = ours.filter(ours["checked"] != "none")
         score = run.scores.get(f"{USER_FAULT}[{kind}]")
         cell = Cell(score.value, score.low, score.high) if score else None
         found_in = looked.filter(looked["faults"] > 0).height
-        table.add(_words(kind), meaning, f"{found_in} of {looked.height}" if looked.height else "not checked", cell)
+        recall = [measured[kind].recall.value] if measured else []
+        shown = f"{found_in} of {looked.height}" if looked.height else "not checked"
+        table.add(_words(kind), meaning, shown, cell, *recall)
     table.signature = run.signature
+    if measured:
+        table.notes.append(
+            "Recall: the share of labelled conversations with such a fault in which the check reports it; where it is "
+            "low, most faults are missed. –: none was labelled."
+        )
     found = run.scores.get(NO_FAULT_FOUND)
     if found and found.value is not None:
         every = counted(int(run.details.get("compared", run.coverage["dialogues"].scored or 0)), "conversation")
@@ -124,10 +158,12 @@ def _shares(run: Run) -> Table:
 def _conversations(run: Run, most: int) -> Table:
     frame = run.table(FAULTS)
     several = frame["by"].n_unique() > 1
-    table = Table("Where", [Column("conversation", exact=True), "kind", *_PLACE, "why", *(["by"] if several else [])])
+    heads = [Column("conversation", exact=True), _REWARD, "kind", *_PLACE, "why", *(["by"] if several else [])]
+    table, rewards = Table("Where", heads), _rewards(run)
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []
-        table.add(row["dialogue"], _words(row["kind"]), row["message"], row["turn"], fault_words(row), *by)
+        reward = rewards.get(row["dialogue"])
+        table.add(row["dialogue"], reward, _words(row["kind"]), row["message"], row["turn"], fault_words(row), *by)
     if frame.height > most:
         table.notes.append(f"The first {most} of {counted(frame.height, 'fault')}; --limit shows more.")
     return table
@@ -155,16 +191,13 @@ def _unchecked(run: Run) -> Table:
     return table
 
 
-def record_table() -> Table:
-    """Precision and recall of the checks of texts, as measured on labelled conversations."""
+def record_table(*, detail: bool = False) -> Table:
+    """Precision and recall of the checks of texts, as measured on labelled conversations; by parts with ``detail``."""
     record = load_record()
     table = Table("How far the checks can be trusted (percent)", ["kind", "on", "precision", "recall"])
     for kind in KINDS:
-        parts = {
-            "fresh": record.checks["fresh"][kind],
-            "held out": record.checks["held_out"][kind],
-            "all": record.overall[kind],
-        }
+        earlier = {"fresh": record.checks["fresh"][kind], "held out": record.checks["held_out"][kind]}
+        parts = {**(earlier if detail else {}), "all": record.overall[kind]}
         if not parts["all"].recall.n and not parts["all"].precision.n:
             table.add(_words(kind), "all", "never reported", "never occurred")
             continue
@@ -173,13 +206,22 @@ def record_table() -> Table:
                 _words(kind) if not place else "", name,
                 _share(check_record.precision) or "nothing reported", _share(check_record.recall) or "never labelled",
             )  # fmt: skip
-    table.notes += _record_notes(record)
+    table.notes += _record_history(record) if detail else [_record_note(record)]
     return table
 
 
-def _record_notes(record: CheckMeasurement) -> list[str]:
+def _record_note(record: CheckMeasurement) -> str:
+    every = counted(sum(record.conversations[part] for part in PARTS), "labelled conversation")
+    return (
+        f"On {every} of tau-bench and tau2-bench, those that the checks were written on among them; --detail shows the "
+        "others apart, and what was measured before. Wilson's 95% intervals; n: conversations in which the check "
+        "reports, or the labeller marked, that kind. Precision holds if the conversation belongs to its task."
+    )
+
+
+def _record_history(record: CheckMeasurement) -> list[str]:
     parts = record.conversations
-    every = parts["development"] + parts["held_out"] + parts["fresh"]
+    every = sum(parts[part] for part in PARTS)
     notes = [
         f"Checks of texts, measured {record.measured} on {every} labelled conversations of tau-bench and tau2-bench "
         f"(seeds {record.seed} and {record.fresh_seed}): the {parts['fresh']} drawn after the first version of the "

@@ -19,15 +19,15 @@ Extent: TypeAlias = Literal["whole", "part", "none"]
 
 #: Every kind with its meaning, in the order in which they are shown.
 KINDS: dict[FaultKind, str] = {
-    "early_end": "ends before its goal is done",
+    "early_end": "ends before it is done",
     "invented": "makes up facts",
-    "contradicted": "contradicts its instruction",
+    "contradicted": "contradicts its goal",
     "leaked": "reveals its instruction",
-    "repeated": "repeats what was answered",
+    "repeated": "repeats itself",
     "role_swap": "speaks as the agent",
     "empty": "neither speaks nor acts",
-    "withheld": "withholds what it is asked for",
-    "disobeyed": "ignores an instruction on manner",
+    "withheld": "withholds what is asked",
+    "disobeyed": "ignores how to behave",
 }
 
 

@@ -25,6 +25,7 @@ from dialgauge.measures import (
 from dialgauge.runs import Run, new_run
 from dialgauge.text import counted
 from dialgauge.users.faults.checking import check_user
+from dialgauge.users.faults.conversation_view import ConversationView
 from dialgauge.users.faults.fault_measures import FAMILY, FaultEvidence, usual
 from dialgauge.users.faults.fault_records import CheckedConversation
 from dialgauge.users.faults.recorded_tasks import (
@@ -136,6 +137,7 @@ def faults_run(
             "broken_off": broken,
             **_compared(results, sum(unseen.values())),
             "integrity": None if integrity is None else dict(integrity.counts),
+            "by_texts": sum(not ConversationView(dialogue).has_acts for dialogue in dialogues),
         },
     )
 
