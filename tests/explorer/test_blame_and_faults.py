@@ -167,7 +167,7 @@ def test_faults_that_are_stored_are_shown_instead_of_new_ones(tmp_path: Path) ->
     run = store.add(score_results([file], resamples=0)[0])
     dialogues = list(run.dialogues())
     judged = [faults.check_user(one) for one in dialogues]
-    added = UserFault("invented", 0, 0, "makes up a name", by="judge")
+    added = UserFault("invented", 0, 0, "judged", given=("makes up a name",), by="judge")
     more = [with_fault(one, added) if one.id == "b#0" else one for one in judged]
     store.add(faults.faults_run(dialogues, "judged", checked=more, judge="judge"))
     html = report_html([run])

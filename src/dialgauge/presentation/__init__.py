@@ -6,6 +6,13 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.presentation.fault_wordings import (
+        FAULT_WORDINGS,
+        SCOPE_WORDINGS,
+        fault_sentence,
+        fault_words,
+        scope_sentence,
+    )
     from dialgauge.presentation.pages import (
         READ_FIRST,
         Badge,
@@ -53,7 +60,6 @@ if TYPE_CHECKING:
         ToolPages,
         call_reasons,
         expected_actions,
-        fault_words,
         kind_badges,
         matched_actions,
         worth_reading,
@@ -64,8 +70,10 @@ __all__ = [
     "CALLS",
     "CHECKS",
     "FAULTS",
+    "FAULT_WORDINGS",
     "NAMED",
     "READ_FIRST",
+    "SCOPE_WORDINGS",
     "TRIALS",
     "Badge",
     "Breakdown",
@@ -90,6 +98,7 @@ __all__ = [
     "capitalised",
     "columns",
     "expected_actions",
+    "fault_sentence",
     "fault_words",
     "first_scores",
     "is_number",
@@ -103,6 +112,7 @@ __all__ = [
     "quoted",
     "run_charts",
     "run_verdict",
+    "scope_sentence",
     "scored_units",
     "sentence",
     "slot_rows",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
 from dialgauge.report import Column, Table
 from dialgauge.text import counted
@@ -225,21 +226,9 @@ def _told(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [(fault["kind"], fault_words(fault)) for fault in faults if _is_fault(fault)]
 
 
-def fault_words(row: Mapping[str, Any]) -> str:
-    """A row of the table of faults in words: its sentence, whether it is minor, and how many messages it holds for.
-
-    >>> fault_words({"sentence": "does not give it", "minor": True, "length": 2})
-    'does not give it (minor, 2 messages)'
-    """
-    length = row.get("length")
-    beside = ["minor"] if row.get("minor") is True else []
-    beside += [f"{length} messages"] if isinstance(length, int) and length > 1 else []
-    return f"{row['sentence']} ({', '.join(beside)})" if beside else str(row["sentence"])
-
-
 def _is_fault(row: Mapping[str, Any]) -> bool:
     """Whether a row tells of a fault, and not of a check that could not look."""
-    return row.get("checked") not in (False, "not checked") and bool(row.get("sentence"))
+    return row.get("checked") not in (False, "not checked") and bool(row.get("reason"))
 
 
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -212,7 +212,7 @@ def test_a_contradiction_is_marked_where_the_user_first_says_it() -> None:
     assert DATA is not None
     run = check_faults(DATA / "tau" / "tau2_airline_grok-3.json.gz", resamples=0)
     rows = [row for row in run.table("faults").to_dicts() if (row["dialogue"], row["kind"]) == ("8#0", "contradicted")]
-    [row] = [row for row in rows if "bags" in row["sentence"]]
+    [row] = [row for row in rows if row["about"] == "checked bags"]
     assert (row["message"], row["length"]) == (13, 2)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Speaker, Turn
+from dialgauge.presentation import FAULT_WORDINGS, SCOPE_WORDINGS
 from dialgauge.users.faults import KINDS, FaultKind, UserFault, check_user
 
 ANN = "You are ann_lee_2041. You want to cancel reservation QX7RT2."
@@ -547,4 +548,5 @@ def test_whatever_is_said_is_checked(seed: int) -> None:
         checked = check_user(conversation(" ".join(draw.choices(PIECES, k=3)), *texts))
         users = {fault.turn for fault in checked.faults}
         assert all(turn % 2 == 0 for turn in users)
-        assert all(finding.scope for finding in checked.findings)
+        assert all(finding.reason in SCOPE_WORDINGS and finding.scope for finding in checked.findings)
+        assert all(fault.reason in FAULT_WORDINGS for fault in checked.faults)

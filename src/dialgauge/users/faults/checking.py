@@ -36,7 +36,7 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     view = ConversationView(dialogue)
     found: dict[FaultKind, FaultFindings] = {}
     if not any(turn.speaker == "user" for turn in dialogue.turns):
-        found = {kind: not_checked(kind, "the user never spoke") for kind in KINDS}
+        found = {kind: not_checked(kind, "no_user") for kind in KINDS}
     elif view.has_acts:
         found = goal_findings(view)
     return CheckedConversation(

@@ -36,14 +36,13 @@ _DETAIL = re.compile(
 def invented(view: ConversationView) -> FaultFindings:
     """Addresses, ids, days and places that neither instruction nor agent gave, and guesses among listed bookings."""
     if not view.has_texts:
-        return not_checked("invented", "the conversation has no texts")
+        return not_checked("invented", "no_texts")
     if not view.instruction:
-        return not_checked("invented", "there is no instruction to compare with")
+        return not_checked("invented", "no_instruction")
     if _LICENCE.search(view.instruction):
-        return not_checked("invented", "the instruction allows making things up")
+        return not_checked("invented", "may_invent")
     faults = [fault for exchange in view.exchanges for fault in (*_unknown(view, exchange), *_guesses(view, exchange))]
-    scope = "e-mail addresses, ids, phone and flight numbers, days, airports and cities, guesses among listed bookings"
-    return FaultFindings("invented", "part", scope, runs_of(faults))
+    return FaultFindings("invented", "part", "facts", runs_of(faults))
 
 
 def _unknown(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
@@ -58,8 +57,7 @@ def _unknown(view: ConversationView, one: RecordedExchange) -> Iterator[UserFaul
     told = "\n".join([view.instruction, view.said_before(one.turn, "system"), view.said_before(one.turn, "user")])
     for entity in stated:
         if not is_known(entity, told):
-            why = f"states the {entity.kind} {entity.written!r}; nobody gave it"
-            yield UserFault("invented", one.turn, view.message(one.turn), why, about=entity.kind)
+            yield _invented(view, one, "fact_of_nobody", entity.kind, entity.written)
 
 
 def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFault]:
@@ -71,8 +69,7 @@ def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFaul
     before = view.said_before(one.turn, "system").rsplit(one.asked.replace("’", "'"), 1)[0]
     for sentence in sentences(one.plain):
         if _BY_ORDER.search(sentence) and not sentence.endswith("?") and not _described(listed[0], listed, one.asked):
-            why = "picks one of the listed bookings by its place, without a basis"
-            yield UserFault("invented", one.turn, view.message(one.turn), why, about="booking")
+            yield _invented(view, one, "booking_by_order", "booking")
         named = [code for code in listed if code in sentence]
         asks = sentence.endswith("?") and not re.search(r"\bcan (?:we|you) (?:proceed|please)", sentence)
         if len(named) != 1 or asks:
@@ -80,8 +77,11 @@ def _guesses(view: ConversationView, one: RecordedExchange) -> Iterator[UserFaul
         [code] = named
         if code in told or code in before or _described(code, listed, one.asked) or _asks_to_look(sentence):
             continue
-        why = f"takes {code} for its own booking without a basis"
-        yield UserFault("invented", one.turn, view.message(one.turn), why, about="booking")
+        yield _invented(view, one, "booking_guessed", "booking", code)
+
+
+def _invented(view: ConversationView, one: RecordedExchange, reason: str, about: str, *given: str) -> UserFault:
+    return UserFault("invented", one.turn, view.message(one.turn), reason, about=about, given=given)
 
 
 def _asks_to_look(sentence: str) -> bool:
@@ -98,7 +98,6 @@ def _described(code: str, listed: list[str], message: str) -> bool:
     return any(_DETAIL.search(piece) for piece in pieces)
 
 
-_NOTHING_GIVEN = "the instruction gives no id, phone number or e-mail address"
 _ASKING = (
     r"(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply|send)\b"
 )
@@ -110,29 +109,22 @@ _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with 
 def withheld(view: ConversationView) -> FaultFindings:
     """An id, number or address that the instruction gives is asked for, and the answer lacks it."""
     if not view.has_texts:
-        return not_checked("withheld", "the conversation has no texts")
+        return not_checked("withheld", "no_texts")
     if not view.instruction:
-        return not_checked("withheld", "there is no instruction that could give something")
+        return not_checked("withheld", "no_giving_instruction")
     every, kept = known_things(view.instruction), kept_back(view.instruction)
     given = [thing for thing in every if not _is_kept(thing, kept)]
-    unasked = _listed([thing.name for thing in every if _is_kept(thing, kept)])
+    unasked = tuple(thing.name for thing in every if _is_kept(thing, kept))
     if not given:
-        why = f"the instruction says not to give its {unasked}" if unasked else _NOTHING_GIVEN
-        return not_checked("withheld", why)
+        return not_checked("withheld", "not_to_give" if unasked else "gives_nothing", about=unasked)
     faults = []
     for exchange in view.exchanges:
         for thing in given:
             if _is_withheld(view, exchange, thing, given):
-                why = f"is asked for its {thing.name} and does not give it"
-                minor = _is_minor(view, exchange, thing)
-                faults.append(
-                    UserFault(
-                        "withheld", exchange.turn, view.message(exchange.turn), why, about=thing.name, minor=minor
-                    )
-                )
-    scope = f"questions for {_listed([thing.name for thing in given])}"
-    scope += f"; it is told not to give its {unasked}" if unasked else ""
-    return FaultFindings("withheld", "part", scope, runs_of(faults))
+                number, minor = view.message(exchange.turn), _is_minor(view, exchange, thing)
+                faults.append(UserFault("withheld", exchange.turn, number, "not_given", about=thing.name, minor=minor))
+    reason, about = "questions_but" if unasked else "questions", tuple(thing.name for thing in given)
+    return FaultFindings("withheld", "part", reason, runs_of(faults), about, left=unasked)
 
 
 def _is_kept(thing: KnownThing, kept: frozenset[str]) -> bool:
@@ -146,10 +138,6 @@ def _is_minor(view: ConversationView, one: RecordedExchange, thing: KnownThing) 
     again = (later for later in view.exchanges if later.turn > one.turn and _asks_for(later.asked, thing.asked))
     answer = next(again, None)
     return several and answer is not None and any(_says(value, answer.text.lower()) for value in thing.values)
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _is_withheld(view: ConversationView, one: RecordedExchange, thing: KnownThing, given: list[KnownThing]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.presentation import fault_words
+from dialgauge.presentation import fault_sentence, fault_words, scope_sentence
 from dialgauge.report import Cell, Column, RunSet, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
@@ -56,7 +57,7 @@ class FaultRuns(RunSet):
                     "coverage": _coverage_document(run),
                     "not_computed": run.details.get("left_out", {}),
                     "faults": _with_rewards(run),
-                    "checks": run.table(CHECKS).to_dicts(),
+                    "checks": [{**row, "scope": scope_sentence(row)} for row in run.table(CHECKS).to_dicts()],
                 }
                 for run in self.runs
             ],
@@ -105,7 +106,10 @@ def _rewards(run: Run) -> dict[str, float | None]:
 
 def _with_rewards(run: Run) -> list[dict[str, Any]]:
     rewards = _rewards(run)
-    return [{**row, "reward": rewards.get(row["dialogue"])} for row in run.table(FAULTS).to_dicts()]
+    return [
+        {**row, "sentence": fault_sentence(row), "reward": rewards.get(row["dialogue"])}
+        for row in run.table(FAULTS).to_dicts()
+    ]
 
 
 def fault_tables(run: Run, most: int = MOST) -> list[Table]:
@@ -175,19 +179,19 @@ def _words(kind: str) -> str:
 
 
 def _unchecked(run: Run) -> Table:
-    import polars as pl
-
     table = Table(
         "Not checked, or only in part", ["kind", Column("conv.", align="right"), "looked at", "scope or reason"]
     )
     checks = run.table(CHECKS)
-    grouped = (
-        checks.filter(checks["checked"] != "whole").group_by("kind", "checked", "scope").agg(pl.len().alias("count"))
+    counts = Counter(
+        (row["kind"], row["checked"], scope_sentence(row))
+        for row in checks.filter(checks["checked"] != "whole").iter_rows(named=True)
     )
     order = {kind: place for place, kind in enumerate(KINDS)}
-    rows = sorted(grouped.iter_rows(named=True), key=lambda row: (order[row["kind"]], -row["count"], row["scope"]))
-    for row in rows:
-        table.add(_words(row["kind"]), row["count"], _FULL[row["checked"]], row["scope"])
+    for (kind, checked, scope), count in sorted(
+        counts.items(), key=lambda item: (order[item[0][0]], -item[1], item[0][2])
+    ):
+        table.add(_words(kind), count, _FULL[checked], scope)
     return table
 
 
@@ -271,7 +275,7 @@ def explanation_tables(run: Run, dialogue: str) -> list[Table]:
             _words(row["kind"]),
             _FULL[row["checked"]],
             None if row["checked"] == "none" else row["faults"],
-            row["scope"],
+            scope_sentence(row),
         )
     said = [turn for one in run.dialogues() if one.id == dialogue for turn in one.turns]
     words = Table("What the user said there", [Column("message", align="right"), "text"])

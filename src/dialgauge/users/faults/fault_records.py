@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
+from dialgauge.presentation import fault_sentence, scope_sentence
+
 FaultKind: TypeAlias = Literal[
     "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
 ]
@@ -32,22 +34,32 @@ KINDS: dict[FaultKind, str] = {
 
 
 class UserFault(Struct, frozen=True):
-    """One fault: the turn, the message of the file that it was read from, how many messages it lasted, and why.
+    """One fault: the turn, the message of the file that it was read from, a code for why, and the code's arguments.
 
     ``about`` is what the fault is about, such as ``user id``: messages with the same fault about the same thing are one
-    run, and the first of them is the evidence.
+    run of ``length`` messages, and the first of them is the evidence.
     """
 
     kind: FaultKind
     turn: int
     message: int
-    sentence: str
+    reason: str
     length: int = 1
     about: str = ""
+    #: What the user said, and what its goal or instruction has.
+    given: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+    #: The message that is said again.
+    earlier: int | None = None
     #: Who found it: a check, or a judge by its name.
     by: str = "check"
     #: Of ``withheld``: one part of several was left out, and came when asked again.
     minor: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What the user did, in words."""
+        return fault_sentence(structs.asdict(self))
 
 
 class FaultFindings(Struct, frozen=True):
@@ -55,14 +67,22 @@ class FaultFindings(Struct, frozen=True):
 
     kind: FaultKind
     extent: Extent
-    #: What it looked at, or why it could not look.
-    scope: str
+    #: A code for what it looked at, or for why it could not look.
+    reason: str
     faults: tuple[UserFault, ...] = ()
+    #: The code's arguments: what it looked for, and what it left out.
+    about: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def checked(self) -> bool:
         """Could it look at anything?"""
         return self.extent != "none"
+
+    @property
+    def scope(self) -> str:
+        """What it looked at, or why it could not look, in words."""
+        return scope_sentence(structs.asdict(self))
 
 
 class CheckedConversation(Struct, frozen=True):
@@ -84,15 +104,15 @@ class CheckedConversation(Struct, frozen=True):
         return next(finding for finding in self.findings if finding.kind == kind)
 
 
-def not_checked(kind: FaultKind, why: str) -> FaultFindings:
+def not_checked(kind: FaultKind, reason: str, about: tuple[str, ...] = (), left: tuple[str, ...] = ()) -> FaultFindings:
     """A check that could not look."""
-    return FaultFindings(kind=kind, extent="none", scope=why)
+    return FaultFindings(kind, "none", reason, about=about, left=left)
 
 
 def runs_of(faults: Iterable[UserFault]) -> tuple[UserFault, ...]:
     """Faults of one kind about the same thing as one, with the number of messages as its length.
 
-    >>> twice = [UserFault("withheld", turn, turn, "no user id", about="user id") for turn in (2, 4)]
+    >>> twice = [UserFault("withheld", turn, turn, "not_given", about="user id") for turn in (2, 4)]
     >>> [(one.turn, one.length) for one in runs_of(twice)]
     [(2, 2)]
     """

@@ -188,7 +188,11 @@ def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
             fault.turn,
             fault.message,
             fault.length,
-            fault.sentence,
+            fault.reason,
+            fault.about,
+            fault.given,
+            fault.wanted,
+            fault.earlier,
             result.of_kind(fault.kind).extent,
             fault.by,
             fault.minor,
@@ -196,9 +200,10 @@ def _faults_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
         for result in results
         for fault in result.faults
     ]
-    schema = {
+    schema: dict[str, Any] = {
         "dialogue": pl.String, "kind": pl.String, "turn": pl.Int64, "message": pl.Int64, "length": pl.Int64,
-        "sentence": pl.String, "checked": pl.String, "by": pl.String, "minor": pl.Boolean,
+        "reason": pl.String, "about": pl.String, "given": pl.List(pl.String), "wanted": pl.List(pl.String),
+        "earlier": pl.Int64, "checked": pl.String, "by": pl.String, "minor": pl.Boolean,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -207,9 +212,12 @@ def _checks_frame(results: Sequence[CheckedConversation]) -> polars.DataFrame:
     import polars as pl
 
     rows = [
-        (result.id, finding.kind, finding.extent, finding.scope, len(finding.faults))
+        (result.id, finding.kind, finding.extent, finding.reason, finding.about, finding.left, len(finding.faults))
         for result in results
         for finding in result.findings
     ]
-    schema = {"dialogue": pl.String, "kind": pl.String, "checked": pl.String, "scope": pl.String, "faults": pl.Int64}
+    schema: dict[str, Any] = {
+        "dialogue": pl.String, "kind": pl.String, "checked": pl.String, "reason": pl.String,
+        "about": pl.List(pl.String), "left": pl.List(pl.String), "faults": pl.Int64,
+    }  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")

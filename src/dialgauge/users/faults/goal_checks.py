@@ -56,9 +56,17 @@ class GoalView:
         """What a turn of the user tells, slots with values only."""
         return [act for act in self.view.acts(place) if act.intent == INFORM and act.slot and _values(act)]
 
-    def fault(self, kind: FaultKind, place: int, why: str, about: str = "") -> UserFault:
+    def fault(
+        self,
+        kind: FaultKind,
+        place: int,
+        reason: str,
+        about: str = "",
+        given: tuple[str, ...] = (),
+        wanted: tuple[str, ...] = (),
+    ) -> UserFault:
         """A fault at a turn."""
-        return UserFault(kind, place, self.view.message(place), why, about=about)
+        return UserFault(kind, place, self.view.message(place), reason, about=about, given=given, wanted=wanted)
 
 
 def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
@@ -67,18 +75,12 @@ def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
     strayed = list(_strayed(goal))
     return {
         "early_end": _early_end(goal),
-        "invented": FaultFindings(
-            "invented", "whole", "every value against goal and system", _of_kind("invented", strayed)
-        ),
-        "contradicted": FaultFindings(
-            "contradicted", "whole", "every value against the goal", _of_kind("contradicted", strayed)
-        ),
-        "repeated": FaultFindings("repeated", "whole", "every turn's acts", runs_of(_repeated(goal))),
-        "withheld": FaultFindings(
-            "withheld", "whole", "every question for a slot of the goal", runs_of(_withheld(goal))
-        ),
-        "role_swap": FaultFindings("role_swap", "whole", "every act", runs_of(_role_swap(goal))),
-        "disobeyed": not_checked("disobeyed", "a goal of slots has no orders about manner"),
+        "invented": FaultFindings("invented", "whole", "goal_and_system", _of_kind("invented", strayed)),
+        "contradicted": FaultFindings("contradicted", "whole", "goal", _of_kind("contradicted", strayed)),
+        "repeated": FaultFindings("repeated", "whole", "acts_of_turns", runs_of(_repeated(goal))),
+        "withheld": FaultFindings("withheld", "whole", "slots_asked_for", runs_of(_withheld(goal))),
+        "role_swap": FaultFindings("role_swap", "whole", "acts", runs_of(_role_swap(goal))),
+        "disobeyed": not_checked("disobeyed", "no_manner"),
     }
 
 
@@ -99,11 +101,10 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
                     continue
                 named = f"{act.domain} {act.slot}"
                 if allowed:
-                    why = f"says {value} for {named}, where its goal has {' or '.join(sorted(allowed))}"
-                    yield goal.fault("contradicted", place, why, named)
+                    has = tuple(sorted(allowed))
+                    yield goal.fault("contradicted", place, "other_value", named, given=(value,), wanted=has)
                 else:
-                    why = f"says {value} for {named}, which neither its goal nor the system has"
-                    yield goal.fault("invented", place, why, named)
+                    yield goal.fault("invented", place, "value_of_nobody", named, given=(value,))
 
 
 def _withheld(goal: GoalView) -> Iterator[UserFault]:
@@ -112,7 +113,7 @@ def _withheld(goal: GoalView) -> Iterator[UserFault]:
         for system in range(before + 1, place):
             for act in _questions(goal, system):
                 if act.slot.lower() not in told and _has(goal, act):
-                    yield goal.fault("withheld", place, f"was asked for {act.slot} and does not give it", act.slot)
+                    yield goal.fault("withheld", place, "slot_not_given", act.slot)
 
 
 def _questions(goal: GoalView, place: int) -> list[Act]:
@@ -136,7 +137,7 @@ def _repeated(goal: GoalView) -> Iterator[UserFault]:
     for before, place in pairwise(goal.users):
         said = _matter(goal, place)
         if said and said == _matter(goal, before) and _answered(goal, before, place):
-            yield goal.fault("repeated", place, "says the same acts again, which were answered")
+            yield goal.fault("repeated", place, "acts_again")
 
 
 def _matter(goal: GoalView, place: int) -> frozenset[Act]:
@@ -161,23 +162,22 @@ def _role_swap(goal: GoalView) -> Iterator[UserFault]:
     for place in goal.users:
         for act in goal.view.acts(place):
             if act.intent in _OF_SYSTEMS:
-                yield goal.fault("role_swap", place, f"acts as the system does ({act.name})")
+                yield goal.fault("role_swap", place, "act_of_systems", given=(act.name,))
 
 
 def _early_end(goal: GoalView) -> FaultFindings:
     outcome = goal.view.dialogue.outcome
     last = goal.users[-1] if goal.users else None
     if last is None:
-        return not_checked("early_end", "the user never spoke")
+        return not_checked("early_end", "no_user")
     said_bye = any(act.intent == "bye" for act in goal.view.acts(last))
     if not said_bye and (outcome is None or outcome.ended_by != "user"):
-        return FaultFindings("early_end", "whole", "the user did not end the conversation")
+        return FaultFindings("early_end", "whole", "not_the_user")
     if _circling(goal):
-        return not_checked("early_end", "it went in circles before the goodbye, which may be that of a step limit")
-    opened = list(_open(goal))
-    why = f"ends with these never said or asked: {', '.join(opened)}"
-    faults = (goal.fault("early_end", last, why),) if opened else ()
-    return FaultFindings("early_end", "whole", "every constraint and request of the goal", faults)
+        return not_checked("early_end", "circles")
+    opened = tuple(_open(goal))
+    faults = (goal.fault("early_end", last, "goal_left_open", wanted=opened),) if opened else ()
+    return FaultFindings("early_end", "whole", "goal_items", faults)
 
 
 def _circling(goal: GoalView) -> bool:

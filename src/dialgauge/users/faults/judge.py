@@ -116,7 +116,14 @@ def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[Use
         if turn.speaker == "user"
     }
     return [
-        UserFault(fault.kind, places[fault.message], fault.message, fault.sentence or "so the judge", by=by)
+        UserFault(
+            fault.kind,
+            places[fault.message],
+            fault.message,
+            "judged" if fault.sentence else "judged_wordless",
+            given=(fault.sentence,) if fault.sentence else (),
+            by=by,
+        )
         for fault in verdict.faults
         if fault.message in places
     ]
@@ -143,7 +150,7 @@ def judge_records(
         key: CheckedConversation(
             id=key[1],
             findings=tuple(
-                FaultFindings(kind, "whole", "a judge", tuple(fault for fault in faults if fault.kind == kind))
+                FaultFindings(kind, "whole", "judge", tuple(fault for fault in faults if fault.kind == kind))
                 for kind in KINDS
             ),
         )

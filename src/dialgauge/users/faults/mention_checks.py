@@ -68,7 +68,10 @@ _THE_AGENT_SPEAKS = frozenset(
 
 
 class _Orders(Struct, frozen=True):
-    """The phrases that must not be mentioned before the agent does, and why other orders cannot be followed."""
+    """The phrases that must not be mentioned before the agent does, and those of orders that cannot be followed.
+
+    An order whose words do not tell what it is about is an empty phrase.
+    """
 
     phrases: tuple[str, ...]
     left: tuple[str, ...]
@@ -77,27 +80,19 @@ class _Orders(Struct, frozen=True):
 def disobeyed(view: ConversationView) -> FaultFindings:
     """Mentions by itself what it was told not to mention."""
     if not view.has_texts:
-        return not_checked("disobeyed", "the conversation has no texts")
+        return not_checked("disobeyed", "no_texts")
     orders = _orders(view.instruction)
     if not orders.phrases:
-        why = "; ".join(orders.left) or "no order of the form 'do not mention ...' can be derived"
-        return not_checked("disobeyed", why)
+        return not_checked("disobeyed", "orders_unclear" if orders.left else "no_orders", left=orders.left)
     faults = [
-        UserFault(
-            "disobeyed",
-            exchange.turn,
-            view.message(exchange.turn),
-            f"mentions {phrase} before the agent did",
-            about=phrase,
-        )
+        UserFault("disobeyed", exchange.turn, view.message(exchange.turn), "mentioned_first", about=phrase)
         for exchange in view.exchanges
         for phrase in orders.phrases
         if _mentions(exchange.plain.lower(), phrase)
         and not _spoken_of(view.said_before(exchange.turn, "system").lower(), phrase)
     ]
-    scope = f"not to mention {', '.join(orders.phrases)} before the agent does"
-    scope += f"; not checked: {'; '.join(orders.left)}" if orders.left else ""
-    return FaultFindings("disobeyed", "part", scope, runs_of(faults))
+    reason = "orders_in_part" if orders.left else "orders"
+    return FaultFindings("disobeyed", "part", reason, runs_of(faults), orders.phrases, orders.left)
 
 
 def _mentions(text: str, phrase: str) -> bool:
@@ -118,9 +113,9 @@ def _orders(instruction: str) -> _Orders:
         for order in _ORDER.finditer(sentence):
             phrases = list(_topics(sentence, order, before))
             if not phrases:
-                left["an order not to mention something, whose words do not tell what"] = None
+                left[""] = None
             elif not _can_follow(order, phrases):
-                left[f"an order about {', '.join(phrases)}, whose condition cannot be followed"] = None
+                left.update(dict.fromkeys(phrases))
             else:
                 found.update(dict.fromkeys(phrases))
         before = sentence

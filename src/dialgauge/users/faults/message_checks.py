@@ -60,46 +60,48 @@ _SHORTEST_VERBATIM = 3
 _COPIES, _SHORTEST_COPY = 3, 4
 
 
-def _fault(view: ConversationView, kind: FaultKind, turn: int, sentence: str, about: str = "") -> UserFault:
-    return UserFault(kind, turn, view.message(turn), sentence, about=about)
+def _fault(
+    view: ConversationView, kind: FaultKind, turn: int, reason: str, *given: str, earlier: int | None = None
+) -> UserFault:
+    return UserFault(kind, turn, view.message(turn), reason, given=given, earlier=earlier)
 
 
 def empty(view: ConversationView) -> FaultFindings:
     """No text, no acts, no tool call. Where only acts are recorded, a turn has no text by its nature."""
     faults = [
-        _fault(view, "empty", place, "the message has neither text nor a tool call")
+        _fault(view, "empty", place, "no_content")
         for place, turn in enumerate(view.turns)
         if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
     ]
-    return FaultFindings("empty", "whole", "every message of the user", runs_of(faults))
+    return FaultFindings("empty", "whole", "messages", runs_of(faults))
 
 
 def leaked(view: ConversationView) -> FaultFindings:
     """Words about the instruction, five words in a row of what it says of itself, tool syntax, text after a stop."""
     if not view.has_texts:
-        return not_checked("leaked", "the conversation has no texts")
+        return not_checked("leaked", "no_texts")
     runs = _meta_runs(view.instruction)
     faults = []
     for place, turn in enumerate(view.turns):
-        if turn.speaker == "user" and (why := _leak(turn.text.replace("’", "'"), runs)):
-            faults.append(_fault(view, "leaked", place, why))
-    scope = "stop tokens, tool syntax, words about instructions"
+        if turn.speaker == "user" and (reason := _leak(turn.text.replace("’", "'"), runs)):
+            faults.append(_fault(view, "leaked", place, reason))
     if runs:
-        return FaultFindings("leaked", "whole", f"{scope}, five words in a row of the instruction", runs_of(faults))
-    return FaultFindings("leaked", "part", f"{scope}; no instruction to compare with", runs_of(faults))
+        return FaultFindings("leaked", "whole", "leaks_and_instruction", runs_of(faults))
+    return FaultFindings("leaked", "part", "leaks", runs_of(faults))
 
 
 def _leak(text: str, runs: frozenset[tuple[str, ...]]) -> str:
+    """The code of what the message reveals; empty where it reveals nothing."""
     stop = STOP_TOKEN.search(text)
     if stop and plain_text(text[stop.end() :]):
-        return "goes on after its stop token"
+        return "after_stop"
     if _TOOL_SYNTAX.search(text):
-        return "writes a tool call as text"
+        return "tool_syntax"
     if _META.search(text):
-        return "speaks of its instructions"
+        return "speaks_of_instructions"
     said = words(text)
     if any(tuple(said[start : start + _LEAKED_WORDS]) in runs for start in range(len(said))):
-        return "says words of its instruction that address it"
+        return "words_of_instruction"
     return ""
 
 
@@ -122,19 +124,19 @@ def _meta_runs(instruction: str) -> frozenset[tuple[str, ...]]:
 def role_swap(view: ConversationView) -> FaultFindings:
     """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
     if not view.has_texts:
-        return not_checked("role_swap", "the conversation has no texts")
+        return not_checked("role_swap", "no_texts")
     faults = [
-        _fault(view, "role_swap", exchange.turn, f"speaks as the agent ({found[0].strip().lower()!r})")
+        _fault(view, "role_swap", exchange.turn, "agent_phrase", found[0].strip().lower())
         for exchange in view.exchanges
         if not view.turns[exchange.turn].calls and (found := _AS_THE_AGENT.search(exchange.plain))
     ]
-    return FaultFindings("role_swap", "part", "phrases that only an agent says", runs_of(faults))
+    return FaultFindings("role_swap", "part", "agent_phrases", runs_of(faults))
 
 
 def repeated(view: ConversationView) -> FaultFindings:
     """A message with nearly the same weighty words as an earlier one, answered since and not asked for again."""
     if not view.has_texts:
-        return not_checked("repeated", "the conversation has no texts")
+        return not_checked("repeated", "no_texts")
     faults = []
     earlier: list[RecordedExchange] = []
     for exchange in view.exchanges:
@@ -144,16 +146,13 @@ def repeated(view: ConversationView) -> FaultFindings:
         copies = [other for other in earlier if _is_copy(exchange, other)]
         if before is not None:
             number = view.message(before.turn)
-            faults.append(_fault(view, "repeated", exchange.turn, f"says message {number} again, which was answered"))
+            faults.append(_fault(view, "repeated", exchange.turn, "answered_before", earlier=number))
         elif len(copies) + 1 >= _COPIES:
             number = view.message(copies[0].turn)
-            faults.append(_fault(view, "repeated", exchange.turn, f"says message {number} again, word for word"))
+            faults.append(_fault(view, "repeated", exchange.turn, "verbatim_again", earlier=number))
         earlier.append(exchange)
-    scope = (
-        "repetition in nearly the same words of what the agent's last message speaks of; "
-        f"of {_SHORTEST_VERBATIM} or {_SHORTEST - 1} weighty words, only word for word; of fewer, the third copy"
-    )
-    return FaultFindings("repeated", "part", scope, runs_of(faults))
+    lengths = tuple(map(str, range(_SHORTEST_VERBATIM, _SHORTEST)))
+    return FaultFindings("repeated", "part", "repetitions", runs_of(faults), about=lengths)
 
 
 def _says_again(view: ConversationView, one: RecordedExchange, other: RecordedExchange) -> bool:

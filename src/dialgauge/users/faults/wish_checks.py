@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
@@ -32,7 +33,6 @@ _SPOKEN = {
 #: What an instruction wants beside the actions: how it says so, and how a user would.
 _WANTED = {"seats": (r"\bwant\b[^.]*\bseats?\b", r"\bseats?\b|\baisle\b|\bwindow\b")}
 _CONDITIONAL = re.compile(r"\b(?:if|unless|in case|willing|otherwise|when)\b", re.IGNORECASE)
-_STOPS = "a bare stop after a question for something, a yes with a stop in it, a wish dropped"
 _GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
@@ -91,27 +91,25 @@ _ANYTHING_ELSE = re.compile(
 def early_end(view: ConversationView) -> FaultFindings:
     """Stops instead of answering, stops with its own confirmation, or never speaks of an expected action's matter."""
     if not view.has_texts:
-        return not_checked("early_end", "the conversation has no texts")
+        return not_checked("early_end", "no_texts")
     last = view.exchanges[-1] if view.exchanges else None
     if last is None or not last.last:
-        return not_checked("early_end", "the conversation does not end with words of the user")
+        return not_checked("early_end", "no_last_words")
     outcome = view.dialogue.outcome
     if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
         if outcome is None:
-            return not_checked("early_end", "nothing says who ended the conversation")
-        return FaultFindings("early_end", "whole", "the user did not end the conversation")
+            return not_checked("early_end", "end_unknown")
+        return FaultFindings("early_end", "whole", "not_the_user")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
-        return FaultFindings("early_end", "whole", "the agent handed the user over")
-    why = (
-        _out_of_scope(last)
-        or _stops_instead(view, last)
-        or _stops_confirming(last)
-        or _drops_it(view, last)
-        or _never_said(view, last)
+        return FaultFindings("early_end", "whole", "handed_over")
+    reason = _out_of_scope(last) or _stops_instead(view, last) or _stops_confirming(last) or _drops_it(view, last)
+    unsaid = () if reason else _never_said(view, last)
+    number = view.message(last.turn)
+    faults = (
+        [UserFault("early_end", last.turn, number, reason or "wish_unsaid", wanted=unsaid)] if reason or unsaid else []
     )
-    faults = [UserFault("early_end", last.turn, view.message(last.turn), why)] if why else []
-    expected = "expected actions it never spoke of" if _expected(view) else "no action of the agent is expected"
-    return FaultFindings("early_end", "part", f"{_STOPS}; {expected}", tuple(faults))
+    looked_at = "ends_and_actions" if _expected(view) else "ends"
+    return FaultFindings("early_end", "part", looked_at, tuple(faults))
 
 
 def _out_of_scope(last: RecordedExchange) -> str:
@@ -119,7 +117,7 @@ def _out_of_scope(last: RecordedExchange) -> str:
     asked = last.asked.rstrip(' }"\n')
     if not _OUT_OF_SCOPE.search(last.text) or not asked.endswith("?") or _ANYTHING_ELSE.search(asked):
         return ""
-    return "stops as out of its scope where the agent has asked it something"
+    return "out_of_scope"
 
 
 def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
@@ -135,14 +133,14 @@ def _stops_instead(view: ConversationView, last: RecordedExchange) -> str:
     )
     if not asks or things_named(question) & kept_back(view.instruction) or _ENDS_WHEN_ASKED.search(view.instruction):
         return ""
-    return "stops where the agent has just asked it for something"
+    return "stops_when_asked"
 
 
 def _stops_confirming(last: RecordedExchange) -> str:
     """Says yes to what the agent is about to do, and stops: the agent can no longer do it."""
     if not last.plain or not _YES.match(last.plain) or _ANYTHING_ELSE.search(last.asked):
         return ""
-    return "confirms an action and stops, so that it cannot be done" if _CONFIRMATION.search(last.asked) else ""
+    return "stops_confirming" if _CONFIRMATION.search(last.asked) else ""
 
 
 def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
@@ -150,7 +148,7 @@ def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
     if not _DROPS.search(last.plain) or not _ASKS.search(last.asked):
         return ""
     told = re.search(r"never ?mind|call back|end the conversation|move on", view.instruction, re.IGNORECASE)
-    return "" if told else "drops what it asked for while the agent waits for the details"
+    return "" if told else "wish_dropped"
 
 
 def _expected(view: ConversationView) -> list[tuple[str, str]]:
@@ -172,10 +170,10 @@ def _expected(view: ConversationView) -> list[tuple[str, str]]:
     return [(name, arguments) for name, arguments in named if not name.startswith(reading)]
 
 
-def _never_said(view: ConversationView, last: RecordedExchange) -> str:
-    """Something of an expected action is wanted without a condition; the user never spoke of it, nor was it asked."""
+def _never_said(view: ConversationView, last: RecordedExchange) -> tuple[str, ...]:
+    """What is wanted without a condition for an expected action; the user never spoke of it, nor was it asked."""
     if REACTIVE.search(view.instruction):
-        return ""
+        return ()
     user = f"{view.said_before(last.turn, 'user')}\n{last.plain}".lower()
     questions = [
         sentence for sentence in sentences(view.said_before(last.turn, "system").lower()) if sentence.endswith("?")
@@ -190,8 +188,8 @@ def _never_said(view: ConversationView, last: RecordedExchange) -> str:
     for what, spoken in matters:
         wanted = any(re.search(spoken, wish) for wish in wishes)
         if wanted and not re.search(spoken, user) and not any(re.search(spoken, question) for question in questions):
-            return f"ends without ever mentioning {what}, which its instruction wants"
-    return ""
+            return (what,)
+    return ()
 
 
 def _matters(name: str, arguments: str) -> Iterator[tuple[str, str]]:
@@ -254,41 +252,37 @@ _DENIED = re.compile(r"\b(?:no|not|none|never|without|cannot)\b|n't\b|\?|\bif\b"
 def contradicted(view: ConversationView) -> FaultFindings:
     """Says yes to more than its limit or to what it does without, or gives up a nonstop flight."""
     if not view.has_texts:
-        return not_checked("contradicted", "the conversation has no texts")
+        return not_checked("contradicted", "no_texts")
     if not view.instruction:
-        return not_checked("contradicted", "there is no instruction to compare with")
+        return not_checked("contradicted", "no_instruction")
     limit = _LIMIT.search(view.instruction)
     without = [(what, shown) for what, (name, shown) in _WITHOUT.items() if _refuses(view.instruction, what, name)]
     nonstop = _NONSTOP.search(view.instruction) is not None and not _STOPS_ALLOWED.search(view.instruction)
     flights = _expected_flights(view)
-    derived = [
-        *(["a limit in dollars"] if limit else []),
-        *(f"no {what}" for what, _ in without),
-        *(["nonstop flights"] if nonstop else []),
-        *(["flights it is expected to take"] if flights else []),
-    ]
+    derived = (
+        *(["limit"] if limit else []),
+        *(what for what, _ in without),
+        *(["nonstop"] if nonstop else []),
+        *(["flight"] if flights else []),
+    )
     if not derived:
-        return not_checked("contradicted", "no limit and nothing unwanted can be derived")
+        return not_checked("contradicted", "nothing_unwanted")
     faults: list[UserFault] = []
     for exchange in view.exchanges:
-        reasons = []
+        fault = partial(UserFault, "contradicted", exchange.turn, view.message(exchange.turn))
         if _assents(exchange) and _CONFIRMATION.search(exchange.asked):
             if limit and (cost := _over(view.instruction, exchange.asked, limit)):
-                reasons.append(("limit", f"agrees to ${cost:g}, more than its limit of ${limit[1]}"))
-            reasons += [
-                (what, f"agrees to a summary with {what}, which it does not want")
+                faults.append(fault("over_limit", about="limit", given=(f"{cost:g}",), wanted=(limit[1],)))
+            faults += [
+                fault("unwanted_agreed", about=what)
                 for what, shown in without
                 if re.search(shown, exchange.asked, re.IGNORECASE)
             ]
         if nonstop and _WITH_STOPS.search(exchange.plain):
-            reasons.append(("nonstop", "asks for flights with a stop, where it wants a nonstop flight"))
+            faults.append(fault("asks_for_stops", about="nonstop"))
         if flights and (other := _other_flight(exchange, flights)):
-            reasons.append(("flight", f"picks {other}, though the flight that fits its instruction was offered"))
-        faults += [
-            UserFault("contradicted", exchange.turn, view.message(exchange.turn), why, about=about)
-            for about, why in reasons
-        ]
-    return FaultFindings("contradicted", "part", ", ".join(derived), runs_of([*faults, *_said_before(view, faults)]))
+            faults.append(fault("other_flight", about="flight", given=(other,)))
+    return FaultFindings("contradicted", "part", "wishes", runs_of([*faults, *_said_before(view, faults)]), derived)
 
 
 def _expected_flights(view: ConversationView) -> set[str]:
@@ -325,8 +319,8 @@ def _said_before(view: ConversationView, faults: list[UserFault]) -> Iterator[Us
         for exchange in view.exchanges:
             said = [sentence for sentence in sentences(exchange.plain) if _TAKES[about].search(sentence)]
             if exchange.turn < turn and any(not _DENIED.search(sentence) for sentence in said):
-                why = f"takes {about}, which it does not want, and agrees to it later"
-                yield UserFault("contradicted", exchange.turn, view.message(exchange.turn), why, about=about)
+                number = view.message(exchange.turn)
+                yield UserFault("contradicted", exchange.turn, number, "unwanted_taken", about=about)
 
 
 def _assents(one: RecordedExchange) -> bool:
