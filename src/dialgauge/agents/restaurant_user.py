@@ -13,7 +13,7 @@ from dialgauge.dialogue import Act, State, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
-from dialgauge.worlds.restaurant import FIELDS, BotKind, Heard, Phrases, UserPlan, load_world
+from dialgauge.worlds.restaurant import DEFAULT_WORLD, FIELDS, BotKind, Heard, Phrases, UserPlan, load_world
 
 _COMPLETED = Reply(turn=None, done=True, end_reason=USER_DONE, success=True)
 
@@ -40,7 +40,7 @@ class RestaurantUser:
 
     name = "restaurant-user"
 
-    def __init__(self, phrases: Phrases, domain: str = "restaurant") -> None:
+    def __init__(self, phrases: Phrases, domain: str = DEFAULT_WORLD) -> None:
         self._phrases, self._domain = phrases, domain
         self._reactions: dict[BotKind, Callable[[Heard], Reply]] = {
             "greet": self._request,
@@ -193,7 +193,7 @@ def _failed(why: str) -> Reply:
     return Reply(turn=None, done=True, end_reason=USER_GAVE_UP, success=False, explanation=why)
 
 
-def restaurant_user(world: str = "restaurant") -> RestaurantUser:
+def restaurant_user(world: str = DEFAULT_WORLD) -> RestaurantUser:
     """The user of a built-in world, or of one in a YAML file."""
     place = load_world(world)
     return RestaurantUser(place.phrases, place.domain)

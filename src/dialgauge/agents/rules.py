@@ -16,7 +16,7 @@ from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import is_silence
 from dialgauge.rankers import Point, RankingTask, ReplyModel, Tell, silent
-from dialgauge.worlds.restaurant import FactDatabase, load_world
+from dialgauge.worlds.restaurant import DEFAULT_WORLD, FactDatabase, load_world
 
 #: The task that has a bot of its own, which also manages without a knowledge base.
 _DSTC2 = 6
@@ -32,7 +32,7 @@ class RuleAgent:
     #: Whether it says so when it understood nothing; recorded dialogs want other answers.
     asks_back = False
 
-    def __init__(self, world: str = "restaurant") -> None:
+    def __init__(self, world: str = DEFAULT_WORLD) -> None:
         self._world = world
         self._bots: dict[bool, FollowingBot] = {}
 

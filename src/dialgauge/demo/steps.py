@@ -79,7 +79,7 @@ def simulate_world(demo: Demo) -> Answer:
     """Simulate the restaurant world and say what came out."""
     demo.tell(f"simulating {demo.dialogs} dialogues per task and split")
     written = write_release(
-        load_world("restaurant"),
+        load_world(),
         demo.corpus,
         tasks=TASKS,
         splits=SPLITS,
@@ -136,7 +136,7 @@ def answer_turns(demo: Demo) -> Answer:
 def talk(demo: Demo) -> Answer:
     """Two of the bots in front of the simulated user, where their own words count."""
     demo.tell("rules and nearest talk to simulated users")
-    world, parameters = load_world("restaurant"), Parameters(seed=demo.seed)
+    world, parameters = load_world(), Parameters(seed=demo.seed)
     nearest = ranker_class("nearest")()
     nearest.fit(load_task(demo.corpus, 5))
     move_to(nearest, world, demo.seed)

@@ -23,7 +23,14 @@ from dialgauge.report import Column, Table
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted
-from dialgauge.worlds.restaurant import FactDatabase, Parameters, SimulatorWorld, prepare, world_candidates
+from dialgauge.worlds.restaurant import (
+    DEFAULT_WORLD,
+    FactDatabase,
+    Parameters,
+    SimulatorWorld,
+    prepare,
+    world_candidates,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -46,7 +53,7 @@ def world_task(
     dialogs: int,
     parameters: Parameters,
     *,
-    source: str = "restaurant",
+    source: str = DEFAULT_WORLD,
 ) -> RankingTask:
     """A task of a world as the rule bot holds its dialogs, in memory: something to evaluate bots on.
 
@@ -74,7 +81,7 @@ def interact(
     dialogs: int,
     parameters: Parameters,
     *,
-    source: str = "restaurant",
+    source: str = DEFAULT_WORLD,
 ) -> Run:
     """Let a system talk to simulated users of one half of a world; a model must have been moved there.
 

@@ -18,6 +18,8 @@ TIME, TYPE = "TIME", "TYPE"
 REQUEST_CLASSES = (PHONE, ADDRESS, POST, REFERENCE, TRAINID)
 
 DOMAINS = ("restaurant", "hotel", "attraction", "train", "taxi", "police", "hospital")
+#: Those that goals of the test dialogues have.
+GOAL_DOMAINS = DOMAINS[:5]
 
 _SPELLINGS = {
     ADDRESS: "address value_address {attraction hospital hotel police restaurant}_address",

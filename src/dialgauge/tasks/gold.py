@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Keyed, Notes, Part, decode, hold_by_key, recognise, resolve
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
-from dialgauge.worlds.town import DONT_CARE
+from dialgauge.worlds.town import DATABASE_DOMAINS, DONT_CARE
 
 #: A state as the evaluation sees it: domain to slot to value, names and values made comparable.
 TaskState: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -212,7 +212,10 @@ class _Reader:
                 domain: DomainGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
             },
             user_texts=[entry.text for entry in raw.log[::2]],
-            booked=[frozenset(domain for domain, _, booked in part if booked and domain != "taxi") for part in parts],
+            booked=[
+                frozenset(domain for domain, _, booked in part if booked and domain in DATABASE_DOMAINS)
+                for part in parts
+            ],
             states=[{domain: slots for domain, slots, _ in part if slots} for part in parts],
             answers=[(entry.text, entry.span_info) for entry in answers],
             file=self._part.name,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.measures import Card, Parameter, Rows, Settings
-from dialgauge.tasks.delexical import cleaned
+from dialgauge.tasks.delexical import GOAL_DOMAINS, cleaned
 from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
@@ -30,7 +30,7 @@ BY_DOMAIN = tuple(
     f"{name}{rules}[{domain}]"
     for rules in ("", "(rules=grounded)")
     for name in (INFORM, SUCCESS)
-    for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
+    for domain in sorted(GOAL_DOMAINS)
 )
 
 _STANDARD = "Nekvinda and Dušek 2021, Shades of BLEU, Flavours of Success: The Case of MultiWOZ"

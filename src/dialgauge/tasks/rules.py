@@ -34,6 +34,8 @@ Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")
 
 _FREE_DOMAINS = ("taxi", "police", "hospital")
+#: What is an offer where that is no name.
+_OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 #: What counts only after the wizard has booked.
 _WHEN_BOOKED = frozenset({REFERENCE})
 _NONE: frozenset[str] = frozenset()
@@ -313,3 +315,12 @@ def _offers(domain: str, goal: DomainGoal, classes: frozenset[str]) -> bool:
     if domain == "taxi":
         return PHONE in classes or TYPE in classes
     return bool(classes)
+
+
+def offer_wanted(rules: Rules, domain: str, goal: DomainGoal) -> str:
+    """What would have been an offer."""
+    if rules == "mwzeval":
+        return "[train_id]" if domain == "train" else "[name]"
+    if "name" in goal.informable or domain not in (*DATABASE_DOMAINS, "taxi"):
+        return "placeholder"
+    return _OFFERS.get(domain, "[name]")

@@ -19,7 +19,16 @@ from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import DomainGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
-from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
+from dialgauge.tasks.rules import (
+    RULES,
+    DialogueVerdict,
+    DomainVerdict,
+    JudgedDialogue,
+    Rules,
+    is_valid,
+    mentions,
+    offer_wanted,
+)
 from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
 VERDICTS, DIALOGUE_SUMS = "task_verdicts", "dialogue_sums"
@@ -28,7 +37,6 @@ _KINDS: dict[str, ColumnKind] = {
     "turn": "Int64", "offered": "Int64", "fitting": "Int64", "requested": "List(String)", "missing": "List(String)",
 }  # fmt: skip
 _NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "reference", TRAINID: "train id"}
-_OFFERS = {"train": "[train_id] or [time]", "taxi": "[car] or [phone]"}
 
 
 def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
@@ -126,7 +134,7 @@ def _not_informed(
     rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
 ) -> Iterator[TaskFailure]:
     if one.offer_turn is None:
-        yield TaskFailure(reason="nothing_offered", wanted=_offer(rules, domain, goal))
+        yield TaskFailure(reason="nothing_offered", wanted=offer_wanted(rules, domain, goal))
         return
     state, turn = each.states[one.offer_turn].get(domain), 2 * one.offer_turn + 1
     if state is None:
@@ -146,15 +154,6 @@ def _not_informed(
             wanted=goal.informable[slot], entity=row.get("name") or row["trainid"],
             rows=one.offered.bit_count(), unfit=wrong.bit_count(),
         )  # fmt: skip
-
-
-def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
-    """What would have been an offer."""
-    if rules == "mwzeval":
-        return "[train_id]" if domain == "train" else "[name]"
-    if "name" in goal.informable or domain not in (*DATABASE_DOMAINS, "taxi"):
-        return "placeholder"
-    return _OFFERS.get(domain, "[name]")
 
 
 def _not_told(

@@ -4,7 +4,7 @@ Each mention has a *kind*, the text of it and the value as the world writes it. 
 with one placeholder for each mention, so that what is learned of one town holds in another.
 
 >>> from dialgauge.dialogue import Ontology, SlotSpec
->>> finder = MentionFinder(Ontology(domains={"restaurant": {"name": SlotSpec(values=("curry garden",))}}))
+>>> finder = MentionFinder(Ontology(domains={"venue": {"name": SlotSpec(values=("curry garden",))}}))
 >>> found = finder.find("A table for two at the Curry Garden at 5 pm.")
 >>> " ".join(found.tokens)
 'a table for <number> at the <name> at <time> .'
@@ -18,22 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dialgauge.agents.speech.spoken_words import (
-    ALSO_SAID,
-    BEFORE_PLACE,
-    COLOURS,
-    DAYS,
-    FOODS,
-    MAKES,
-    NAME_ENDS,
-    NO_FOOD,
-    NO_NAME,
-    NUMBERS,
-    PLACE_NOUNS,
-    SOME_NUMBER,
-    STREETS,
-)
 from dialgauge.dialogue import Ontology
+from dialgauge.worlds.town import spoken_town
 
 #: Characters of an utterance that are looked at.
 LONGEST = 4000
@@ -41,49 +27,23 @@ LONGEST = 4000
 _TOKEN = re.compile(r"n't\b|'[^\W\d_]+|\d{1,2}:\d\d(?!\d)|\d+\.\d+|[^\W_]+?(?=n't\b)|[^\W_]+|[^\w\s]")
 _SKIPPED = frozenset(',-–"`_*()')
 
-_KINDS = {
-    "area": "area",
-    "pricerange": "pricerange",
-    "food": "food",
-    "name": "name",
-    "departure": "station",
-    "destination": "station",
-    "department": "department",
-    "address": "address",
-    "openhours": "openhours",
-    "car type": "car",
-    "trainID": "train",
-}
-_TYPES = {"hotel": "lodging", "attraction": "sight"}
+_WORDS = spoken_town()
 #: The kinds of mention that a slot's value can be.
-SLOT_KINDS: dict[str, tuple[str, ...]] = {
-    "area": ("area",),
-    "pricerange": ("pricerange", "free"),
-    "food": ("food",),
-    "type": ("lodging", "sight"),
-    "name": ("name",),
-    "departure": ("station", "name", "place", "address"),
-    "destination": ("station", "name", "place", "address"),
-    "department": ("department",),
-    "address": ("address", "name"),
-    "openhours": ("openhours",),
-    "car type": ("car",),
-    "trainID": ("train",),
-    "day": ("day",),
-    "time": ("time",),
-    "leaveAt": ("time",),
-    "arriveBy": ("time",),
-    "people": ("number",),
-    "stay": ("number",),
-    "stars": ("number",),
-    "choice": ("number", "some"),
-    "price": ("price",),
-    "entrance fee": ("price", "free", "number"),
-    "duration": ("minutes",),
-    "Ref": ("reference",),
-    "phone": ("phone",),
-    "postcode": ("postcode",),
-}
+SLOT_KINDS = _WORDS.slot_kinds
+_NAME_ENDS = tuple(tuple(end.split()) for end in _WORDS.name_ends)
+_BEFORE_PLACE = frozenset(("from", "to", "at", "leave", "leaves", "leaving", "reach", "visit"))
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+         "thirteen", "fourteen", "fifteen")
+    )
+}  # fmt: skip
+_SOME_NUMBER = (
+    *("several", "many", "a few", "quite a few", "a number", "lots", "a lot", "plenty", "multiple", "both", "some"),
+    *("a couple", "various", "a variety", "numerous"),
+)
 
 _POSTCODE = re.compile(r"(?=.{5,7}$)[a-z]{1,2}\d[a-z0-9]{0,2}[\do][a-z]{2}")
 _POST_FIRST, _POST_SECOND = re.compile(r"[a-z]{1,2}\d{1,2}[a-z]?"), re.compile(r"\d[a-z]{2}")
@@ -128,23 +88,19 @@ class MentionFinder:
     def __init__(self, ontology: Ontology) -> None:
         self._entries: dict[tuple[str, ...], _Entry] = {}
         self._by_first: dict[str, list[_Entry]] = {}
-        for word in SOME_NUMBER:
+        for word in _SOME_NUMBER:
             self._add(word, "some", word)
         self._add("free", "free", "free")
-        for colour in COLOURS:
-            for make in MAKES:
+        for colour in _WORDS.colours:
+            for make in _WORDS.makes:
                 self._add(f"{colour} {make}", "car", f"{colour} {make}")
         for domain, slots in ontology.domains.items():
             for slot, spec in slots.items():
-                kind = _TYPES.get(domain) if slot == "type" else _KINDS.get(slot)
+                kind = _WORDS.kinds_of_type.get(domain) if slot == "type" else _WORDS.kinds.get(slot)
                 for value in spec.values if kind else ():
                     self._add_value(str(kind), domain, slot, value)
-        for slot, kind, values in (
-            ("area", "area", ("centre", "north", "south", "east", "west")),
-            ("pricerange", "pricerange", ("cheap", "moderate", "expensive")),
-            ("food", "food", FOODS),
-            ("type", "lodging", ("hotel", "guesthouse")),
-        ):
+        for kind, values in _WORDS.known.items():
+            slot = next(slot for slot, kinds in SLOT_KINDS.items() if kind in kinds)
             for value in values:
                 self._add_value(kind, "", slot, value)
         for entries in self._by_first.values():
@@ -182,7 +138,7 @@ class MentionFinder:
     def value(self, text: str) -> str:
         """A value in the form in which values are compared: the world's own where it is known, else plain words."""
         plain = text.strip().lower()
-        if plain.startswith("the ") and plain[4:] in PLACE_NOUNS:
+        if plain in _WORDS.ends_of_rides:
             return plain
         found = self.find(text)
         if len(found.mentions) == 1 and found.mentions[0].kind not in ("some",):
@@ -198,7 +154,7 @@ class MentionFinder:
 
     def _add_value(self, kind: str, domain: str, slot: str, value: str) -> None:
         detail = domain if kind == "name" else ""
-        for text in (value, *ALSO_SAID.get((slot, value.lower()), ())):
+        for text in (value, *_WORDS.also_said.get(slot, {}).get(value.lower(), ())):
             self._add(text, kind, value, text.lower() if kind == "lodging" else detail)
         words = _words(value)
         if kind in ("lodging", "sight"):
@@ -220,7 +176,11 @@ class MentionFinder:
         self._add_words(_words(text), kind, value, detail)
 
     def _add_words(self, words: tuple[str, ...], kind: str, value: str, detail: str) -> None:
-        if kind == "name" and words[:1] == ("the",) and (len(words) > 2 or (words[1:] and words[1] not in NO_NAME)):
+        if (
+            kind == "name"
+            and words[:1] == ("the",)
+            and (len(words) > 2 or (words[1:] and words[1] not in _WORDS.not_names))
+        ):
             words = words[1:]
         known = self._entries.get(words)
         if not words or known is not None:
@@ -271,14 +231,18 @@ def _address_parts(address: str) -> Iterator[str]:
 def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The name without its last word where that says what it is."""
     bare = words[1:] if words[:1] == ("the",) else words
-    for end in NAME_ENDS:
+    for end in _NAME_ENDS:
         short = bare[: -len(end)]
-        if short and bare[-len(end) :] == end and (len(short) > 1 or (short[0] not in NO_NAME and len(short[0]) > 3)):
+        if (
+            short
+            and bare[-len(end) :] == end
+            and (len(short) > 1 or (short[0] not in _WORDS.not_names and len(short[0]) > 3))
+        ):
             yield short
             yield from _variants(short)
 
 
-_WORDED = frozenset((*DAYS, *NUMBERS, "noon", "midnight", *(f"{day}s" for day in DAYS)))
+_WORDED = frozenset((*_DAYS, *_NUMBERS, "noon", "midnight", *(f"{day}s" for day in _DAYS)))
 
 
 def _shaped(words: list[str], place: int, raw: str) -> tuple[int, str, str, str] | None:
@@ -311,7 +275,7 @@ def _street(words: list[str], place: int) -> tuple[int, str, str, str] | None:
     """A house number and a street: "37 Newnham Road"."""
     for length in (3, 4):
         part = words[place : place + length]
-        if len(part) == length and part[-1] in STREETS and all(word.isalpha() for word in part[1:]):
+        if len(part) == length and part[-1] in _WORDS.streets and all(word.isalpha() for word in part[1:]):
             return length, "address", " ".join(part), ""
     return None
 
@@ -321,8 +285,8 @@ def _is_reference(raw: str) -> bool:
 
 
 def _worded(word: str, after: str) -> tuple[int, str, str, str]:
-    if word in NUMBERS:
-        number = NUMBERS[word]
+    if word in _NUMBERS:
+        number = _NUMBERS[word]
         if after in _POUNDS:
             return 2, "price", f"{number} {_pounds(after)}", ""
         if after in ("am", "pm", "o'clock"):
@@ -374,11 +338,11 @@ def _clock(hour: int, minute: int, half: str) -> str:
 
 def _place(words: list[str], place: int) -> tuple[int, str, str, str] | None:
     """ "The hotel" as one end of a ride."""
-    following = words[place + 1] if place + 1 < len(words) else ""
-    if following in PLACE_NOUNS and place and words[place - 1] in BEFORE_PLACE:
-        return 2, "place", f"the {following}", ""
+    phrase = " ".join(words[place : place + 2])
+    if phrase in _WORDS.ends_of_rides and place and words[place - 1] in _BEFORE_PLACE:
+        return 2, "place", phrase, ""
     return None
 
 
 def _other_food(word: str) -> tuple[int, str, str, str] | None:
-    return (1, "food", word, "") if word.isalpha() and word not in NO_FOOD and len(word) > 3 else None
+    return (1, "food", word, "") if word.isalpha() and word not in _WORDS.not_foods and len(word) > 3 else None

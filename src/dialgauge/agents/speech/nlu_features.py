@@ -10,22 +10,10 @@ from itertools import pairwise
 
 from dialgauge.agents.speech.mentions import Delexicalised, ValueMention
 from dialgauge.dialogue import Act
+from dialgauge.worlds.town import spoken_town
 
 #: Words that tell which domain is spoken of.
-_DOMAIN_WORDS = {
-    word: domain
-    for domain, words in {
-        "restaurant": "restaurant restaurants eat eating dine dining table tables food cuisine serves serve serving",
-        "hotel": "hotel hotels stay staying room rooms lodging accommodation guesthouse guesthouses night nights "
-        "star stars wifi internet parking <lodging>",
-        "attraction": "attraction attractions visit visiting sightseeing entrance admission places <sight>",
-        "train": "train trains ticket tickets travelling traveling station <train>",
-        "taxi": "taxi taxis cab driver car pick picked <car>",
-        "hospital": "hospital hospitals department <department>",
-        "police": "police",
-    }.items()
-    for word in words.split()
-}
+_DOMAIN_WORDS = {word: service for service, words in spoken_town().service_words.items() for word in words}
 _STOPS = frozenset(".?!")
 #: Acts of a turn that the context tells of.
 _MOST_ACTS = 8

@@ -26,16 +26,22 @@ from dialgauge.worlds.town import (
     REQUEST_SLOTS,
     SEARCH_SLOTS,
     SYSTEM_ACTS,
+    TOWN,
     TOWN_DOMAINS,
     UNKNOWN,
     USER_ACTS,
+    VENUE_DOMAINS,
     act,
     goal_act,
+    spoken_town,
 )
 
 _SPEAKERS: tuple[Speaker, ...] = ("user", "system")
-_VENUES = ("restaurant", "hotel", "attraction")
-_BOOKED = ("restaurant", "hotel", "train")
+#: What has ends, what of it is made to order, what is booked by a general act, and what is booked at all from rows.
+_JOURNEYS = tuple(name for name, slots in SEARCH_SLOTS.items() if "departure" in slots)
+_RIDES = tuple(name for name in _JOURNEYS if TOWN.services[name].rows is None)
+_TABLES = tuple(name for name in VENUE_DOMAINS if name in BOOK_SLOTS)
+_BOOKED = tuple(name for name in BOOK_SLOTS if name not in _RIDES)
 _GENERAL = ("general", "booking")
 _YES_NO = ("parking", "internet")
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -44,42 +50,8 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 #: A town just large enough to practise in: the NLU sees kinds of values, not the values.
 PRACTICE_ONTOLOGY = Ontology(
     domains={
-        "restaurant": {
-            "name": SlotSpec(values=("the amber ladle", "casa zingaro", "nadia's kitchen", "rice and spice", "orlan")),
-            "food": SlotSpec(values=("italian", "indian", "modern european", "chinese", "british")),
-            "area": SlotSpec(values=("centre", "north", "south", "east", "west")),
-            "pricerange": SlotSpec(values=("cheap", "moderate", "expensive")),
-            "address": SlotSpec(values=("12 quay street", "3 - 5 lime lane city centre", "orlan house, mill road")),
-        },
-        "hotel": {
-            "name": SlotSpec(values=("the gull hotel", "tern guest house", "larkrise lodge", "orlan arms", "petrel")),
-            "type": SlotSpec(values=("hotel", "guesthouse")),
-            "address": SlotSpec(values=("41 harbour road", "7a mill road", "the old quay")),
-        },
-        "attraction": {
-            "name": SlotSpec(values=("saint anne's church", "museum of salt", "kelp gardens", "club aurora")),
-            "type": SlotSpec(
-                values=(
-                    *("museum", "college", "architecture", "boat", "church", "cinema", "concerthall", "entertainment"),
-                    *("multiple sports", "nightclub", "park", "swimmingpool", "theatre"),
-                )
-            ),
-            "address": SlotSpec(values=("market square", "88 castle street", "pool way, off mill road")),
-            "openhours": SlotSpec(values=("daily from 9 a.m. to 5 p.m.", "it is open on weekdays, closed on sunday.")),
-        },
-        "train": {
-            "departure": SlotSpec(values=("port orlan", "saltby", "kings ferry", "london north street")),
-            "destination": SlotSpec(values=("port orlan", "saltby", "kings ferry", "london north street")),
-        },
-        "taxi": {"car type": SlotSpec(values=("black volvo", "red tesla", "white skoda"))},
-        "hospital": {
-            "department": SlotSpec(values=("children's oncology", "cardiology", "acute medicine for the elderly")),
-            "address": SlotSpec(values=("hills rd , orlan",)),
-        },
-        "police": {
-            "name": SlotSpec(values=("Mill Road Police Station",)),
-            "address": SlotSpec(values=("Mill Road, Orlan",)),
-        },
+        service: {slot: SlotSpec(values=values) for slot, values in slots.items()}
+        for service, slots in spoken_town().practice.items()
     }
 )
 
@@ -190,11 +162,9 @@ class _Practice:
             return f"{draws.integer(17, 170)} minutes"
         if slot == "entrance fee":
             return draws.pick(("free", "5 pounds", "2.50 pounds", "4 pounds"))
-        if slot in ("departure", "destination") and domain == "taxi":
-            return draws.pick(
-                (*self._own["restaurant", "name"], *self._own["hotel", "name"], *self._own["attraction", "name"],
-                 *self._values["departure"], "the hotel", "the restaurant", "the attraction")
-            )  # fmt: skip
+        if slot in ("departure", "destination") and domain in _RIDES:
+            names = [name for venue in VENUE_DOMAINS for name in self._own[venue, "name"]]
+            return draws.pick((*names, *self._values["departure"], *spoken_town().ends_of_rides))
         own = self._own.get((domain, slot)) or self._values.get(slot)  # a booking's venue is any venue
         return draws.pick(own) if own else slot
 
@@ -226,7 +196,7 @@ class _Practice:
             domain = domains[0]
         else:
             booking = any(one.domain == "booking" for one in acts)
-            domain = draws.pick(("restaurant", "hotel") if booking else TOWN_DOMAINS)
+            domain = draws.pick(_TABLES if booking else TOWN_DOMAINS)
         before = self._system_before if speaker == "user" else self._user_before
         return tuple(acts), before(domain, draws)
 
@@ -285,7 +255,7 @@ class _Practice:
         context = self._system_before(domain, draws)
         if phase < 0.35:  # a new task
             acts = self._told(f"{title}-Inform", draws.sample(search, draws.integer(0, min(4, len(search)))), draws)
-            if domain not in ("train", "taxi") or not acts or draws.unit() < 0.3:
+            if domain not in _JOURNEYS or not acts or draws.unit() < 0.3:
                 acts.insert(0, act(f"{title}-Inform"))
             other = draws.pick((*TOWN_DOMAINS[:5], ""))
             own = draws.pick(((), (act("general-reqmore"),), self._system_before(other or domain, draws).own))
@@ -320,9 +290,9 @@ class _Practice:
     def _system(self, draws: Draws) -> tuple[tuple[Act, ...], ParseContext]:
         domain = draws.pick(TOWN_DOMAINS[:5]) if draws.unit() < 0.93 else draws.pick(TOWN_DOMAINS[5:])
         context = self._user_before(domain, draws)
-        if domain in _VENUES:
+        if domain in VENUE_DOMAINS:
             acts = self._venue(domain, draws)
-        elif domain == "train":
+        elif domain in _JOURNEYS and domain not in _RIDES:
             acts = self._train(draws)
         else:
             acts = self._ride_or_office(domain, draws)
@@ -399,11 +369,11 @@ class _Practice:
 
     def _ride_or_office(self, domain: str, draws: Draws) -> list[Act]:
         title = domain.capitalize()
-        if domain == "taxi":
+        if domain in _RIDES:
             if draws.unit() < 0.5:
-                ends = SEARCH_SLOTS["taxi"]
-                return [act("Taxi-Request", slot, ASKED) for slot in draws.sample(ends, draws.integer(1, 2))]
+                ends = SEARCH_SLOTS[domain]
+                return [act(f"{title}-Request", slot, ASKED) for slot in draws.sample(ends, draws.integer(1, 2))]
             if draws.unit() < 0.6:
-                return self._told("Taxi-Inform", ["car type", "phone"], draws)
+                return self._told(f"{title}-Inform", ["car type", "phone"], draws)
         slots = SYSTEM_ACTS[f"{title}-Inform"]
         return self._told(f"{title}-Inform", draws.sample(slots, draws.integer(1, 3)), draws)

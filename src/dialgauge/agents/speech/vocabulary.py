@@ -6,13 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from dialgauge.agents.speech.spoken_words import ALSO_SAID, CALLED
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.values import AnswerReader, Kind, SpokenSlot, phrase_of
 from dialgauge.worlds.domain import Domain, Service, minutes
 
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
 _MATCH_KINDS: dict[str, Kind] = {"yes-no": "yes-no", "contains": "list"}
+#: What people call slots whose names are short for something.
+_CALLED = {
+    "ref": "reference number",
+    "leaveat": "departure time",
+    "arriveby": "arrival time",
+    "openhours": "opening hours",
+    "trainid": "train ID",
+    "phone": "phone number",
+    "pricerange": "price range",
+}
 #: Nouns for verbs that columns of clock times are called by.
 _TIME_NOUNS = {
     "opens": "opening time",
@@ -103,7 +112,7 @@ class ServiceVocabulary:
         said = self.service.say(slot)
         if said != slot:
             return said
-        return CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower()
+        return _CALLED.get(slot.lower()) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower()
 
     def _spoken(self, slot: str) -> SpokenSlot:
         service, words = self.service, self._domain.words_for(slot)
@@ -128,7 +137,10 @@ class ServiceVocabulary:
     def _also(self, slot: str, told: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
         known = {value: tuple(words) for value, words in told.items()}
         if self._domain.multiwoz:
-            known |= {value: (*known.get(value, ()), *words) for (of, value), words in ALSO_SAID.items() if of == slot}
+            from dialgauge.worlds.town import spoken_town
+
+            others = spoken_town().also_said.get(slot, {})
+            known |= {value: (*known.get(value, ()), *words) for value, words in others.items()}
         return known
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
-from dialgauge.intents import REFUSING, REQUEST
+from dialgauge.intents import INFORM, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import CAUSES, CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
@@ -18,6 +18,7 @@ from dialgauge.lab.blame.spoken_record import (
     same_slot,
 )
 from dialgauge.values import constrains, same_value
+from dialgauge.worlds.domain import SEARCH
 
 _GENERAL = "general"
 _BYE = "general-bye"
@@ -78,6 +79,8 @@ class UserOmissions:
                 cause="answered_not_heard", part=part, slot=slot, turn=heard[0].turn, answered_turn=heard[0].turn,
                 said_turn=said.turn, reason="name_unsaid", given=(said.value,),
             )  # fmt: skip
+        if names and since is not None and since > said.turn and (late := self._named_late(names, since, part, slot)):
+            return late
         return BrokenLink(
             cause="never_said", part=part, slot=slot, turn=said.turn, said_turn=said.turn,
             reason="said_otherwise", given=(said.value,), wanted=wanted,
@@ -96,6 +99,20 @@ class UserOmissions:
         heard = {(word.slot, word.value) for word in names.told_heard if word.turn == turn}
         recorded = self._talk.turns[turn].heard is not None
         return recorded and bool(named) and not any((word.slot, word.value) in heard for word in named)
+
+    def _named_late(self, names: DomainRecord, since: int, part: str, slot: str) -> BrokenLink | None:
+        """The system named something else, which an earlier turn had found, when the user had gone on."""
+        searches = [turn for turn, _ in names.called(SEARCH, since)]
+        wished = any(
+            word.turn == since - 1 and word.intent == INFORM and word.slot in names.informable for word in names.heard
+        )
+        if not searches or searches[-1] == since or wished:
+            return None
+        found = searches[-1]
+        return BrokenLink(
+            cause="heard_not_acted_on", part=part, slot=slot, turn=found, said_turn=found - 1, heard_turn=found - 1,
+            answered_turn=since, reason="reply_late",
+        )  # fmt: skip
 
     def name_lost(self, since: int) -> BrokenLink | None:
         """Why the user did not end up with what the system named since a turn. None: it named nothing."""
@@ -162,6 +179,8 @@ class UserOmissions:
                 cause="answered_not_heard", part="request", slot=slot, turn=since, answered_turn=since,
                 reason="other_name_unheard",
             )  # fmt: skip
+        if late := self._named_late(self._record, since, "request", slot):
+            return late
         return self._used_up("request", slot) or BrokenLink(
             cause="never_said", part="request", slot=slot, turn=self._last_chance,
             reason="never_asked_again", given=(str(since),),

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
         world_candidates,
     )
     from dialgauge.worlds.restaurant.phrases import FIELDS, INFO, BotKind, Heard, Phrases
-    from dialgauge.worlds.restaurant.world import TASKS, Half, Parameters, Range, Request, SimulatorWorld
+    from dialgauge.worlds.restaurant.world import DEFAULT_WORLD, TASKS, Half, Parameters, Range, Request, SimulatorWorld
     from dialgauge.worlds.restaurant.world_file import check_world, load_world
 
 __all__ = [
+    "DEFAULT_WORLD",
     "FIELDS",
     "HALF_OF",
     "INFO",

@@ -19,6 +19,8 @@ from dialgauge.worlds.restaurant.phrases import FIELDS, Phrases
 #: A whole request: cuisine, location, size, price.
 Request: TypeAlias = tuple[str, str, str, str]
 
+#: The world that is meant where none is named.
+DEFAULT_WORLD = "restaurant"
 PLACEHOLDERS = ("location", "price", "cuisine", "rating")
 
 

@@ -14,11 +14,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import SILENCE
 from dialgauge.worlds.restaurant.phrases import API_CALL, FIELDS, FIXED, INFO, Phrases, UserPhrases
-from dialgauge.worlds.restaurant.world import PLACEHOLDERS, Half, SimulatorWorld
+from dialgauge.worlds.restaurant.world import DEFAULT_WORLD, PLACEHOLDERS, Half, SimulatorWorld
 from dialgauge.yaml_file import as_record, merged, read_yaml, shipped_yaml
 
 #: The worlds that come with dialgauge.
-BUILT_IN = ("restaurant", "bakery")
+BUILT_IN = (DEFAULT_WORLD, "bakery")
 
 _WORD = re.compile(r"[^\s{}]+")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -45,7 +45,7 @@ class _File(Struct, frozen=True, kw_only=True):
     """A world as it is written."""
 
     title: Annotated[str, Meta(pattern=r"\S")] = "a world of one's own"
-    domain: str = "restaurant"
+    domain: str = DEFAULT_WORLD
     name: str
     halves: _Halves
     prices: _Words
@@ -54,7 +54,7 @@ class _File(Struct, frozen=True, kw_only=True):
     phrases: Phrases
 
 
-def load_world(source: str | Path = "restaurant") -> SimulatorWorld:
+def load_world(source: str | Path = DEFAULT_WORLD) -> SimulatorWorld:
     """A built-in world by its name, or the world in a YAML file.
 
     A file with ``base: restaurant`` says only what differs from that world; without it, everything must be said.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ontology_of,
         spoken_ontology,
     )
+    from dialgauge.worlds.town.spoken import spoken_town
     from dialgauge.worlds.town.town import town_domain
     from dialgauge.worlds.town.vocabulary import (
         BOOK_SLOTS,
@@ -75,6 +76,7 @@ __all__ = [
     "minutes",
     "ontology_of",
     "spoken_ontology",
+    "spoken_town",
     "town_beside",
     "town_domain",
     "town_goal",
