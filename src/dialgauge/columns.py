@@ -15,7 +15,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -25,6 +25,8 @@ from dialgauge._version import __version__
 if TYPE_CHECKING:
     import polars
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 #: The types of columns, by the names that polars has for them.
 ColumnKind: TypeAlias = Literal["String", "Int32", "Int64", "Float64", "Boolean", "List(String)", "List(Int64)"]
@@ -50,7 +52,8 @@ _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 
 class TableColumn(Struct, frozen=True, eq=False):
     """The rows of one column: an array of numbers, with a mask where some are null; or texts (all ``str``, or all
-    UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts it is."""
+    UTF-8), or sequences of them, with None for null. With ``codes``, row by row which of the texts or sequences it is.
+    """
 
     kind: ColumnKind
     values: Any
@@ -82,7 +85,7 @@ class TableColumn(Struct, frozen=True, eq=False):
     def coded(self) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct texts, and row by row which of them it is."""
         if self.codes is None:
-            return _numbered(self.values)
+            return numbered(self.values)
         used = _used(self.codes, len(self.values))
         texts = [self.values[code] for code in used.tolist()]
         places = dict(zip(dict.fromkeys(texts), range(len(texts)), strict=False))
@@ -99,10 +102,10 @@ class TableColumn(Struct, frozen=True, eq=False):
         )
 
 
-def _numbered(texts: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct texts in the order in which they first appear, and for each text which of them it is."""
-    places: defaultdict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))
+def numbered(things: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
+    """The distinct texts or rows in the order in which they first appear, and for each which of them it is."""
+    places: defaultdict[T, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(places.__getitem__, things), np.int64, len(things))
     return list(places), codes
 
 
@@ -113,10 +116,16 @@ def _used(codes: NDArray[Any], size: int) -> NDArray[np.int64]:
     return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
 
 
-def column(kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None) -> TableColumn:
-    """A column of any values with None for null, or of an array with a mask of what is null."""
+def column(
+    kind: ColumnKind, values: Any, *, null: NDArray[np.bool_] | None = None, codes: NDArray[Any] | None = None
+) -> TableColumn:
+    """A column of any values with None for null, or of an array with a mask of what is null. With ``codes``, row by row
+    the place of its value among few."""
     if kind not in _ARRAYS:
-        return TableColumn(kind, values)
+        return TableColumn(kind, values, codes)
+    if codes is not None:
+        few = column(kind, values, null=null)
+        return TableColumn(kind, few.values[codes], None, None if few.valid is None else few.valid[codes])
     if isinstance(values, np.ndarray):
         return TableColumn(kind, values.astype(_ARRAYS[kind], copy=False), None, None if null is None else ~null)
     if None not in values:
@@ -322,34 +331,38 @@ def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool)
 def _chunk(column: TableColumn) -> _Chunk:
     rows = len(column)
     if element := _ELEMENTS.get(column.kind):
-        repetition, definition, items = _nested(column.values)
+        repetition, definition, items = _nested(column, element)
         levels, values = _levels(repetition, 1) + _levels(definition, 2), len(definition)
-        _, data, dictionary, entries = _value_pages(
-            TableColumn(element, items if element == "String" else np.array(items, _ARRAYS[element]))
-        )
+        _, data, dictionary, entries = _value_pages(items)
     else:
         valid, data, dictionary, entries = _value_pages(column)
         levels, values = _levels(np.ones(rows, np.uint8) if valid is None else valid.view(np.uint8), 1), rows
     return _Chunk(column.kind, rows, values, levels + data, dictionary, entries)
 
 
-def _nested(lists: Sequence[Sequence[Any] | None]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[Any]]:
+def _nested(lists: TableColumn, element: ColumnKind) -> tuple[NDArray[np.uint8], NDArray[np.uint8], TableColumn]:
     """Of each value whether it continues a list and how much of it is there, as Parquet counts that: nothing (0), an
     empty list, a null in a list, a value; and the values."""
-    whole = [() if each is None else each for each in lists]
+    whole = [() if each is None else each for each in lists.values]
     items: list[Any] = list(chain.from_iterable(whole))
     sizes = np.fromiter(map(len, whole), np.int64, len(whole))
-    ends = np.cumsum(np.maximum(sizes, 1))
-    definition = np.full(ends[-1] if len(ends) else 0, 3, np.uint8)
+    levels = np.maximum(sizes, 1)
+    first = np.cumsum(levels) - levels
+    definition = np.full(levels.sum(), 3, np.uint8)
     repetition = np.ones_like(definition)
-    first = ends - np.maximum(sizes, 1)
     repetition[first] = 0
     definition[first[sizes == 0]] = 1
-    definition[first[[each is None for each in lists]]] = 0
+    definition[first[[each is None for each in lists.values]]] = 0
     if None in items:
         definition[np.flatnonzero(definition == 3)[[item is None for item in items]]] = 2
         items = [item for item in items if item is not None]
-    return repetition, definition, items
+    if lists.codes is None:
+        return repetition, definition, column(element, items)
+    levels = levels[lists.codes]
+    of_row = np.arange(levels.sum()) + np.repeat(first[lists.codes] - (np.cumsum(levels) - levels), levels)
+    there = of_row[definition[of_row] == 3]
+    codes = (np.cumsum(definition == 3) - 1)[there]
+    return repetition[of_row], definition[of_row], column(element, items, codes=codes)
 
 
 #: Which rows are not null (None: all), what stands in the page of data behind that, the dictionary and its length.

@@ -1,27 +1,31 @@
 """Results as the tables of a run, which ``explain``, ``find``, the figures and SQL read.
 
-Tables are built column by column from the records' attributes: a thousand dialogues make some 80,000 rows.
+Tables are built column by column from the records' attributes: a thousand dialogues make some 80,000 rows. Most rows
+repeat what others say of another turn, so what they say is looked at once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
+from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column, numbered
 from dialgauge.text import encodable
 from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.measures import ASPECTS, FAULTS, NEED_A_RECORDED_GOAL, lost_to
 from dialgauge.users.records import MEASURES, DialogueScore, ProfileFit
 from dialgauge.users.scorer import Failure
 from dialgauge.users.turns import EQUALS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Column name to its values, or to the column; the type of a column follows from its name.
 Columns = dict[str, list[Any] | TableColumn]
@@ -67,7 +71,18 @@ def _table(make: Callable[[Any], Columns], records: Any) -> ColumnTable:
     )
 
 
-@cache
+def _alike(records: Sequence[Any], contents: list[tuple[Any, ...]]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Of the records that have the same content one each, and for every record which of them it is like."""
+    _, codes = numbered(contents)
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+    return [records[place] for place in first.tolist()], codes
+
+
+def _chosen(columns: dict[str, list[Any]], codes: NDArray[np.int64]) -> dict[str, TableColumn]:
+    """Columns of a few rows as those of many, each of which is one of them."""
+    return {name: column(_KINDS.get(name, "String"), each, codes=codes) for name, each in columns.items()}
+
+
 def _slot(measure: str, domain: str, item: str) -> str:
     """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
     return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
@@ -115,40 +130,50 @@ def _domain_scores(results: Results) -> Columns:
 
 def _verdicts(results: Results) -> Columns:
     names, verdicts = _flat(results, attrgetter("verdicts"))
+    contents = [(v.measure, v.domain, v.item, v.verdict, v.behaviours, v.tp, v.fp, v.fn, v.cause) for v in verdicts]
+    few, codes = _alike(verdicts, contents)
+    turns, places = numbered([each.turn for each in verdicts])
+    about = {
+        **_attributes(few, "measure", "domain", "item"),
+        "slot": [_slot(each.measure, each.domain, each.item) for each in few],
+        **_attributes(few, "verdict"),
+    }
+    result = {
+        **_attributes(few, "behaviours", *_COUNTS),
+        "fault": [each.cause if each.fp or each.fn else None for each in few],
+        **_attributes(few, "cause"),
+    }
     return {
         "dialogue": names,
-        "measure": [each.measure for each in verdicts],
-        "domain": [each.domain for each in verdicts],
-        "item": [each.item for each in verdicts],
-        "slot": [_slot(each.measure, each.domain, each.item) for each in verdicts],
-        "verdict": [each.verdict for each in verdicts],
-        "turn": [each.turn for each in verdicts],
-        "behaviours": [each.behaviours for each in verdicts],
-        "tp": [each.tp for each in verdicts],
-        "fp": [each.fp for each in verdicts],
-        "fn": [each.fn for each in verdicts],
-        "fault": [each.cause if each.fp or each.fn else None for each in verdicts],
-        "cause": [each.cause for each in verdicts],
+        **_chosen(about, codes),
+        **_chosen({"turn": turns}, places),
+        **_chosen(result, codes),
     }
 
 
 def _behaviours(results: Results) -> Columns:
     names, behaviours = _flat(results, attrgetter("behaviours"))
-    turns = [each.turns for each in behaviours]
-    return {
-        "dialogue": names,
-        "measure": [each.measure for each in behaviours],
-        "behaviour": [each.label for each in behaviours],
-        "paper_key": [PAPER_KEYS.get(each.label) for each in behaviours],
-        "domain": [each.domain for each in behaviours],
-        "item": [each.item for each in behaviours],
-        "slot": [_slot(each.measure, each.domain, each.item) for each in behaviours],
+    contents = [(b.measure, b.label, b.domain, b.item, b.count, b.expected) for b in behaviours]
+    few, codes = _alike(behaviours, contents)
+    about = {
+        "measure": [each.measure for each in few],
+        "behaviour": [each.label for each in few],
+        "paper_key": [PAPER_KEYS.get(each.label) for each in few],
+        "domain": [each.domain for each in few],
+        "item": [each.item for each in few],
+        "slot": [_slot(each.measure, each.domain, each.item) for each in few],
+    }
+    turns, places = numbered([each.turns for each in behaviours])
+    mentions = {
         "first_turn": [each[0] if each else None for each in turns],
         "last_turn": [each[-1] if each else None for each in turns],
         "at_turns": turns,
-        "count": [each.count or None for each in behaviours],
-        "expected": [each.expected or None for each in behaviours],
     }
+    more = {
+        "count": [each.count or None for each in few],
+        "expected": [each.expected or None for each in few],
+    }
+    return {"dialogue": names, **_chosen(about, codes), **_chosen(mentions, places), **_chosen(more, codes)}
 
 
 def _conversation_facts(results: Results) -> Columns:
@@ -190,10 +215,11 @@ def _loops(results: Results) -> Columns:
 
 def _confusions(results: Results) -> Columns:
     names, occurrences = _flat(results, attrgetter("confusions"))
+    few, codes = numbered([confusion for _, confusion, _ in occurrences])
     return {
         "dialogue": names,
         "turn": [turn for turn, _, _ in occurrences],
-        **_attributes([confusion for _, confusion, _ in occurrences], "speaker", "fault", "said", "heard"),
+        **_chosen(_attributes(few, "speaker", "fault", "said", "heard"), codes),
         "sentence": [sentence for *_, sentence in occurrences],
     }
 
