@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import lambda_sweep, mean_spread
-from dialgauge.reproduce.fga_statements import statements
+from dialgauge.report import Column, Table, lambda_sweep, mean_spread
+from dialgauge.reproduce.fga_statements import HUMAN, SystemScores, statements
 from dialgauge.reproduce.papers import (
     DROPPED,
     HUMAN_100,
@@ -23,6 +23,7 @@ from dialgauge.reproduce.papers import (
     example,
     interval_of,
     marks,
+    other_systems,
     part_of_test,
     published,
     scored,
@@ -42,12 +43,12 @@ _FILES = {
 }
 #: The authors' script for Hi-DST calls more values equal than identical ones.
 _PROFILES = {"Hi-DST": "hidst"}
-#: The first two columns of Table 1.
+#: The first columns of Table 1.
+_TURNS = "turns"
 _COUNTS = ("exact matches (M1)", "turn-level matches (M2)")
 #: What correlates a system's measures with ratings.
 RATED = "dialgauge reproduce fga --ratings FILE"
-#: A lambda at which exp(-lambda) is nothing.
-_HUGE = 100
+_ROUNDED = "the paper averages the rounded 39%; with full precision it is 46.45%"
 _ARCHIVE = "from the authors' archive, github.com/SuvodipDey/FGA"
 _SAMPLE = "SOM-DST, on 100 of the 999 dialogues"
 _OTHER_TRAINING = (
@@ -56,7 +57,7 @@ _OTHER_TRAINING = (
 _FEWER = "the public validation file has one dialogue less"
 _LONG = "all dialogues; papers leave out those with a very long utterance"
 _NOTES = {
-    "train": (_LONG, _LONG, ""),
+    "train": (_LONG, _LONG, _LONG),
     "dev": (_FEWER, _FEWER, ""),
     "test": ("without PMUL1455", "without PMUL1455", "7368 / 999 is 7.3754: the paper cuts digits off"),
 }
@@ -65,12 +66,23 @@ _NOTES = {
 def reproduce(
     data: Path | None, ratings: Path | None = None, systems: Mapping[str, Path] | None = None
 ) -> Reproduction:
-    """Every table and example of the paper."""
+    """Every table, example and statement of the paper."""
     paper = published("fga")
     record = Reproduction("fga", paper["title"], paper["citation"])
     sources = Sources(data, systems)
-    _table_1(record, paper["table1"], sources)
-    _discrimination(record, paper["table1"])
+    sample = sources.human_100()
+    groups = [_table_1(record, paper["table1"], sources)]
+    if sample is not None:
+        groups.append({_SAMPLE: SystemScores(_scored(sample, _measures(paper)), "profile verbatim, gold of the file")})
+    groups.append(
+        {
+            name: SystemScores(run, "not one of the paper's models; profile canon")
+            for name, run in other_systems(sources, _measures(paper)).items()
+        }
+    )
+    if sample is not None and "SOM-DST" not in groups[0]:
+        _sampled_row(record, paper["table1"], groups[1][_SAMPLE].run)
+    _spread_figure(record, paper["table1"])
     _table_2(record, paper["table2"], sources)
     _predict_nothing(record, paper["predict_nothing"], sources)
     rule = paper["lambda_rule"]
@@ -81,12 +93,18 @@ def reproduce(
         forgetting_rate(rule["t_f"], rule["p"]),
         share=False,
     )
-    _limits(record, paper["figure1"]["turns"])
     _figure_1(record, paper["figure1"])
     _figure_2(record, paper["figure2"], sources)
     _humans(record, paper["human"], sources, ratings)
-    statements(record, paper, sources)
+    statements(record, paper, sources, [group for group in groups if group])
     return record
+
+
+def _measures(paper: Mapping[str, Any]) -> list[str]:
+    """What Table 1 and the statements need of a system."""
+    rules = [f"FGA@0.5(rule={rule})" for rule in ("code", "paper")]
+    swept = (f"FGA@{at:g}" for at in LAMBDAS)
+    return list(dict.fromkeys([*paper["table1"]["columns"][2:], *swept, "TurnMatch", *rules]))
 
 
 def _scored(
@@ -99,14 +117,7 @@ def _scored(
     return scored(name, dialogues, measures, profile, gold, [DROPPED])
 
 
-class _Row(NamedTuple):
-    """A system's scores for Table 1, and by which profile and gold states."""
-
-    scores: Run
-    how: str
-
-
-def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sources) -> _Row:
+def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sources) -> SystemScores:
     """The usual measures, as far as the file gives them: naming one that it does not give is an error.
 
     The authors' files bring their own gold states or flags, and are scored by ``profile``. Predictions alone are scored
@@ -115,42 +126,35 @@ def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sour
     turns = [turn for dialogue in predictions for turn in dialogue.user_turns()]
     if any(turn.state is not None or turn.judged is not None for turn in turns):
         how = f"profile {profile}, gold of the file"
-        return _Row(_scored(predictions, None, profile, name=name), how)
+        return SystemScores(_scored(predictions, None, profile, name=name), how)
     gold = sources.multiwoz("test")
     if gold is None:
         raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
     lenient = PROFILE if profile == "verbatim" else profile
-    return _Row(_scored(predictions, None, lenient, gold, name), f"profile {lenient}, gold of MultiWOZ 2.1")
+    return SystemScores(_scored(predictions, None, lenient, gold, name), f"profile {lenient}, gold of MultiWOZ 2.1")
 
 
-def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> None:
-    names = table["columns"][2:]
+def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> dict[str, SystemScores]:
+    """The rows, and the scores of those systems whose files are there, the paper's and the caller's."""
+    names, rows = table["columns"][2:], {}
     for model, printed in table["rows"].items():
         part = f"Table 1, {model}"
         full = sources.given(model) or sources.predictions(*_FILES[model])
         if full is not None:
-            row = _row(model, full, _PROFILES.get(model, "verbatim"), sources)
-            beside = _with_gold(full, sources) if row.scores.details.get("left_out") else None
-            _full_row(record, part, table["columns"], printed, row, beside)
+            row = rows[model] = _row(model, full, _PROFILES.get(model, "verbatim"), sources)
+            beside = _with_gold(full, sources) if row.run.details.get("left_out") else None
+            _full_row(record, part, table, printed, row, beside)
             continue
         record.lacks(
             "dst_predictions",
             f"predictions of {model} on the 999 test dialogues, {_ARCHIVE}: dst_predictions/{_FILES[model][0]}.json",
         )
         _consistency(record, part, int(table["turns"]), printed)
-        sample = sources.human_100() if model == "SOM-DST" else None
         absent = f"dst_predictions/{_FILES[model][0]}.json is not present ({_ARCHIVE}), nor --system {model}=FILE"
-        for name, text in zip(_COUNTS, printed, strict=False):
+        for name, text in zip([_TURNS, *_COUNTS, *names], [table["turns"], *printed], strict=True):
             record.impossible(part, name, text, absent)
-        if sample is None:
-            for name, text in zip(names, printed[2:], strict=True):
-                record.impossible(part, name, text, absent)
-        else:
-            matched = f"{int(printed[1]) / int(table['turns']):.2%}"
-            _sampled_row(record, [*names, "TurnMatch"], [*printed[2:], matched], _scored(sample, [*names, "TurnMatch"]))
-            record.figures["fga_lambda_sweep"] = partial(_sweep_figure, sample)
     for name in sources.given_beside(table["rows"]):
-        scores, how = _row(name, sources.given(name) or (), PROFILE, sources)
+        scores, how = rows[name] = _row(name, sources.given(name) or (), PROFILE, sources)
         totals, note = TrackedSystem(scores).counts.totals(), _sentence(part_of_test(scores), how)
         for title, count in zip(_COUNTS, ("exact", "turn_match"), strict=True):
             record.own(f"Table 1, {name}", title, totals[count], note=note)
@@ -161,6 +165,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> N
             "dst_predictions",
             f"SOM-DST's states for the 100 dialogues of the human evaluation: dst_predictions/{HUMAN_100}",
         )
+    return rows
 
 
 def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] | None:
@@ -180,28 +185,29 @@ def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] |
 def _full_row(
     record: Reproduction,
     part: str,
-    columns: list[str],
+    table: Mapping[str, Any],
     printed: list[str],
-    row: _Row,
+    row: SystemScores,
     with_gold: tuple[Run, str] | None,
 ) -> None:
     scores, how = row
     totals, partial_file = TrackedSystem(scores).counts.totals(), part_of_test(scores)
-    for name, text, count in zip(_COUNTS, printed, ("exact", "turn_match"), strict=False):
+    counts = (scores.coverage["turns"].scored or 0, totals["exact"], totals["turn_match"])
+    for name, text, count in zip((_TURNS, *_COUNTS), (table["turns"], *printed), counts, strict=False):
         if partial_file:
             note = _sentence(f"{partial_file}: the counts cannot be compared", how)
-            record.own(part, name, totals[count], theirs=text, note=note)
+            record.own(part, name, count, theirs=text, note=note)
         else:
-            record.printed(part, name, text, totals[count], note=how, why=_OTHER_TRAINING)
-    for name, text in zip(columns[2:], printed[2:], strict=True):
+            record.printed(part, name, text, count, note=how, why=_OTHER_TRAINING)
+    for name, text in zip(table["columns"][2:], printed[2:], strict=True):
         note, run = how, scores if name in scores else None
         if run is None and with_gold is not None and name in with_gold[0].scores:
             run, note = with_gold
         if run is None:
             record.impossible(part, name, text, f"flags alone do not give it, and {NO_TEST}")
         elif partial_file:
-            said = _sentence(partial_file, note, _OTHER_TRAINING)
-            record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=said)
+            said = _sentence(partial_file, note)
+            record.sampled(part, name, text, float(run[name]), interval_of(run, name), note=said, why=_OTHER_TRAINING)
         else:
             record.printed(part, name, text, float(run[name]), note=note, why=_OTHER_TRAINING)
 
@@ -222,63 +228,55 @@ def _consistency(record: Reproduction, part: str, turns: int, printed: list[str]
     )
 
 
-def _sampled_row(record: Reproduction, names: list[str], printed: list[str], scores: Run) -> None:
-    note = "95% bootstrap interval over 100 dialogues"
-    for name, text in zip(names, printed, strict=True):
+def _sampled_row(record: Reproduction, table: Mapping[str, Any], scores: Run) -> None:
+    printed = table["rows"]["SOM-DST"]
+    matched = f"{int(printed[1]) / int(table['turns']):.2%}"
+    for name, text in zip([*table["columns"][2:], "TurnMatch"], [*printed[2:], matched], strict=True):
         what, more = ("M2 / turns", "; theirs from the printed counts") if name == "TurnMatch" else (name, "")
         record.sampled(
-            f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval_of(scores, name), note=note + more
-        )
+            f"Table 1, {_SAMPLE}", what, text, float(scores[name]), interval_of(scores, name),
+            note=f"95% bootstrap interval over 100 dialogues{more}", why="a sample of the dialogues",
+        )  # fmt: skip
+    values = _sweep(scores)
+    shown = Table("FGA by λ: SOM-DST, 100 dialogues", ["λ", *(Column(name, digits=4) for name in _SWEPT)])
+    for at, numbers in zip(LAMBDAS, values, strict=True):
+        shown.add(f"{at:g}", *numbers)
+    record.tables[f"Table 1, {_SAMPLE}"] = [shown]
+    record.figures["fga_lambda_sweep"] = partial(_sweep_figure, values)
 
 
-def _sweep_figure(dialogues: Sequence[Dialogue]) -> Any:
+_SWEPT = ("FGA", "low", "high")
+
+
+def _sweep(scores: Run) -> list[tuple[float, float, float]]:
+    """FGA and its interval at every λ."""
     names = [f"FGA@{at:g}" for at in LAMBDAS]
-    scores = score(None, {"SOM-DST": dialogues}, measures=names, profile="verbatim")[0]
-    values = {"SOM-DST": [float(scores[name]) for name in names]}
-    ends = [(one.low or 0.0, one.high or 0.0) for one in (scores[name] for name in names)]
+    return [(float(scores[name]), *interval_of(scores, name)) for name in names]
+
+
+def _sweep_figure(values: Sequence[tuple[float, float, float]]) -> Any:
     note = "SOM-DST, 95% intervals over 100 dialogues of MultiWOZ 2.1"
-    return lambda_sweep(LAMBDAS, values, intervals={"SOM-DST": ends}, note=note)
+    ends = {"SOM-DST": [(low, high) for _, low, high in values]}
+    return lambda_sweep(LAMBDAS, {"SOM-DST": [value for value, *_ in values]}, intervals=ends, note=note)
 
 
-def _discrimination(record: Reproduction, table: dict[str, Any]) -> None:
-    """Section 4: FGA is a better discriminator of the four models than the other measures."""
+def _spread_figure(record: Reproduction, table: dict[str, Any]) -> None:
     names = table["columns"][2:]
     values = [[PrintedNumber.parse(text).value for text in row[2:]] for row in table["rows"].values()]
-    by_measure = {spread.measure: spread for spread in spreads(names, values)}
-    flexible = [by_measure[name].range or 0.0 for name in names if name.startswith("FGA")]
-    others = [by_measure[name].range or 0.0 for name in names if not name.startswith("FGA")]
-    record.claim(
-        "Section 4",
-        "FGA discriminates the models better than JGA, SA and AGA",
-        holds=min(flexible) > max(others),
-        ours="ranges " + ", ".join(f"{name} {by_measure[name].range:.2%}" for name in names),
-        note="highest minus lowest of the four models, from the printed numbers",
-    )
-    _rankings(record, table["rows"])
+    measured = spreads(names, values)
+    shown = Table("Table 1 as printed: spread of the four models", ["measure", "mean", "standard deviation", "range"])
+    for spread in measured:
+        shown.add(spread.measure, f"{spread.mean:.2%}", f"{spread.population_std:.2%}", f"{spread.range:.2%}")
+    record.tables["Section 4"] = [shown]
     record.figures["fga_table1_spread"] = lambda: mean_spread(
         names,
-        [by_measure[name].mean or 0.0 for name in names],
-        [by_measure[name].population_std or 0.0 for name in names],
+        [spread.mean or 0.0 for spread in measured],
+        [spread.population_std or 0.0 for spread in measured],
         points={name: [row[place] for row in values] for place, name in enumerate(names)},
         percent=True,
         title="FGA paper, Table 1",
         note="mean and population standard deviation of four models",
     )
-
-
-def _rankings(record: Reproduction, rows: dict[str, list[str]]) -> None:
-    """Section 4: the model that is best by exact matches is not the best by turn-level matches."""
-    exact, matched = ({model: int(row[place]) for model, row in rows.items()} for place in (0, 1))
-    for what, holds, counts in (
-        ("Trippy has the best JGA", max(exact, key=exact.__getitem__) == "Trippy", exact),
-        (
-            "Trippy has fewer turn-level matches than SOM-DST and Hi-DST",
-            matched["Trippy"] < min(matched["SOM-DST"], matched["Hi-DST"]),
-            matched,
-        ),
-    ):
-        shown = ", ".join(f"{model} {count}" for model, count in counts.items())
-        record.claim("Section 4", what, holds=holds, ours=shown, note="from the printed counts")
 
 
 def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources) -> None:
@@ -294,7 +292,7 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], sources: Sources
         turns = user_turns(dialogues)
         numbers = (len(dialogues), turns, turns / len(dialogues))
         for title, text, ours, note in zip(titles, table[split], numbers, _NOTES[split], strict=True):
-            record.printed("Table 2", f"{split}, {title}", text, ours, note=note)
+            record.printed("Table 2", f"{split}, {title}", text, ours, note=note, why="")
 
 
 def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> None:
@@ -305,22 +303,6 @@ def _predict_nothing(record: Reproduction, printed: str, sources: Sources) -> No
         return
     scores = score(dialogues, {"nothing": silent(dialogues)}, measures="SA", profile=PROFILE, intervals=False)
     record.printed(part, what, printed, float(scores[0]["SA"]), note="999 test dialogues; printed as about 81%")
-
-
-def _limits(record: Reproduction, turns: Sequence[dict[str, Any]]) -> None:
-    """Section 3: what flexible goal accuracy becomes at both ends of lambda."""
-    scores = example(turns, ["JGA", "TurnMatch", "FGA@0", f"FGA@{_HUGE}"])
-    for what, ours, limit in (
-        ("λ = 0 reduces FGA to JGA", float(scores["FGA@0"]), float(scores["JGA"])),
-        ("λ → ∞ reports only turn-level matches", float(scores[f"FGA@{_HUGE}"]), float(scores["TurnMatch"])),
-    ):
-        record.claim(
-            "Section 3",
-            what,
-            holds=abs(ours - limit) < 1e-12,
-            ours=f"{ours:.2%}, {limit:.2%}",
-            note="on the conversation of Figure 1",
-        )
 
 
 def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
@@ -340,9 +322,8 @@ def _figure_1(record: Reproduction, figure: dict[str, Any]) -> None:
         )
     for turn, text in enumerate(figure["fga_turns"]):
         record.printed(part, f"FGA@0.5 of turn {turn}", text, turns["FGA@0.5"][turn])
-    notes = {"FGA@0.5": "the paper averages the rounded 39%; with full precision it is 46.45%"}
     for name, text in figure["conversation"].items():
-        record.printed(part, f"{name} of the conversation", text, float(scores[name]), note=notes.get(name, ""))
+        record.printed(part, f"{name} of the conversation", text, float(scores[name]), why=_ROUNDED)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
@@ -368,25 +349,25 @@ def _humans(record: Reproduction, human: dict[str, Any], sources: Sources, ratin
             measure = row["measure"]
             low, high = row["intervals"]["pearson"] or (math.nan, math.nan)
             record.printed(
-                "Human evaluation",
+                HUMAN,
                 f"Pearson correlation of {measure} with ratings",
                 human[measure],
                 row["single"]["pearson"],
                 note=f"with the mean rating of each dialogue {row['mean']['pearson']:.3f} [{low:.3f}, {high:.3f}]",
+                why="other people's ratings, unless the file is the authors'",
                 share=False,
             )
         ours = {row["measure"]: row["single"]["pearson"] for row in rated["correlations"]}
         record.claim(
-            "Human evaluation",
+            HUMAN,
             "FGA goes with these ratings better than JGA",
             holds=ours["FGA@0.5"] > ours["JGA"],
             ours=", ".join(f"{measure} {value:.3f}" for measure, value in ours.items()),
             note=f"ratings of {ratings.name}",
+            why="other people's ratings, unless the file is the authors'",
         )
         return
     why = f"the ratings were not released; '{RATED}' gives it where they are"
     record.missing.append(f"the ratings of {human['raters']} people for {human['dialogues']} dialogues (not released)")
     for name in ("JGA", "FGA@0.5"):
-        record.impossible(
-            "Human evaluation", f"Pearson correlation of {name} with ratings", human[name], why, share=False
-        )
+        record.impossible(HUMAN, f"Pearson correlation of {name} with ratings", human[name], why, share=False)

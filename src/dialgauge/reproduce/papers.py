@@ -5,9 +5,11 @@ One that trains models has ``reproduce(data, fresh=None)``.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from dialgauge.data import Folder, catalogue, data_folder, dataset_file, dataset
 from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read
+from dialgauge.report import Column, Table
 from dialgauge.reproduce.reproduction import Fresh, Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import score
@@ -155,9 +158,9 @@ class Sources:
         path = next((found for name in names if (found := dataset_file(self.folder, _PREDICTIONS, name))), None)
         return read(path).dialogues if path else None
 
-    def multiwoz(self, split: str) -> list[Dialogue] | None:
-        """The dialogues of MultiWOZ 2.1 (``test``, ``val`` or ``train``), without the one that papers drop."""
-        path = dataset_file(self.folder, "multiwoz-2.1", f"{split}.json")
+    def multiwoz(self, split: str, version: str = "2.1") -> list[Dialogue] | None:
+        """The dialogues of MultiWOZ (``test``, ``val`` or ``train``), without the one that papers drop."""
+        path = dataset_file(self.folder, f"multiwoz-{version}", f"{split}.json")
         if path is None:
             return None
         return [dialogue for dialogue in read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
@@ -223,13 +226,18 @@ def with_gold(predictions: Sequence[Dialogue], gold: Sequence[Dialogue] | None) 
         return list(predictions), PROFILE
     if gold is None:
         return None
-    by_id = {dialogue_key(dialogue.id): dialogue for dialogue in predictions}
+    joined = _joined(gold, {one.id: [turn.predicted for turn in one.user_turns()] for one in predictions})
+    return joined, "trade"
+
+
+def _joined(gold: Sequence[Dialogue], states_of: Mapping[str, Sequence[State | None]]) -> list[Dialogue]:
+    """Gold states beside those of the same dialogues."""
+    by_id = {dialogue_key(name): states for name, states in states_of.items()}
     joined = []
     for dialogue in gold:
-        theirs = by_id.get(dialogue_key(dialogue.id))
-        if theirs is None:
+        states = by_id.get(dialogue_key(dialogue.id))
+        if states is None:
             continue
-        states = [turn.predicted for turn in theirs.user_turns()]
         labels = [turn.state for turn in dialogue.user_turns()]
         if len(states) != len(labels):
             raise DialgaugeError(
@@ -240,7 +248,36 @@ def with_gold(predictions: Sequence[Dialogue], gold: Sequence[Dialogue] | None) 
         joined.append(Dialogue(id=dialogue.id, turns=tuple(turns)))
     if not joined:
         raise DialgaugeError("none of the predicted dialogues is in the MultiWOZ 2.1 test set")
-    return joined, "trade"
+    return joined
+
+
+def relabelled(record: Reproduction, part: str, what: str, sources: Sources, version: str) -> None:
+    """How many states of MultiWOZ 2.1 are others in another version; many, or some mended: at least one turn in 100."""
+    ours, theirs = sources.multiwoz("test"), sources.multiwoz("test", version)
+    if ours is None or theirs is None:
+        why = (
+            f"the labels of MultiWOZ {version} are not present: 'dialgauge data get multiwoz-{version}', then run again"
+        )
+        record.impossible(part, what, "claimed", NO_TEST if ours is None else why)
+        return
+    joined = _joined(ours, {one.id: [turn.state for turn in one.user_turns()] for one in theirs})
+    run = score(None, {version: joined}, measures="JGA", profile=PROFILE, intervals=False)[0]
+    exact = run.table("turn_scores")["exact"].to_list()
+    differing = len(exact) - sum(exact)
+    record.claim(
+        part, what, holds=differing > 0.01 * len(exact), ours=f"{differing:,} of {len(exact):,} turns",
+        note=f"turns of the test set with another state in {version}, compared under the profile plain; more than 1%",
+    )  # fmt: skip
+
+
+def other_systems(sources: Sources, measures: Sequence[str]) -> dict[str, Run]:
+    """Systems that are none of the papers', on the whole test set."""
+    test = sources.multiwoz("test")
+    states = {name: found for name in OTHER_SYSTEMS if test and (found := sources.predictions(name)) is not None}
+    return {
+        name: score(test, {name: dialogues}, measures=measures, profile="canon", intervals=False)[0]
+        for name, dialogues in states.items()
+    }
 
 
 def user_turns(dialogues: Sequence[Dialogue]) -> int:
@@ -295,12 +332,31 @@ def marks(values: Sequence[object]) -> str:
 # The papers' printed dialogues beside the test set.
 
 
+def accumulates(record: Reproduction, part: str, what: str, sources: Sources) -> None:
+    """Whether a gold state of the test set has the slots of the one before."""
+    test = sources.multiwoz("test")
+    if test is None:
+        record.impossible(part, what, "claimed", NO_TEST)
+        return
+    kept = turns = 0
+    for dialogue in test:
+        states = [_slots(turn.state) for turn in dialogue.user_turns()]
+        turns += len(states) - 1
+        kept += sum(before <= after for before, after in pairwise(states))
+    record.claim(
+        part, what, holds=kept > 0.95 * turns, ours=f"{kept:,} of {turns:,} turns",
+        note="turns of the test set that keep every slot of the turn before; more than 95%",
+    )  # fmt: skip
+
+
+def _slots(state: State | None) -> set[tuple[str, str]]:
+    return {(domain, slot) for domain, slots in (state or {}).items() for slot, values in slots.items() if values}
+
+
 def gold_of_test(record: Reproduction, part: str, table: Mapping[str, Any], sources: Sources) -> None:
     """Whether a printed dialogue has the gold states of the test set."""
     what = "the gold states are those of the test set"
-    key = dialogue_key(table["dialogue"])
-    test = sources.multiwoz("test")
-    gold = next((dialogue for dialogue in test or () if dialogue_key(dialogue.id) == key), None)
+    gold = _test_dialogue(table, sources)
     if gold is None:
         record.impossible(part, what, "claimed", NO_TEST)
         return
@@ -309,6 +365,58 @@ def gold_of_test(record: Reproduction, part: str, table: Mapping[str, Any], sour
         part, what, holds=shared == len(table["turns"]), ours=f"{shared} of {len(table['turns'])} turns",
         note=f"{table['dialogue']}, compared under the profile plain",
     )  # fmt: skip
+
+
+def words_of_test(record: Reproduction, part: str, table: Mapping[str, Any], sources: Sources) -> None:
+    """Whether a printed dialogue has the words of the test set, and those words as a table.
+
+    Our files have a checksum of each printed turn, never its words.
+    """
+    what = "the utterances are those of the test set"
+    dialogue = _test_dialogue(table, sources)
+    if dialogue is None:
+        record.impossible(part, what, "claimed", NO_TEST)
+        return
+    heard = _exchanges(dialogue)
+    shared = sum(digest == checksum(*texts) for digest, texts in zip(table["words"], heard, strict=False))
+    record.claim(
+        part, what, holds=shared == len(table["words"]), ours=f"{shared} of {len(table['words'])} turns",
+        note=f"{table['dialogue']}, by letters and digits, n't, 'm and 'd written out",
+    )  # fmt: skip
+    shown = Table(f"{part}: the words", [Column("turn", align="right"), "system", "user"])
+    for turn, (system, user) in enumerate(heard[: len(table["words"])]):
+        shown.add(turn, system or None, user)
+    record.tables.setdefault(part, []).append(shown)
+
+
+def _test_dialogue(table: Mapping[str, Any], sources: Sources) -> Dialogue | None:
+    key = dialogue_key(table["dialogue"])
+    return next((one for one in sources.multiwoz("test") or () if dialogue_key(one.id) == key), None)
+
+
+def _exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """What the system said, and what the user then said, turn by turn."""
+    said, pairs = "", []
+    for turn in dialogue.turns:
+        if turn.speaker == "user":
+            pairs.append((said, turn.text or ""))
+        said = turn.text or ""
+    return pairs
+
+
+_WRITTEN_OUT = {"n't": " not", "'m": " am", "'d": " would"}
+
+
+def checksum(*texts: str) -> str:
+    """Of the letters and digits of texts, whatever their case, spaces and marks.
+
+    >>> checksum("I do n't care .") == checksum("i do not care")
+    True
+    """
+    joined = " ".join(texts).casefold()
+    for short, long in _WRITTEN_OUT.items():
+        joined = joined.replace(short, long)
+    return hashlib.sha256("".join(filter(str.isalnum, joined)).encode()).hexdigest()[:8]
 
 
 def same_turns(printed: Sequence[Mapping[str, Mapping[str, str]]], side: str, states: Sequence[State]) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -26,6 +26,9 @@ COMPUTED: Verdict = "computed"
 DIFFERS: Verdict = "differs"
 IMPOSSIBLE: Verdict = "cannot be computed"
 VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSSIBLE)
+
+#: Said where a number differs and nothing is known of why.
+UNEXPLAINED = "unexplained"
 
 #: A reason that more lines than this share stands once, below their table.
 _REPEATED = 2
@@ -146,53 +149,71 @@ class Reproduction:
             self.absent.append(dataset)
 
     def printed(
-        self, part: str, what: str, theirs: str, ours: float, *, note: str = "", why: str = "", share: bool = True
+        self,
+        part: str,
+        what: str,
+        theirs: str,
+        ours: float,
+        *,
+        note: str = "",
+        why: str = UNEXPLAINED,
+        share: bool = True,
     ) -> None:
         """A number both have: exact when ours rounds to theirs; else ``why`` follows the note.
 
         0 beside 0 is not counted: whatever never succeeds agrees with everything that never does.
         """
         number = PrintedNumber.parse(theirs)
-        exact = number.agrees(ours)
-        said = note if exact else "; ".join(filter(None, [note, why]))
-        verdict = EXACT if exact else DIFFERS
-        self.items.append(
+        self._add(
             ReportedValue(
                 part,
                 what,
                 theirs,
                 ours,
-                verdict,
+                EXACT if number.agrees(ours) else DIFFERS,
                 ours - number.value,
-                note=said,
+                note=note,
                 counted=_tells(number, ours),
                 share=share,
-            )
+            ),
+            why,
         )
 
+    def _add(self, item: ReportedValue, why: str) -> None:
+        """A line; one that differs says why."""
+        differs = item.verdict == DIFFERS
+        self.items.append(replace(item, note="; ".join(filter(None, [item.note, why])) if differs else item.note))
+
     def sampled(
-        self, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float], *, note: str = ""
+        self,
+        part: str,
+        what: str,
+        theirs: str,
+        ours: float,
+        interval: tuple[float, float],
+        *,
+        note: str = "",
+        why: str = UNEXPLAINED,
     ) -> None:
         """A number we have on other dialogues than they, or of several trainings: within spread when theirs lies in
         our interval. An interval without width is no spread: ours is judged as a number alone."""
         number, (low, high) = PrintedNumber.parse(theirs), interval
         if low == high:
-            self.printed(part, what, theirs, ours, note=note)
+            self.printed(part, what, theirs, ours, note=note, why=why)
             return
         inside = low - number.half_unit <= number.value <= high + number.half_unit
         verdict = WITHIN if inside else DIFFERS
-        self.items.append(
-            ReportedValue(part, what, theirs, ours, verdict, ours - number.value, low, high, note, _tells(number, ours))
-        )
+        counted = _tells(number, ours)
+        self._add(ReportedValue(part, what, theirs, ours, verdict, ours - number.value, low, high, note, counted), why)
 
     def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "", counted: bool = True) -> None:
         """Something that is no single number, such as a row of marks: exact when the texts are equal."""
         verdict = EXACT if theirs == ours else DIFFERS
-        self.items.append(ReportedValue(part, what, theirs, ours, verdict, note=note, counted=counted))
+        self._add(ReportedValue(part, what, theirs, ours, verdict, note=note, counted=counted), UNEXPLAINED)
 
-    def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "") -> None:
-        """A statement of the paper in words, and the numbers by which it holds or does not."""
-        self.items.append(ReportedValue(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note))
+    def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "", why: str = UNEXPLAINED) -> None:
+        """A statement of the paper in words, and the numbers by which it holds or does not; then ``why``."""
+        self._add(ReportedValue(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note), why)
 
     def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
         """What the paper shows as a picture without numbers: ours stands alone."""
@@ -209,6 +230,11 @@ class Reproduction:
     def tally(self) -> dict[str, int]:
         """How many of the lines that count got which verdict."""
         return {verdict: sum(item.verdict == verdict for item in self.items if item.counted) for verdict in VERDICTS}
+
+    def unjudged(self, claims: Iterable[Mapping[str, str]]) -> None:
+        """Statements of the paper that no data here can judge: part, what and why, as our files have them."""
+        for claim in claims:
+            self.impossible(claim["part"], claim["what"], claim.get("theirs", "claimed"), claim["why"])
 
     @property
     def uncounted(self) -> int:
@@ -243,14 +269,33 @@ def item_tables(reproduction: Reproduction) -> list[Table]:
 
 
 def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
-    """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape."""
+    """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape.
+
+    Tables come first, then figures, sections and appendices, each by its number.
+    """
     parts: dict[str, list[ReportedValue]] = {}
-    for item in reproduction.items:
+    for item in sorted(reproduction.items, key=lambda item: _rank(item.part)):
         parts.setdefault(item.part, []).append(item)
     lines = {part: _table(part, items, reproduction.notes.get(part, ())) for part, items in parts.items()}
     if lines:
         list(lines.values())[-1].notes.append(summary(reproduction))
     return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
+
+
+_PARTS = ("Table", "Figure", "Section", "Appendix")
+
+
+def _rank(part: str) -> tuple[int, str, list[int], bool]:
+    """Where a part stands: its kind, its number, and below it ``Table A3`` or ``Figure 4b`` by letter and number.
+
+    >>> sorted(["Appendix A", "Section 3.1, map", "Section 3.1", "Table A3, X", "Table 10", "Table 2"], key=_rank)
+    ['Table 2', 'Table 10', 'Table A3, X', 'Section 3.1', 'Section 3.1, map', 'Appendix A']
+    """
+    match = re.match(r"(?P<kind>[A-Z][a-z]+) (?P<letter>[A-Z]?)(?P<numbers>[\d.]*)", part)
+    if match is None or match["kind"] not in _PARTS:
+        return len(_PARTS), "", [], True
+    numbers = [int(number) for number in match["numbers"].split(".") if number]
+    return _PARTS.index(match["kind"]), match["letter"], numbers, match.end() < len(part)
 
 
 def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table:

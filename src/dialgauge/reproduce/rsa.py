@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
+from dialgauge.report import Column, Table, correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
 from dialgauge.reproduce.papers import (
     HUMAN_100,
     NO_TEST,
-    OTHER_SYSTEMS,
     PROFILE,
     Sources,
     example,
     interval_of,
     marks,
+    other_systems,
     part_of_test,
     published,
     scored,
@@ -29,7 +29,7 @@ from dialgauge.reproduce.papers import (
     with_gold,
 )
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.reproduce.rsa_statements import statements, taxi_of_the_sample
+from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
 from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
 from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
@@ -40,8 +40,8 @@ _F1_NOTE = (
     "F1 is averaged over turns here: F1(average=turn). The F1 of 'dialgauge score' is over all slots of all turns, "
     "which is another number."
 )
-_INTERVAL = "; 95% bootstrap interval"
-_SAMPLE_NOTE = f"another training of SOM-DST, on 100 of the 999 dialogues{_INTERVAL}"
+_INTERVAL = "In brackets: 95% bootstrap intervals over dialogues."
+_OTHER_SAMPLE = "another training of SOM-DST, on 100 of the 999 dialogues"
 _MODEL = "SOM-DST"
 _OTHER_TRAINING = "another training than the paper's, or another version of the test set, unless the file is theirs"
 _NOT_RELEASED = "the paper's predictions are not released; --system NAME=FILE takes yours"
@@ -55,23 +55,27 @@ class _System(NamedTuple):
     dialogues: Sequence[Dialogue]
     profile: str
     scores: Run
-    #: Why its numbers need not be the paper's.
+    #: Which dialogues it has, and how they are scored.
     note: str
+    #: Why its numbers need not be the paper's.
+    why: str
     #: Whether it is scored on the dialogues of the paper, so that a number that differs differs.
     whole: bool
 
-    @property
-    def why(self) -> str:
-        """The same for a line without an interval."""
-        return self.note.removesuffix(_INTERVAL)
-
     def beside(self, record: Reproduction, part: str, what: str, theirs: str, measure: str, scores: Run) -> None:
         """A number of the paper and ours."""
-        ours = float(scores[measure])
+        self.shown(record, part, what, theirs, float(scores[measure]), interval_of(scores, measure))
+
+    def shown(
+        self, record: Reproduction, part: str, what: str, theirs: str, ours: float, interval: tuple[float, float]
+    ) -> None:
+        """The same for any number of ours with an interval."""
         if self.whole:
-            record.printed(part, what, theirs, ours, why=self.note)
+            record.printed(part, what, theirs, ours, note=self.note, why=self.why)
         else:
-            record.sampled(part, what, theirs, ours, interval_of(scores, measure), note=self.note)
+            record.sampled(part, what, theirs, ours, interval, note=self.note, why=self.why)
+            if _INTERVAL not in record.notes.setdefault(part, []):
+                record.notes[part].append(_INTERVAL)
 
 
 def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> Reproduction:
@@ -91,14 +95,19 @@ def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> R
     _figure_1(record, paper["figure1"], known.get(_MODEL))
     _figure_2(record, paper["figure2"], sources)
     _table_1(record, paper["table1"], known)
-    _figure_4(record, paper["table1"], paper["ranges"])
+    others = other_systems(sources, [*_MEASURES.values()])
+    _figure_4(record, paper["table1"], paper["ranges"], [_runs(known), others])
     _figure_3(record, paper["figure3"], known.get(_MODEL), sources)
     _table_2(record, paper["table2"], known.get(_MODEL))
     _table_3(record, paper["table3"])
     _appendix(record, paper)
-    _figure_a1(record, sources, known)
-    statements(record, paper, sources, known[_MODEL].scores if _MODEL in known else None)
+    _figure_a1(record, others, known)
+    statements(record, paper, sources, {name: (system.scores, system.note) for name, system in known.items()})
     return record
+
+
+def _runs(known: Mapping[str, _System]) -> dict[str, Run]:
+    return {name: system.scores for name, system in known.items()}
 
 
 def _systems(sources: Sources, models: Iterable[str]) -> dict[str, _System]:
@@ -112,10 +121,11 @@ def _systems(sources: Sources, models: Iterable[str]) -> dict[str, _System]:
                 raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
             scores = _scored(labelled[0], labelled[1], name=name)
             part = part_of_test(scores)
-            note = "; ".join(filter(None, [part, _OTHER_TRAINING, f"profile {labelled[1]}"]))
-            known[name] = _System(name, *labelled, scores, note, whole=not part)
+            note = "; ".join(filter(None, [part, f"profile {labelled[1]}"]))
+            known[name] = _System(name, *labelled, scores, note, _OTHER_TRAINING, whole=not part)
         elif name == _MODEL and (sample := sources.human_100()):
-            known[name] = _System(name, sample, PROFILE, _scored(sample, PROFILE), _SAMPLE_NOTE, whole=False)
+            note = f"100 of the 999 dialogues; profile {PROFILE}"
+            known[name] = _System(name, sample, PROFILE, _scored(sample, PROFILE), note, _OTHER_SAMPLE, whole=False)
     return known
 
 
@@ -138,7 +148,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
     if system is None:
         for title, text in zip(titles, (ends, repairs), strict=True):
             record.impossible(part, title, text, _ABSENT)
-        record.impossible(part, claim, "claimed", _ABSENT)
+        record.impossible("Section 2.1", claim, "claimed", _ABSENT)
         return
     onset = TrackedSystem(system.scores).faults.first_errors()
     ids = system.scores.table("turn_scores")["dialogue"].unique(maintain_order=True).to_list()
@@ -146,19 +156,24 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
     repaired = [float(name in onset.recovering) for name in ids]
     shares = ratio_intervals([ended, repaired], [[1.0] * len(ids), ended], bounds=(0.0, 1.0))
     for title, text, counts, ours, bounds in (
-        (titles[0], ends, f"{wrong} of {whole}", sum(ended) / len(ids), shares[0]),
-        (titles[1], repairs, f"{again} of {wrong}", sum(repaired) / (sum(ended) or 1.0), shares[1]),
+        (titles[0], ends, f"theirs {wrong} of {whole}", sum(ended) / len(ids), shares[0]),
+        (titles[1], repairs, f"theirs {again} of {wrong}", sum(repaired) / (sum(ended) or 1.0), shares[1]),
     ):
-        if system.whole:
-            record.printed(part, title, text, ours, note=counts, why=system.note)
-        else:
-            low, high = bounds
-            record.sampled(part, title, text, ours, (float(low), float(high)), note=f"{counts}; {system.note}")
+        low, high = (float(end) for end in bounds)
+        system._replace(note=f"{counts}; {system.note}").shown(record, part, title, text, ours, (low, high))
     positions = list(onset.position.values())
     early = sum(position < 0.5 for position in positions) / (len(positions) or 1)
-    record.claim(part, claim, holds=early > 0.5, ours=f"{early:.1%} in the first half", note=system.why)
+    record.claim(
+        "Section 2.1", claim, holds=early > 0.5, ours=f"{early:.1%} in the first half",
+        note=f"{system.note}; mainly: more than half", why=system.why,
+    )  # fmt: skip
+    counts = onset.histogram()
+    bars = Table(f"Figure 1: where the first error falls ({_who(system)})", ["of the dialogue", "dialogues"])
+    for place, count in enumerate(counts):
+        bars.add(f"{10 * place} to {10 * (place + 1)}%", count)
+    record.tables[part] = [bars]
     note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: error_onset(onset.histogram(), note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(counts, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:
@@ -174,6 +189,10 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
     record.printed(
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"
     )
+    bars = Table("Figure 2: slots in the fullest state of a dialogue", ["slots", "dialogues"])
+    for slots in range(min(counts), max(counts) + 1):
+        bars.add(slots, counts.count(slots))
+    record.tables[part] = [bars]
     note = f"MultiWOZ 2.1 test, {len(counts)} dialogues"
     record.figures["rsa_figure2_slots"] = lambda: slot_histogram(counts, threshold=figure["slots"], note=note)
 
@@ -196,7 +215,10 @@ def _table_1(record: Reproduction, table: dict[str, Any], known: Mapping[str, _S
             record.own(part, f"{model}, {name}", f"{float(scores[_MEASURES[name]]):.2%}", note=note)
 
 
-def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str]) -> None:
+def _figure_4(
+    record: Reproduction, table: dict[str, Any], ranges: dict[str, str], groups: Sequence[Mapping[str, Run]]
+) -> None:
+    """Figure 4 and what the text says of it: as printed, and on two or more systems whose predictions are there."""
     names = table["columns"]
     values = [[PrintedNumber.parse(text).value for text in row] for row in table["rows"].values()]
     measured = spreads(names, values)
@@ -206,20 +228,21 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
                 "Section 4.1", f"{spread.measure}, largest minus smallest", ranges[spread.measure], spread.range or 0.0,
                 note="from Table 1 as printed",
             )  # fmt: skip
-    for spread in measured:
         record.pictured(
             "Figure 4",
             f"{spread.measure}, mean ± standard deviation of the ten models",
             f"{spread.mean:.2%} ± {spread.population_std:.2%} (sample {spread.sample_std:.2%})",
             note="from Table 1 as printed; population and sample standard deviation",
         )
-    deviation = {spread.measure: spread.population_std or 0.0 for spread in measured}
-    record.claim(
-        "Figure 4",
-        "RSA deviates more between models than SA",
-        holds=deviation["RSA"] > deviation["SA"],
-        ours=f"RSA {deviation['RSA']:.2%}, SA {deviation['SA']:.2%}",
-        note="from Table 1 as printed; population standard deviation",
+    _more_deviation(record, names, values, "", "from Table 1 as printed; population standard deviation")
+    for group in groups:
+        if len(group) > 1:
+            rows = [[float(run[_MEASURES[name]]) for name in names] for run in group.values()]
+            note = f"population standard deviation of {', '.join(group)}"
+            _more_deviation(record, names, rows, f" ({', '.join(group)})", note)
+    record.notes.setdefault("Section 4.1", []).append(
+        "Ranges and deviations are those of the printed models; two or more systems of your own (--system NAME=FILE) "
+        "get lines of their own."
     )
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
         names,
@@ -229,6 +252,21 @@ def _figure_4(record: Reproduction, table: dict[str, Any], ranges: dict[str, str
         percent=True,
         note="Ten models of Table 1, population standard deviation",
     )
+
+
+def _more_deviation(
+    record: Reproduction, names: Sequence[str], values: Sequence[Sequence[float]], suffix: str, note: str
+) -> None:
+    by_measure = {spread.measure: spread for spread in spreads(names, values)}
+    slot, relative = by_measure["SA"], by_measure["RSA"]
+    for what, ours in (
+        ("RSA deviates more between models than SA", (relative.population_std or 0.0, slot.population_std or 0.0)),
+        ("RSA shows a wider range of models than SA", (relative.range or 0.0, slot.range or 0.0)),
+    ):
+        record.claim(
+            "Section 4.1", f"{what}{suffix}", holds=ours[0] > ours[1], ours=f"RSA {ours[0]:.2%}, SA {ours[1]:.2%}",
+            note=note, why="other systems than the paper's",
+        )  # fmt: skip
 
 
 def _columns(scores: Run, rsa: str = "RSA") -> list[Any]:
@@ -244,7 +282,7 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
     else:
         record.printed(part, "turns of the test set", figure["turns"], user_turns(test), note="without PMUL1455")
     if system is None:
-        record.impossible(part, what, "claimed", _ABSENT)
+        record.impossible("Section 4.1", what, "claimed", _ABSENT)
         return
     scores = system.scores
     jga, slot, _, zero = _columns(scores)
@@ -252,13 +290,23 @@ def _figure_3(record: Reproduction, figure: dict[str, str], system: _System | No
     numbers = {"SA": pearson(jga, slot), "RSA": pearson(jga, zero), "RSA(empty=one)": pearson(jga, one)}
     shown = ", ".join(f"{name} {value:.3f}" for name, value in numbers.items() if value is not None)
     record.claim(
-        part,
+        "Section 4.1",
         what,
         holds=(numbers["RSA"] or 0) < (numbers["SA"] or 0),
         ours=f"JGA with {shown}",
-        note=f"Pearson over {_turns(scores)} turns; most of the gap comes from scoring two empty states 0",
+        note=f"{system.note}; Pearson over {_turns(scores)} turns; most of the gap is from scoring two empty states 0",
+        why=system.why,
     )
+    record.tables[part] = [_matrix(scores, f"{part}: {_who(system)}")]
     record.figures["rsa_figure3_correlation"] = lambda: _heatmap(scores, _who(system))
+
+
+def _matrix(scores: Run, title: str) -> Table:
+    """A correlation matrix as numbers."""
+    shown = Table(title, ["Pearson over turns", *(Column(name, digits=3) for name in _MEASURES)])
+    for name, row in zip(_MEASURES, correlation_matrix(_columns(scores)), strict=True):
+        shown.add(name, *row)
+    return shown
 
 
 def _heatmap(scores: Run, who: str) -> Any:
@@ -283,15 +331,16 @@ def _table_2(record: Reproduction, table: dict[str, list[str]], system: _System 
             by_domain.setdefault(domain, {})[name] = scores[name].value
             ends.setdefault(domain, {})[name] = interval_of(scores, name)
             turns[domain] = _turns(scores)
-            note = f"{_turns(scores)} turns whose gold state has the domain"
-            note += "" if system.note == _SAMPLE_NOTE else f"; {system.note}"
+            note = f"{_turns(scores)} turns whose gold state has the domain; {system.note}"
             system._replace(note=note).beside(record, "Table 2", f"{domain}, {name}", text, name, scores)
     printed_sa, printed_rsa = ({name: float(row[place]) for name, row in table.items()} for place in (1, 2))
     _hotel_and_taxi(record, printed_sa, printed_rsa, "from the printed numbers")
+    taxi_is_lowest(record, printed_rsa, "from the printed numbers")
     if system is not None:
         sa, rsa = ({name: row[measure] or 0.0 for name, row in by_domain.items()} for measure in ("SA", "RSA"))
         _hotel_and_taxi(record, sa, rsa, _who(system), why=system.why)
-        taxi_of_the_sample(record, rsa, turns, _who(system), why=system.why)
+        sizes = "turns here: " + ", ".join(f"{domain} {count}" for domain, count in turns.items())
+        taxi_is_lowest(record, rsa, _who(system), note=sizes, why=system.why)
         notes = [
             f"{_who(system).replace(', ', ', 95% intervals over ')}; SA over all 30 slots",
             "n: turns whose gold state has the domain",
@@ -305,13 +354,12 @@ def _hotel_and_taxi(
     record: Reproduction, sa: dict[str, float], rsa: dict[str, float], whose: str, why: str = ""
 ) -> None:
     """Section 4.1: by slot accuracy hotel is the harder domain, by relative slot accuracy taxi is."""
-    holds = sa["hotel"] < sa["taxi"] and rsa["taxi"] < rsa["hotel"]
     record.claim(
-        "Table 2",
+        "Section 4.1",
         f"SA puts hotel below taxi, RSA taxi below hotel ({whose})",
-        holds=holds,
+        holds=sa["hotel"] < sa["taxi"] and rsa["taxi"] < rsa["hotel"],
         ours=f"SA {sa['hotel']:.2%} and {sa['taxi']:.2%}, RSA {rsa['hotel']:.2%} and {rsa['taxi']:.2%}",
-        note="" if holds else why,
+        why=why,
     )
 
 
@@ -327,10 +375,6 @@ def _appendix(record: Reproduction, paper: dict[str, Any]) -> None:
         table = paper[name]
         exact = marks(example(table["turns"], ["JGA"]).table("turn_scores")["exact"].to_list())
         record.text(f"Table {name[5:]}, {table['dialogue']}", "JGA, turn by turn", table["exact"], exact)
-    for measures, count in paper["tableA5"].items():
-        record.impossible(
-            "Table A5", f"papers that report {measures}", str(count), "a survey of papers, not a measurement"
-        )
     table = paper["tableA6"]
     turns = example(table["turns"], ["SA", "RSA"]).table("turn_scores")
     for name in ("SA", "RSA"):
@@ -338,33 +382,31 @@ def _appendix(record: Reproduction, paper: dict[str, Any]) -> None:
             record.printed(f"Table A6, {table['dialogue']}", f"{name} of turn {turn}", text, turns[name][turn])
 
 
-def _figure_a1(record: Reproduction, sources: Sources, known: Mapping[str, _System]) -> None:
+def _figure_a1(record: Reproduction, others: Mapping[str, Run], known: Mapping[str, _System]) -> None:
     """The same matrices for other models: the paper's are not released, other systems' states are."""
-    own = {name: system.scores for name, system in known.items() if name != _MODEL}
+    own = {name: scores for name, scores in _runs(known).items() if name != _MODEL}
     if not own:
         record.impossible(
-            "Figure A1", "correlation matrices of the other models", "pictures", "their predictions are not released"
-        )
-    test = sources.multiwoz("test")
-    others = {name: states for name in OTHER_SYSTEMS if test and (states := sources.predictions(name)) is not None}
+            "Figure A1", "correlation matrices of the other models", "pictures",
+            "their predictions are not released; --system NAME=FILE takes yours",
+        )  # fmt: skip
     for part, systems, whose in (
         ("Figure A1", own, "predictions given with --system"),
-        (
-            "Figure A1, other systems",
-            {name: _scored(states, "canon", test) for name, states in others.items()},
-            "not one of the paper's models",
-        ),
+        ("Figure A1, other systems", others, "not one of the paper's models; profile canon"),
     ):
         for name, scores in systems.items():
             jga, slot, _, relative = _columns(scores)
             with_sa, with_rsa = pearson(jga, slot) or 0.0, pearson(jga, relative) or 0.0
+            profile = f"; profile {known[name].profile}" if name in known else ""
             record.claim(
                 part,
                 f"{name}: JGA correlates less with RSA than with SA",
                 holds=with_rsa < with_sa,
                 ours=f"SA {with_sa:.3f}, RSA {with_rsa:.3f}",
-                note=f"{whose}; {_turns(scores):,} turns",
+                note=f"{whose}{profile}; {_turns(scores):,} turns",
+                why="another system than the paper's, or another training",
             )
+            record.tables.setdefault(part, []).append(_matrix(scores, f"Figure A1: {name}"))
             file = "".join(letter if letter.isalnum() else "-" for letter in name)
             record.figures[f"rsa_figureA1_{file}"] = lambda scores=scores, name=name: _heatmap(scores, name)  # type: ignore[misc]
 
