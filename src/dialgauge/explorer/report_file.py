@@ -106,7 +106,14 @@ def write_report(
     only: Sequence[str] = (),
     title: str = "",
 ) -> Path:
-    """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen."""
+    """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen.
+
+    >>> import dialgauge
+    >>> gold = {"d1": [{"hotel-area": "north"}]}
+    >>> results = dialgauge.score(gold, {"mine": gold}, intervals=False)
+    >>> dialgauge.write_report("mine.html", results).name
+    'mine.html'
+    """
     target = Path(path)
     chosen = [runs] if isinstance(runs, Run) else runs.runs if isinstance(runs, RunSet) else runs
     with stored_as_expected():
