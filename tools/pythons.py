@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
 VERSIONS = range(11, 20)
 #: What the core tests import beside the package.
-NEEDED = ("pytest", "hypothesis", "scikit-learn")
+NEEDED = ("duckdb", "pytest", "hypothesis", "scikit-learn")
 CORE = (
     "tests/install",
     "tests/test_files.py",

@@ -32,7 +32,11 @@ State: TypeAlias = dict[str, dict[str, Values]]
 
 
 class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values."""
+    """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values.
+
+    >>> Act("Hotel-Inform", "hotel", "area", ("north",)).service
+    'hotel'
+    """
 
     name: str
     domain: str = ""
@@ -60,7 +64,11 @@ class Span(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Fact(Struct, frozen=True, array_like=True):
-    """One line of a database's answer: ``entity`` has ``relation`` ``value``."""
+    """One line of a database's answer: ``entity`` has ``relation`` ``value``.
+
+    >>> Fact("the_place", "R_price", "cheap").value
+    'cheap'
+    """
 
     entity: str
     relation: str
@@ -84,6 +92,9 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     """One message of one speaker, and what is known about it.
 
     ``None`` means "not recorded"; an empty container means "recorded, and there was nothing".
+
+    >>> Turn(speaker="user", text="in the north", state={"hotel": {"area": ("north",)}}).state
+    {'hotel': {'area': ('north',)}}
     """
 
     speaker: Speaker
@@ -128,6 +139,9 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     """What a user wants in one domain.
 
     ``fail_info`` and ``fail_book`` are constraints to try first, expected to find nothing or to be refused.
+
+    >>> Task(info={"area": "north"}, requests=("phone",)).requests
+    ('phone',)
     """
 
     info: dict[str, str] = {}
@@ -138,7 +152,11 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
 
 
 class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """What a user wants, by domain in order of discussion, and the instructions a human user was given."""
+    """What a user wants, by domain in order of discussion, and the instructions a human user was given.
+
+    >>> list(Goal(tasks={"hotel": Task(info={"area": "north"}), "taxi": Task()}).tasks)
+    ['hotel', 'taxi']
+    """
 
     tasks: dict[str, Task] = {}
     message: tuple[str, ...] = ()
@@ -154,7 +172,12 @@ class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
-    """A conversation: id, turns, and where known the user's goal, the domains (services) it is about, its outcome."""
+    """A conversation: id, turns, and where known the user's goal, the domains (services) it is about, its outcome.
+
+    >>> hello = Dialogue(id="d1", turns=(Turn(speaker="user", text="hello"), Turn(speaker="system", text="yes?")))
+    >>> [turn.text for turn in hello.user_turns()]
+    ['hello']
+    """
 
     id: str
     turns: tuple[Turn, ...]
@@ -201,7 +224,11 @@ class SlotSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Ontology(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The domains, slots and values a dataset admits, and the intents of each domain."""
+    """The domains, slots and values a dataset admits, and the intents of each domain.
+
+    >>> Ontology(domains={"hotel": {"area": SlotSpec(values=("north", "east"))}}).domains["hotel"]["area"].values
+    ('north', 'east')
+    """
 
     domains: dict[str, dict[str, SlotSpec]]
     intents: dict[str, tuple[str, ...]] = {}

@@ -19,7 +19,13 @@ _LONGEST = 2000
 
 
 class DialgaugeError(Exception):
-    """Something the user can fix: the message is one clear sentence, with the place when it is known."""
+    """Something the user can fix: the message is one clear sentence, with the place when it is known.
+
+    >>> import dialgauge
+    >>> dialgauge.read("nowhere.json")
+    Traceback (most recent call last):
+    dialgauge.errors.DialgaugeError: nowhere.json: there is no such file or folder
+    """
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dialgauge.demo import Answer
 from dialgauge.formats import read
 from dialgauge.runs import Store, new_run
 from runs.contract import assert_run_contract
@@ -88,32 +89,21 @@ def test_a_folder_with_other_things_is_not_touched(tmp_path: Path, capsys: pytes
     assert [item.name for item in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_without_the_extra_of_web_pages_the_demo_says_how_to_install_it(
+def test_without_any_extra_the_demo_ends_with_a_report_that_says_what_it_lacks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for package in ("jinja2", "starlette", "uvicorn", "altair"):
+    for package in ("starlette", "uvicorn", "altair"):
         monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr("dialgauge.demo.STEPS", ())
+    answer = Answer(question="?", sentence="!", runs=(new_run(kind="tracking", name="mine"),))
+    monkeypatch.setattr("dialgauge.demo.STEPS", (lambda _: answer,))
     outcome = dialgauge(capsys, "demo", "--out", "demo", "--dialogues", 10)
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()
+    assert "Report: demo/report.html" in lines
+    report = Path("demo/report.html").read_text("utf-8")
+    assert "How good is mine?" in report and "data:image" not in report
+    assert "No charts here: Drawing a figure needs the package altair" in report
     after = lines[lines.index("Try next:") + 1 :]
     assert after[0] == "  pip install 'dialgauge[explorer]'" and after[1].startswith("  dialgauge explore ")
     assert max(map(len, lines)) <= 80
-
-
-def test_markdown_needs_nothing_that_only_web_pages_need(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = Store(tmp_path / "runs").add(new_run(kind="tracking", name="mine"))
-    for package in ("jinja2", "starlette", "uvicorn", "altair"):
-        monkeypatch.setitem(sys.modules, package, None)
-    call = ("report", run.id, "--store", "runs", "--markdown", "-")
-    outcome = dialgauge(capsys, *call)
-    assert outcome.code == 0, outcome.err
-    assert "mine" in outcome.out and "pip install 'dialgauge[explorer]'" in outcome.err
-    assert not Path("report.html").exists()
-    refused = dialgauge(capsys, *call, "--out", "page.html")
-    assert (refused.code, refused.out, "pip install 'dialgauge[explorer]'" in refused.err) == (2, "", True)

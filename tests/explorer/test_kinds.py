@@ -17,7 +17,7 @@ import pytest
 
 from dialgauge import Store
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, boards, report_html, report_markdown
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, boards, report_html, report_markdown, run_sentences
 from dialgauge.kinds import BUILT_IN, kind_named
 from dialgauge.runs import Run, new_run
 from support import pages
@@ -130,6 +130,21 @@ def test_a_report_is_one_file_with_everything_in_it(runs: list[Run], without_pic
     assert text.count("<script") == 1 and "default-src 'none'" in text
     for run in runs[:2]:
         assert html.escape(run.name) in text and run.name in plain.replace("\\", "")
+
+
+def test_a_report_begins_with_the_verdict(runs: list[Run], without_pictures: None) -> None:
+    for chosen in (runs[:1], runs[:2]):
+        first = re.search(r"</h1>\s*<p[^>]*>(.*?)</p>", report_html(chosen, dialogues=0), re.DOTALL)
+        assert first, "something else comes first"
+        said = html.unescape(re.sub(r"<[^>]+>", "", first[1]))
+        if len(chosen) == 1:
+            assert said == run_sentences(runs[0], notes=False)[0]
+            assert (
+                report_markdown(chosen).replace("\\", "").startswith(f"- **{runs[0].name}** ({runs[0].kind}): {said}")
+            )
+        else:
+            assert re.search(r" is ahead of | cannot be told apart|^No verdict: |^Not compared: ", said), said
+            assert report_markdown(chosen).replace("\\", "").removeprefix("- ").startswith(said[:60])
 
 
 def test_runs_with_scores_are_on_the_leaderboard(runs: list[Run]) -> None:

@@ -34,7 +34,7 @@ _TASKS = ("town/gold.json", "town/responses.json", "--resamples", "9")
 #: Calls that succeed, or fail for want of an extra or of data; what is not here is called as in the fuzz tests.
 OWN_CALLS = (
     BareCall("init", ("mine",)),
-    BareCall("review", ("tau.json", "--store", "reviewed"), extra="explorer"),
+    BareCall("review", ("tau.json", "--store", "reviewed")),
     BareCall("data check", ("gold.jsonl",)),
     BareCall("data get", ("babi",), 2),  # there is no network in these tests
     BareCall("data rm", ("babi",), 2),
@@ -82,8 +82,9 @@ OWN_CALLS = (
     BareCall("lab blame", ("2", "--store", "lab")),
     BareCall("lab track", ("gold.jsonl", "--out", "answers.jsonl", "--endpoint", "local"), 2, "local-model"),
     BareCall("explore", ("--store", "store"), 2, "explorer"),
-    BareCall("report", ("2", "--store", "store", "--out", "report.html"), 2, "explorer"),
-    BareCall("leaderboard", ("store",), 2, "explorer"),
+    BareCall("sql", CALLS["sql"], 2, "sql"),
+    BareCall("report", ("{first}", "--store", "two", "--out", "report.html")),
+    BareCall("leaderboard", ("two",)),
     BareCall("runs tag", ("{first}", "mine", "--store", "two")),
     BareCall("runs compare", ("{first}", "{second}", "--store", "two", "--resamples", "9")),
     BareCall("reproduce", ("fga",), 1),
@@ -143,7 +144,7 @@ def test_a_command_runs_or_names_the_extra_it_needs(outcomes: dict[BareCall, Cal
 
 
 def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> None:
-    extras = ("torch", "scipy", "pyarrow", "pandas", "altair", "jinja2", "sacrebleu")
+    extras = ("duckdb", "torch", "scipy", "pyarrow", "pandas", "altair", "starlette", "sacrebleu")
     code = f"from importlib.util import find_spec; print([name for name in {extras} if find_spec(name)])"
     assert bare.python(code, place).stdout == "[]\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from dialgauge import agents
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks, run_sentences
 from dialgauge.lab import AgentSpec, Condition, LabConfig, open_town, run_lab, study_run
 from dialgauge.lab.facets import OUTCOME_RULES
 from dialgauge.lab.heard_rows import heard_rows
@@ -286,6 +286,19 @@ def test_a_study_has_a_page_without_dialogues() -> None:
 def bare(**tables: pl.DataFrame) -> Run:
     """A run that has a hostile dialogue and these tables, and no scores."""
     return new_run(kind="lab", name=HOSTILE, tables=tables, corpus=[hostile_dialogue()])
+
+
+def test_a_study_names_the_best_predictor_and_those_as_good() -> None:
+    frame = {"auc": [0.9, 0.88, 0.6], "behind": [0.0, 0.02, 0.3], "behind_low": [0.0, -0.01, 0.2]}
+    bounds = {"measure": ["JGA", "F1", "SA"], "auc_low": [0.85, 0.8, 0.5], "auc_high": [0.95, 0.92, 0.7]}
+    tables = {
+        "predictors": pl.DataFrame(frame | bounds | {"behind_high": [0.0, 0.05, 0.4]}),
+        "conversations": pl.DataFrame({"success": [0.0, 1.0]}),
+        "conditions": pl.DataFrame({"condition": ["clean"]}),
+    }
+    best, level = run_sentences(new_run(kind="study", name="s", tables=tables))
+    assert best.startswith("JGA predicts success best:") and "90.0% [85.0, 95.0]" in best
+    assert level == "Not told apart from it: F1."
 
 
 def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:

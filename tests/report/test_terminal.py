@@ -217,7 +217,7 @@ def test_a_column_that_is_left_out_is_named_with_its_group_and_its_note_goes() -
 
 
 def test_a_signature_is_one_line_and_files_have_all_of_it() -> None:
-    parts = "profile:canon@1-75ba0b9a|slots:30|coverage:intersection|dialogues:1000|gold:dd3746b992ba|version:0.1.0"
+    parts = "profile:canon@1-75ba0b9a|slots:30|coverage:intersection|dialogues:1000|gold:dd3746b992ba|version:0.2.0"
     long = f"{parts} + {parts.replace('75ba0b9a', '11112222')}"
     lines = shown(Table("", ["a"], [["b"]], signature=long), 80)
     assert lines[-1].startswith("Signature: sig:") and len(lines[-1]) <= 80
@@ -263,7 +263,7 @@ def test_every_character_takes_the_places_that_rich_gives_it() -> None:
 
 
 def test_a_long_part_of_a_signature_costs_no_column() -> None:
-    value = "conditions:" + ",".join(f"drop={rate}" for rate in range(40)) + "|version:0.1.0"
+    value = "conditions:" + ",".join(f"drop={rate}" for rate in range(40)) + "|version:0.2.0"
     lines = shown(Table("", ["field", Column("value", exact=True)], [["signature", value]]), 80)
     assert "".join(line.split()[-1] for line in lines[2:]) == value
     assert max(map(len, lines)) <= 80

@@ -90,7 +90,7 @@ def by_hand() -> Run:
         name="by hand",
         corpus=[Dialogue(id="d1", turns=turns)],
         tables={name: pl.DataFrame(columns) for name, columns in tables.items()},
-        signature="model:hand|candidates:12|version:0.1.0",
+        signature="model:hand|candidates:12|version:0.2.0",
     )
 
 

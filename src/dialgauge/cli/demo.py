@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +30,7 @@ def demo(
 ) -> None:
     """The guided tour: six questions about simulated dialogues, a sentence of answer to each, and a report."""
     from dialgauge.demo import STEPS, Demo
+    from dialgauge.explorer import write_report
 
     _fresh(folder)
     work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
@@ -41,7 +41,8 @@ def demo(
         out.print(answer.question, style="bold")
         print_sentence(f"  {answer.sentence}")
     out.print()
-    _report(folder / "report.html", runs)
+    err.print("· writing the report", style="dim")
+    out.print(f"Report: {write_report(folder / 'report.html', runs, title='dialgauge demo')}")
     out.print("Try next:")
     for command in _next_commands(folder):
         out.print(f"  {command}")
@@ -62,20 +63,6 @@ def _next_commands(folder: Path) -> list[str]:
         typed_command(f"dialgauge review {folder / 'desk' / 'log.json'} --domain depot"),
         typed_command("dialgauge data check YOUR_FILE"),
     ]
-
-
-def _report(file: Path, runs: Sequence[Run]) -> None:
-    """The report of the tour; without the extra that it needs, the tour has still been worth it, and says so."""
-    from dialgauge.explorer import write_report
-
-    err.print("· writing the report", style="dim")
-    try:
-        write_report(file, runs, title="dialgauge demo")
-    except DialgaugeError as error:
-        out.print("No report:")
-        print_sentence(f"  {error}")
-        return
-    out.print(f"Report: {file}")
 
 
 def _fresh(folder: Path) -> None:

@@ -85,15 +85,13 @@ def require_explorer() -> None:
         raise missing
 
 
-def missing_explorer(
-    packages: Sequence[str] = ("jinja2", "starlette", "uvicorn"), purpose: str = "Looking at runs in the browser"
-) -> DialgaugeError | None:
-    """What to say where the extra for web pages is not installed."""
+def missing_explorer() -> DialgaugeError | None:
+    """What to say where the extra that serves pages is not installed."""
     from importlib.util import find_spec
 
-    for package in packages:
+    for package in ("starlette", "uvicorn"):
         if find_spec(package) is None:
-            return missing_extra(package, EXTRA, purpose)
+            return missing_extra(package, EXTRA, "Looking at runs in the browser")
     return None
 
 

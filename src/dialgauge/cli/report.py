@@ -10,7 +10,6 @@ from dialgauge.cli.common import (
     on_screen,
     write_file,
 )
-from dialgauge.cli.explore import missing_explorer
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.screen import err, out
 from dialgauge.runs import Store
@@ -19,15 +18,12 @@ from dialgauge.text import plain
 app = application("Runs as one self-contained HTML file, and as Markdown.")
 
 _MAILABLE = 5_000_000
-_PAGE = Path("report.html")
 
 
 @app.command()
 def report(
     runs: Annotated[list[str], Argument(metavar="RUN...", help="Runs (ids, systems, tags or latest).")],
-    html: Annotated[
-        Path | None, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write. Default: report.html.")
-    ] = None,
+    html: Annotated[Path, OutputFile("--out", "-o", metavar="FILE", help="HTML file to write.")] = Path("report.html"),
     markdown: Annotated[
         Path | None, OutputFile(metavar="FILE", help="Also write a Markdown page; - for stdout.")
     ] = None,
@@ -47,8 +43,8 @@ def report(
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
 
-    Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Markdown needs
-    no extra package; where those for HTML are not installed, --markdown alone writes only that, and says so.
+    Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Charts take the
+    extra 'figures'; a report without them says so.
     """
     from dialgauge.explorer import redacted_runs, report_markdown, write_report
 
@@ -57,18 +53,10 @@ def report(
     if redact:
         chosen, redactor = redacted_runs(chosen)
         err.print(plain(redactor.sentence()))
-    missing = missing_explorer(["jinja2"], "A web page")
-    if missing is not None and (markdown is None or html is not None):
-        raise missing
-    if missing is None:
-        html = html or _PAGE
-        with err.status("writing the report"):
-            write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
+    with err.status("writing the report"):
+        write_report(html, chosen, dialogues=dialogues, only=dialogue or (), title=title)
     if markdown is not None:
         write_file(markdown, report_markdown(chosen).encode())
-    if html is None:
-        err.print(f"no {_PAGE}: {missing}")
-        return
     size = html.stat().st_size
     err.print(f"{html}: {size / 1e6:.1f} MB")
     if size > _MAILABLE:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from dialgauge.cli.screen import err, out
 from dialgauge.cli.tasks_blame import blame_table, observed_faults
 
 if TYPE_CHECKING:
-    from dialgauge.runs import Run, Store
+    from dialgauge.runs import Store
     from dialgauge.tasks import Review
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
@@ -53,6 +52,7 @@ def review(
     folder runs with your own rights. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
     from dialgauge.data import data_folder
+    from dialgauge.explorer import write_report
     from dialgauge.formats import named_files
     from dialgauge.runs import Store
     from dialgauge.tasks import review_lines
@@ -62,27 +62,15 @@ def review(
     named = named_files(logs)
     reviews = [_reviewed(name, source, domain, tasks, data_folder().root, place) for name, source in named.items()]
     page = page or place.folder / "review.html"
-    written = _page_sentence(page, [each.run for each in reviews])
+    write_report(page, [each.run for each in reviews], title="Review")
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
     if on_screen(json):
         for each in reviews:
             for line in review_lines(each):
                 print_sentence(line)
             _print_readings(each, named[each.run.name])
-        out.print(written)
+        out.print(f"Page: {page}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
-
-
-def _page_sentence(page: Path, runs: Sequence[Run]) -> str:
-    """Write the page, and say where it is; without the extra that it takes, the review stands all the same."""
-    from dialgauge.errors import DialgaugeError
-    from dialgauge.explorer import write_report
-
-    try:
-        write_report(page, runs, title="Review")
-    except DialgaugeError as error:
-        return f"No page: {error}"
-    return f"Page: {page}"
 
 
 def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, root: Path, store: Store) -> Review:

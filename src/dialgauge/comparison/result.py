@@ -113,7 +113,15 @@ class Difference:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Presented):
-    """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one."""
+    """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one.
+
+    >>> import dialgauge
+    >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
+    >>> systems = {"right": gold, "silent": {name: [{}] for name in gold}}
+    >>> comparison = dialgauge.compare(gold, systems, measures="JGA", resamples=1000)
+    >>> print(comparison.verdict)
+    right is ahead of silent by 100.0 points in JGA (p = 0.005)
+    """
 
     scores: PairedScores
     intervals: Floats

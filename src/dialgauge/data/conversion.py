@@ -62,6 +62,13 @@ def convert(
     """Write the dialogues of ``source`` to ``target`` in the format ``to``. The target appears whole or not at all.
 
     ``original_ids`` names a ConvLab-3 data file whose ``original_id`` becomes the dialogues' id.
+
+    >>> import dialgauge
+    >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
+    >>> notes = dialgauge.write(dialogues, "made.jsonl", format="native")
+    >>> made = dialgauge.convert("made.jsonl", "made.txt", to="babi")
+    >>> made.dialogues, made.source_format
+    (2, 'native')
     """
     writer = writer_named(to)
     path = Path(target)

@@ -27,10 +27,10 @@ from dialgauge.explorer.library import Library, stored_as_expected
 from dialgauge.explorer.reading_list import ReadingList, reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
-from dialgauge.explorer.templating import render, shown, templates
+from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
 from dialgauge.presentation import DialogueView, pages_of, run_charts
-from dialgauge.report import RunSet, drawn, markdown, run_tables
+from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables
 from dialgauge.runs import Run
 from dialgauge.text import counted
 
@@ -88,6 +88,15 @@ class ReportGroup:
     dialogues: Sequence[DialoguePart]
     chosen: str
 
+    @property
+    def verdict(self) -> str:
+        """What all of it comes to, in a sentence."""
+        if self.ranking is not None:
+            return f"{self.ranking.comparison.verdict}."
+        if self.problem:
+            return f"Not compared: {self.problem}"
+        return next(iter(self.runs[0].sentences), "")
+
 
 def write_report(
     path: str | Path,
@@ -97,7 +106,14 @@ def write_report(
     only: Sequence[str] = (),
     title: str = "",
 ) -> Path:
-    """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen."""
+    """Write a report on some runs, atomically. ``only`` names dialogues; else those that say most are chosen.
+
+    >>> import dialgauge
+    >>> gold = {"d1": [{"hotel-area": "north"}]}
+    >>> results = dialgauge.score(gold, {"mine": gold}, intervals=False)
+    >>> dialgauge.write_report("mine.html", results).name
+    'mine.html'
+    """
     target = Path(path)
     chosen = [runs] if isinstance(runs, Run) else runs.runs if isinstance(runs, RunSet) else runs
     with stored_as_expected():
@@ -111,7 +127,6 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
     """The text of the report."""
     if not runs:
         raise DialgaugeError("a report needs at least one run; name some")
-    templates()  # what is missing is told before the work
     library = Library(runs=runs)
     kinds = list(dict.fromkeys(run.kind for run in runs))
     groups = [
@@ -128,6 +143,7 @@ def report_html(runs: Sequence[Run], *, dialogues: int = DIALOGUES, only: Sequen
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         links=_FileLinks(groups),
+        without_charts=str(missing_drawer(".svg") or ""),
         version=__version__,
         made=datetime.now(UTC),
     )
@@ -191,7 +207,9 @@ def _run_part(library: Library, run: Run) -> RunPart:
 
 
 def _pictures(charts: dict[str, Callable[[], Any]]) -> list[Chart]:
-    """Charts as pictures; one that has nothing to draw is left out."""
+    """Charts as pictures; one that has nothing to draw is left out, and all are where none can be drawn here."""
+    if missing_drawer(".svg") is not None:
+        return []
     made = [(name, draw()) for name, draw in charts.items()]
     contents = [(name, drawn(chart, ".svg")) for name, chart in made if chart is not None]
     return [

@@ -75,7 +75,6 @@ def serve(
 
 def _server(store: Store, host: str, port: int, token: str | None) -> _Server:
     try:
-        import jinja2  # noqa: F401 - every page needs it
         import uvicorn
 
         from dialgauge.explorer.guard import Guard, local_hosts

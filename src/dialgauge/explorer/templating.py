@@ -11,7 +11,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote, urlencode
 
-from dialgauge.errors import missing_extra
 from dialgauge.measures import screen_form
 from dialgauge.report import SHARE
 from dialgauge.text import encodable, plain
@@ -99,10 +98,8 @@ def page_address(runs: Sequence[str]) -> str:
 @cache
 def templates() -> Environment:
     """The templates; a name that a template does not get is an error, and every text is escaped."""
-    try:
-        from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined, pass_context
-    except ImportError as error:
-        raise missing_extra("jinja2", "explorer", "A web page") from error
+    from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined, pass_context
+
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("dialgauge.explorer", "templates"), FunctionLoader(_of_a_kind)]),
         autoescape=True,

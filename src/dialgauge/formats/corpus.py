@@ -168,6 +168,11 @@ def read(
     predictions in plain dictionaries and lists.
     The format of files is recognised from the content unless named; dialogues of two formats in one source, or two
     dialogues of one id, are errors.
+
+    >>> import dialgauge
+    >>> corpus = dialgauge.read({"d1": [{"hotel-area": "north"}, {"hotel-area": "east"}]})
+    >>> len(corpus), corpus["d1"].turns[-1].predicted
+    (1, {'hotel': {'area': ('east',)}})
     """
     if not isinstance(source, str | Path):
         return _read_memory(source)
@@ -298,6 +303,12 @@ def write(dialogues: Iterable[Dialogue], target: str | Path, *, format: str) -> 
     """Write dialogues to a file (gzipped when its name ends in ``.gz``), atomically; the notes say what was dropped.
 
     The target ``-`` is standard output, which gets everything or, when something is wrong, nothing.
+
+    >>> import dialgauge
+    >>> hello = dialgauge.Dialogue(id="d1", turns=(dialgauge.Turn(speaker="user", text="hello"),))
+    >>> notes = dialgauge.write([hello], "hello.jsonl", format="native")
+    >>> dialgauge.read("hello.jsonl")[0].turns[0].text
+    'hello'
     """
     writer = writer_named(format)
     path, notes = Path(target), Notes()

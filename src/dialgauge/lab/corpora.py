@@ -54,6 +54,11 @@ def simulate(
 
     Splits are ``trn``, ``dev``, ``tst`` (half A) and ``tst-OOV`` (half B). Same seed, same dialogs. The knowledge
     base is drawn from the seed unless one is given.
+
+    >>> import dialgauge
+    >>> [dialogue] = dialgauge.simulate(dialgauge.load_world(), task=1)
+    >>> dialogue.id, dialogue.turns[0].text
+    ('task1-trn-0001', 'hello')
     """
     if not isinstance(world, SimulatorWorld):
         raise DialgaugeError(f"the world is what load_world() gives (got {world!r:.60})")

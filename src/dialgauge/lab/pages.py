@@ -28,7 +28,7 @@ from dialgauge.lab.facets import (
     SIDES,
 )
 from dialgauge.lab.heard_rows import HeardRow, act_words, heard_rows
-from dialgauge.lab.study import study_figure, study_tables
+from dialgauge.lab.study import study_figure, study_sentences, study_tables
 from dialgauge.presentation import (
     NAMED,
     Badge,
@@ -510,6 +510,12 @@ def _failed_goals(run: Run) -> Iterator[str]:
 
 class StudyPages(RunPages):
     """Studies of what predicts success, which have measures and conditions and no dialogues."""
+
+    scored = False
+
+    def sentences(self, run: Run, words: Glossary) -> Iterable[str]:
+        """Which measure predicts success best."""
+        return study_sentences(run) if run.tables.keys() >= _STUDIED else super().sentences(run, words)
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """The measures by how well they predict success, and the conditions."""

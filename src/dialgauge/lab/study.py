@@ -8,7 +8,7 @@ from the record. Nothing but the system's hearing differs between conditions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +182,21 @@ def study_tables(run: Run) -> list[Table]:
     best.notes[:0] = _nothing_to_predict(run.table("conversations")["success"])
     best.signature = run.signature
     return [best, conditions]
+
+
+def study_sentences(run: Run) -> Iterator[str]:
+    """Which measure predicts success best, how well, and which do not differ from it."""
+    if reasons := _nothing_to_predict(run.table("conversations")["success"]):
+        yield from reasons
+        return
+    best, *others = run.table("predictors").iter_rows(named=True)
+    between = f"[{100 * best['auc_low']:.1f}, {100 * best['auc_high']:.1f}]"
+    yield (
+        f"{best['measure']} predicts success best: of a conversation that succeeds and one that fails, the first scores"
+        f" higher in {best['auc']:.1%} {between} of such pairs (AUC)"
+    )
+    if level := [row["measure"] for row in others if row["behind_low"] <= 0]:
+        yield f"Not told apart from it: {', '.join(level)}"
 
 
 def _nothing_to_predict(success: polars.Series) -> list[str]:

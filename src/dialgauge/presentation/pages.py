@@ -163,6 +163,8 @@ class RunPages:
     breakdowns: Sequence[Breakdown] = ()
     #: Whether its own view says how a conversation ended.
     tells_outcome = False
+    #: Whether what it says rests on scores, so that a run without any can only say that.
+    scored = True
     #: The values of the filter ``READ_FIRST`` that a report lists, the most urgent first.
     read_first: Sequence[str] = ()
     #: Tables that another kind of run may have about the same dialogues, with that kind.
@@ -218,7 +220,8 @@ def pages_of(kind: str) -> RunPages:
 def kind_sentences(run: Run) -> Iterator[str]:
     """What the kind of a run has to say about it, the verdict first."""
     words = Glossary(run.kind)
-    told = pages_of(run.kind).sentences(run, words) if run.scores else first_scores(run, words)
+    pages = pages_of(run.kind)
+    told = pages.sentences(run, words) if run.scores or not pages.scored else first_scores(run, words)
     return map(sentence, told)
 
 

@@ -121,10 +121,17 @@ def check_ending(target: Path) -> str:
         raise DialgaugeError(
             f"a figure can be written as {', '.join(ENDINGS)}; use one of these endings", file=str(target)
         )
+    if (missing := missing_drawer(ending)) is not None:
+        raise missing
+    return ending
+
+
+def missing_drawer(ending: str) -> DialgaugeError | None:
+    """What to say where no figure with this ending can be drawn, for want of a package."""
     for module, package in (("altair", "altair"), ("vl_convert", "vl-convert-python")):
         if find_spec(module) is None and (module == "altair" or ending != ".json"):
-            raise missing_extra(package, "figures", "Drawing a figure")
-    return ending
+            return missing_extra(package, "figures", "Drawing a figure")
+    return None
 
 
 def drawn(chart: Any, ending: str) -> bytes:

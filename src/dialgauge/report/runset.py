@@ -10,6 +10,7 @@ A family derives a class of its own where it has more to say than scores; ``RunS
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +28,10 @@ from dialgauge.text import some_of
 if TYPE_CHECKING:
     import pandas
     import polars
+
+#: How the parts are called that measures name in brackets, and the brackets.
+PART = "part"
+_PART = re.compile(r"(.+)\[([^\[\]]+)\]")
 
 
 class Display(list["Table | str"]):
@@ -90,7 +95,18 @@ class Presented:
 
 
 class RunSet(Presented, Mapping[str, Run]):
-    """Scored systems by name, in the order they were given; a position is taken for a name too."""
+    """Scored systems by name, in the order they were given; a position is taken for a name too.
+
+    >>> import dialgauge
+    >>> gold = {"d1": [{"hotel-area": "north"}], "d2": [{"hotel-area": "east"}]}
+    >>> results = dialgauge.score(gold, {"mine": {"d1": gold["d1"], "d2": [{}]}}, measures="JGA,F1")
+    >>> results
+    <RunSet tracking: mine; JGA, F1>
+    >>> float(results["mine"]["JGA"]), results.measures, results.complete
+    (0.5, ['JGA', 'F1'], True)
+    >>> results.frame(by="slot").filter(measure="Recall").select("slot", "value").rows()
+    [('hotel-area', 0.5)]
+    """
 
     def __init__(self, runs: Iterable[Run]) -> None:
         given = list(runs)
@@ -156,10 +172,16 @@ class RunSet(Presented, Mapping[str, Run]):
         own = (f"{name}: {note}" for name, run in self.items() for note in run.notes if note not in shared)
         return [*shared, *own]
 
-    def frame(self) -> polars.DataFrame:
-        """One row for each system and measure: value, interval, number of dialogues, signature."""
+    def frame(self, by: str | None = None) -> polars.DataFrame:
+        """One row for each system and measure: value, interval, number of dialogues, signature.
+
+        With ``by``, one row for each part too. ``by="part"`` takes those that measures name in brackets, such as the
+        domains of ``Success[hotel]``; trackers have more (domain, service, slot, turn, n-domains).
+        """
         import polars
 
+        if by is not None:
+            return polars.DataFrame(list(self._rows_by(by)), infer_schema_length=None)
         numbers = ("value", "low", "high")
         rows = [
             {"system": run.name, **self._facts(run), "measure": measure}
@@ -170,6 +192,24 @@ class RunSet(Presented, Mapping[str, Run]):
         ]
         types: dict[str, Any] = dict.fromkeys(numbers, polars.Float64)
         return polars.DataFrame(rows, schema_overrides=types | {"n": polars.Int64})
+
+    def _rows_by(self, by: str) -> Iterator[dict[str, Any]]:
+        """One row for each system, part and measure."""
+        if by != PART:
+            raise UnknownNameError(f"these scores are not split by '{by}'; the parts of measures are by='{PART}'")
+        bracketed = [
+            (name, measure, match)
+            for name, run in self.items()
+            for measure in run.scores
+            if (match := _PART.fullmatch(measure))
+        ]
+        if not bracketed:
+            raise DialgaugeError(f"no measure has parts: {some_of(self.measures)}")
+        for name, measure, match in bracketed:
+            score = self[name].scores[measure]
+            yield {"system": name, PART: match[2], "measure": match[1], "value": score.value} | {
+                end: getattr(score, end) for end in ("low", "high", "n")
+            }
 
     def _facts(self, run: Run) -> dict[str, str]:
         """What tells apart the runs of one system, as columns of the frame."""

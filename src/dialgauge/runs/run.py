@@ -57,7 +57,14 @@ class SharedCorpus:
 
 
 class Run:
-    """One run. Tables are read, or made, when asked for; ``path`` is its folder, where it is stored."""
+    """One run. Tables are read, or made, when asked for; ``path`` is its folder, where it is stored.
+
+    >>> import dialgauge
+    >>> gold = {"d1": [{"hotel-area": "north"}]}
+    >>> run = dialgauge.score(gold, {"mine": gold}, measures="JGA").runs[0]
+    >>> run.kind, run.name, run["JGA"], run.table("dialogue_scores").columns
+    ('tracking', 'mine', <Score 1, n=1>, ['dialogue', 'measure', 'num', 'den'])
+    """
 
     def __init__(self, facts: Manifest, content: RunFolder | _Memory) -> None:
         self._facts = facts

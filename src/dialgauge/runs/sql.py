@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.runs.run import Run
 from dialgauge.runs.sql_tables import Tell, holders_of, load_tables, sentence_of
 from dialgauge.runs.tables import ANNOTATIONS, RUNS, SCORES
@@ -54,7 +54,10 @@ def select(
     ``problems`` are those of runs that were left out before. ``memory`` limits the bytes that DuckDB counts; it does
     not count all (see ``runs.sql_process``).
     """
-    import duckdb
+    try:
+        import duckdb
+    except ImportError as error:
+        raise missing_extra("duckdb", "sql", "SQL over stored runs") from error
 
     left_out = list(problems)
 

@@ -53,7 +53,15 @@ class Survey(NamedTuple):
 
 
 class Store:
-    """A folder of runs: ``Store()`` is ``$DIALGAUGE_RUNS`` or ``./runs``. It is made when the first run is stored."""
+    """A folder of runs: ``Store()`` is ``$DIALGAUGE_RUNS`` or ``./runs``. It is made when the first run is stored.
+
+    >>> import dialgauge
+    >>> gold = {"d1": [{"hotel-area": "north"}]}
+    >>> store = dialgauge.Store("kept")
+    >>> stored = dialgauge.score(gold, {"mine": gold}, measures="JGA").save(store)
+    >>> store.open("mine")["JGA"], [run.name for run in store.list()]
+    (<Score 1, n=1>, ['mine'])
+    """
 
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")

@@ -26,6 +26,15 @@ class Accumulator:
     profile's; for profiles without one it must be named, so that it does not depend on what has been seen so far.
     ``coverage`` is as in :func:`dialgauge.score`; turns that are on one side only are counted in ``missing_turns`` and
     ``extra_turns``.
+
+    >>> import dialgauge
+    >>> state = {"hotel": {"area": ("north",)}}
+    >>> gold = dialgauge.Dialogue(id="d1", turns=(dialgauge.Turn(speaker="user", state=state),))
+    >>> mine = dialgauge.Dialogue(id="d1", turns=(dialgauge.Turn(speaker="user", predicted=state),))
+    >>> counts = dialgauge.Accumulator(measures="JGA")
+    >>> counts.update([gold], [mine])
+    >>> counts.compute()["JGA"]
+    <Score 1, n=1>
     """
 
     def __init__(

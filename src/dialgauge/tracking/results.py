@@ -8,7 +8,7 @@ stored = results.save()
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +203,14 @@ class TrackingRuns(RunSet):
         """The scores of each system by domain, service, slot, turn or n-domains."""
         self.require_turns(f"by {name}")
         return {label: system.by(name) for label, system in zip(self, self.systems, strict=True)}
+
+    def _rows_by(self, by: str) -> Iterator[dict[str, Any]]:
+        for name, view in self.by(by).items():
+            for part, facts in view.items():
+                counts = {what: facts.get(what) for what in ("dialogues", "turns")}
+                for measure, value in facts["scores"].items():
+                    known = None if math.isnan(value) else value
+                    yield {"system": name, by: part, "measure": measure, "value": known, **counts}
 
     def flexible(self, rates: Mapping[str, float]) -> dict[str, View]:
         """FGA of each system with a lambda of its own for each domain: ``{"train": 0.25, "attraction": 1}``."""

@@ -58,6 +58,11 @@ def load_world(source: str | Path = DEFAULT_WORLD) -> SimulatorWorld:
     """A built-in world by its name, or the world in a YAML file.
 
     A file with ``base: restaurant`` says only what differs from that world; without it, everything must be said.
+
+    >>> import dialgauge
+    >>> [dialogue] = dialgauge.simulate(dialgauge.load_world("bakery"), task=1)
+    >>> dialogue.domains
+    ('baeckerei',)
     """
     name = str(source)
     if name in BUILT_IN:
