@@ -135,6 +135,14 @@ def test_every_option_and_feature_of_users_is_in_the_reference() -> None:
     assert [each.name for each in FEATURES if f"| {each.name} | {each.counts}" not in page] == []
 
 
+def test_what_was_measured_of_the_checks_of_users_is_in_the_reference() -> None:
+    page = dict(list_pages())["reference/user-faults.md"]
+    assert (
+        "| `withheld` | 16 | 0 | 0 | 16 | 1.00 [0.81, 1.00] | 1.00 [0.81, 1.00] | 0 |"
+        in page.partition("## Held-out")[0]
+    )
+
+
 @pytest.mark.parametrize("name", sorted(cards()))
 def test_letters_of_a_formula_are_defined_on_its_page(name: str) -> None:
     card = cards()[name]

@@ -1,4 +1,4 @@
-"""The pages that list what there is: tables of runs, agents, rankers, formats, profiles, options of users."""
+"""The pages that list what there is: tables, agents, rankers, formats, profiles, options and checks of users."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tools.reference.worked import worked_examples
 from dialgauge.formats import DialogueFormat, format_listing
 from dialgauge.runs import FIXED
 from dialgauge.users import FEATURES, GcdfConfig
+from dialgauge.users.faults import load_record
 from dialgauge.values import profile_listing
 
 TABLE_NOTES = Path(__file__).parents[2] / "docs" / "reference" / "table_notes.yaml"
@@ -29,6 +30,7 @@ def navigation() -> list[Any]:
         {"Profiles, one by one": "reference/profiles.md"},
         {"Agents and rankers": "reference/agents.md"},
         {"Options of users": "reference/users.md"},
+        {"Checks of users, measured": "reference/user-faults.md"},
         {"Tables of the run store": "reference/tables.md"},
     ]
 
@@ -40,6 +42,7 @@ def list_pages() -> Iterator[tuple[str, str]]:
     yield "reference/formats.md", _formats()
     yield "reference/profiles.md", _profiles()
     yield "reference/users.md", _users()
+    yield "reference/user-faults.md", _user_faults()
 
 
 def stored_tables() -> dict[str, dict[str, tuple[str, list[str]]]]:
@@ -177,3 +180,33 @@ def _option_groups(path: str, group: Struct) -> Iterator[tuple[str, str, str]]:
     for name, value in values.items():
         if isinstance(value, Struct):
             yield from _option_groups(f"{path}.{name}".strip("."), value)
+
+
+def _user_faults() -> str:
+    record = load_record()
+    parts = [
+        "# Checks of users, measured",
+        "What the checks of `dialgauge users faults` find in labelled conversations, from the record in the package. "
+        "[What it means](../explanation/user-fault-checks.md).",
+    ]
+    for name, kinds in record.checks.items():
+        rows = [
+            (
+                code(kind),
+                each.right,
+                each.wrong,
+                each.missed,
+                each.same_message,
+                *(_share(one.value, one.low, one.high) for one in (each.precision, each.recall)),
+                each.not_checked,
+            )
+            for kind, each in kinds.items()
+            if each.right or each.wrong or each.missed
+        ]
+        header = ("kind", "right", "wrong", "missed", "same message", "precision", "recall", "not checked")
+        parts += [f"## {name.replace('_', '-').capitalize()}", table(header, rows)]
+    return sections(*parts)
+
+
+def _share(value: float | None, low: float, high: float) -> str:
+    return "–" if value is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
