@@ -1,9 +1,9 @@
 """A model of a billion turns and of a million conversations with language models, from what was measured here.
 
-    python benchmarks/simulated_future.py            print docs/scale-future.md from benchmarks/scale_measured.json
+    python benchmarks/simulated_future.py            print the section of docs/scale.md from scale_measured.json
     python benchmarks/simulated_future.py --measure  measure again first (twenty minutes of a quiet machine)
 
-A test holds that the page is what this prints.
+A test holds that the section is what this prints.
 """
 
 from __future__ import annotations
@@ -99,9 +99,10 @@ def talking(costs: Costs, conversations: float, at_once: int) -> Estimate:
     return Estimate(seconds, waiting / seconds, ours / (seconds * cores), conversations * DOLLARS + rented, 0.0)
 
 
-def page() -> str:
-    """The page, as Markdown."""
+def section() -> str:
+    """The section of the page, as Markdown."""
     costs, measured = Costs.read(), json.loads(MEASURED.read_text())
+    talks = talking(costs, 1e6, 1000)
     assumed = {name: globals()[name] for name in ("CORE_HOUR", "ANSWER", "DOLLARS", "CALLS")}
     return TEMPLATE.read_text().format(
         **assumed,
@@ -109,18 +110,15 @@ def page() -> str:
         network_mb=NETWORK / 1e6,
         slowest=STRAGGLER - 1,
         machine=measured["machine"],
-        whole_10=measured["whole"]["10"],
         whole_100=measured["whole"]["100"],
-        efficiency=measured["efficiency"],
-        mb_10=measured["memory"]["10"],
-        mb_100=measured["memory"]["100"],
         driver_us=costs.driver * 1e6,
-        talk_ms=costs.talk_seconds * 1e3,
         driver_gb=1e9 / costs.turns_per_dialogue * costs.driver_bytes / 1e9,
         knee=_knee(costs),
         scoring_rows="\n".join(_scoring_row(costs, 1e9, workers) for workers in WORKERS),
-        talking_rows="\n".join(_talking_row(costs, 1e6, count) for count in (10, 100, 1000)),
-        check_rows="\n".join(_check_row(costs, check) for check in measured["checks"]),
+        off=max(_off(costs, check) for check in measured["checks"]),
+        talking_1000=_time(talks.seconds),
+        talking_dollars=f"{talks.dollars:,.0f}",
+        talking_cpu=_time(1e6 * costs.talk_seconds),
     )
 
 
@@ -144,18 +142,10 @@ def _scoring_row(costs: Costs, turns: float, workers: int) -> str:
     )
 
 
-def _talking_row(costs: Costs, conversations: float, at_once: int) -> str:
-    found = talking(costs, conversations, at_once)
-    ours = conversations * costs.talk_seconds
-    return f"| {at_once:,} | {_time(found.seconds)} | {_time(ours)} | {found.dollars:,.0f} |"
-
-
-def _check_row(costs: Costs, check: dict[str, Any]) -> str:
+def _off(costs: Costs, check: dict[str, Any]) -> float:
+    """How far the model is from a whole run that was measured, as a share of what was measured."""
     model = scoring(costs, check["turns"], check["workers"]).seconds
-    return (
-        f"| {check['turns'] / 1e6:.0f} million | {check['workers']} | {model:.1f} s | {check['seconds']:.1f} s | "
-        f"{model / check['seconds']:.2f} |"
-    )
+    return float(abs(model / check["seconds"] - 1))
 
 
 def measure() -> None:
@@ -231,4 +221,4 @@ if __name__ == "__main__":
     parser.add_argument("--measure", action="store_true")
     if parser.parse_args().measure:
         measure()
-    sys.stdout.write(page())
+    sys.stdout.write(section())

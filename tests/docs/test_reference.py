@@ -20,6 +20,7 @@ import dialgauge
 from dialgauge.cli import COMMANDS, command_parameters
 from dialgauge.measures import cards, families
 from dialgauge.tracking import SYMBOLS
+from dialgauge.users import FEATURES
 
 
 @cache
@@ -125,6 +126,21 @@ def test_every_table_of_the_examples_says_what_a_row_is() -> None:
     assert stored - set(table_notes()) == set()
     page = dict(list_pages())["reference/tables.md"]
     assert all(f"`{table}`" in page for table in stored)
+
+
+def test_every_option_and_feature_of_users_is_in_the_reference() -> None:
+    page = dict(list_pages())["reference/users.md"]
+    assert "| `rgcd_f1.repetitions` | `repeats_to_penalty` is" in page
+    assert "`count_fp: true`, `repeats_to_penalty: 3` |" in page
+    assert [each.name for each in FEATURES if f"| {each.name} | {each.counts}" not in page] == []
+
+
+def test_what_was_measured_of_the_checks_of_users_is_in_the_reference() -> None:
+    page = dict(list_pages())["reference/user-faults.md"]
+    assert (
+        "| `withheld` | 16 | 0 | 0 | 16 | 1.00 [0.81, 1.00] | 1.00 [0.81, 1.00] | 0 |"
+        in page.partition("## Held-out")[0]
+    )
 
 
 @pytest.mark.parametrize("name", sorted(cards()))

@@ -168,9 +168,3 @@ def test_halves_hold_every_conversation_once() -> None:
     values = np.arange(7.0)[None, :]
     halves = split_in_halves(values, 3)
     assert sorted(np.hstack(halves)[0]) == list(range(7)) and [half.shape[1] for half in halves] == [3, 4]
-
-
-def test_the_page_says_what_each_feature_counts() -> None:
-    needs = {"acts": " (needs acts)"}
-    page = (Path(__file__).parents[2] / "docs/users.md").read_text()
-    assert "".join(f"| {row.name} | {row.counts}{needs.get(row.needs, '')} |\n" for row in FEATURES) in page

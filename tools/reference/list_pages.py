@@ -1,19 +1,23 @@
-"""The pages that list what there is: tables of runs, agents, rankers, formats and profiles."""
+"""The pages that list what there is: tables, agents, rankers, formats, profiles, options and checks of users."""
 
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 from tools.reference.markdown import code, prose, sections, table
 from tools.reference.worked import worked_examples
 
 from dialgauge.formats import DialogueFormat, format_listing
 from dialgauge.runs import FIXED
+from dialgauge.users import FEATURES, GcdfConfig
+from dialgauge.users.faults import load_record
 from dialgauge.values import profile_listing
 
 TABLE_NOTES = Path(__file__).parents[2] / "docs" / "reference" / "table_notes.yaml"
@@ -25,6 +29,8 @@ def navigation() -> list[Any]:
         {"Formats, one by one": "reference/formats.md"},
         {"Profiles, one by one": "reference/profiles.md"},
         {"Agents and rankers": "reference/agents.md"},
+        {"Options of users": "reference/users.md"},
+        {"Checks of users, measured": "reference/user-faults.md"},
         {"Tables of the run store": "reference/tables.md"},
     ]
 
@@ -35,6 +41,8 @@ def list_pages() -> Iterator[tuple[str, str]]:
     yield "reference/agents.md", _agents()
     yield "reference/formats.md", _formats()
     yield "reference/profiles.md", _profiles()
+    yield "reference/users.md", _users()
+    yield "reference/user-faults.md", _user_faults()
 
 
 def stored_tables() -> dict[str, dict[str, tuple[str, list[str]]]]:
@@ -147,3 +155,58 @@ def _profiles() -> str:
 def _profile(made: Any) -> str:
     described = made.explain() if hasattr(made, "explain") else str(made)
     return f"```text\n{described}\n```"
+
+
+def _users() -> str:
+    needs = {"acts": " (needs acts)"}
+    return sections(
+        "# Options of users",
+        "What `--config FILE` and `--set PATH=VALUE` of `dialgauge users` take, with defaults. "
+        "[Score simulated users](../users.md).",
+        table(("path", "about", "options"), _option_groups("", GcdfConfig())),
+        "## What users profile counts",
+        "A message is what the other side hears: no stop tokens, no text next to the user's own tool calls. Words that "
+        "carry matter exclude *the*, *please*, *need* and the like.",
+        table(("feature", "counts"), ((each.name, each.counts + needs.get(each.needs, "")) for each in FEATURES)),
+    )
+
+
+def _option_groups(path: str, group: Struct) -> Iterator[tuple[str, str, str]]:
+    """A row for every group of options: its path, what it is about, and its options with their defaults."""
+    values = {name: getattr(group, name) for name in group.__struct_fields__}
+    plain = [code(f"{name}: {json.dumps(value)}") for name, value in values.items() if not isinstance(value, Struct)]
+    if plain:
+        yield code(path), " ".join(prose(inspect.getdoc(type(group))).split()), ", ".join(plain)
+    for name, value in values.items():
+        if isinstance(value, Struct):
+            yield from _option_groups(f"{path}.{name}".strip("."), value)
+
+
+def _user_faults() -> str:
+    record = load_record()
+    parts = [
+        "# Checks of users, measured",
+        "What the checks of `dialgauge users faults` find in labelled conversations, from the record in the package. "
+        "[What it means](../explanation/user-fault-checks.md).",
+    ]
+    for name, kinds in record.checks.items():
+        rows = [
+            (
+                code(kind),
+                each.right,
+                each.wrong,
+                each.missed,
+                each.same_message,
+                *(_share(one.value, one.low, one.high) for one in (each.precision, each.recall)),
+                each.not_checked,
+            )
+            for kind, each in kinds.items()
+            if each.right or each.wrong or each.missed
+        ]
+        header = ("kind", "right", "wrong", "missed", "same message", "precision", "recall", "not checked")
+        parts += [f"## {name.replace('_', '-').capitalize()}", table(header, rows)]
+    return sections(*parts)
+
+
+def _share(value: float | None, low: float, high: float) -> str:
+    return "–" if value is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"

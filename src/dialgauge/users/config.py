@@ -37,7 +37,10 @@ class SystemRequestBehaviour(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RequestRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
-    """``repeats_to_penalty`` is the highest ordinal of a repetition that can be forgiven."""
+    """``repeats_to_penalty`` is the highest repetition (1st, 2nd, ...) that can be forgiven.
+
+    Without ``count_fp`` each request counts once.
+    """
 
     count_fp: bool = True
     system_behaviour: SystemRequestBehaviour = SystemRequestBehaviour()
@@ -52,7 +55,11 @@ class MissingRequests(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RequestOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of R-GCDF1."""
+    """Options of R-GCDF1.
+
+    ``auto_add_to_ref``: reference numbers that may be asked for after a booking. ``repetitions_warning``:
+    what is repeated more often is recorded; it has no effect on scores.
+    """
 
     repetitions_warning: Number = 4
     repetitions: RequestRepetitions = RequestRepetitions()
@@ -80,7 +87,10 @@ class UserRepetitionChecks(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConstraintRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
-    """``max_repetitions`` is the highest ordinal of a repetition that can be forgiven."""
+    """``max_repetitions`` is the highest repetition (1st, 2nd, ...) that can be forgiven.
+
+    Without ``count_fp`` each constraint counts once.
+    """
 
     count_fp: bool = True
     max_repetitions: Number = 6
@@ -89,7 +99,7 @@ class ConstraintRepetitions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OutsideGoalChecks(Struct, frozen=True, forbid_unknown_fields=True):
-    """System behaviours that warrant a constraint the goal does not have."""
+    """System behaviours, in the last ``sys_context_size`` turns, that warrant a constraint the goal does not have."""
 
     offers: bool = True
     requests: bool = False
@@ -100,7 +110,7 @@ class OutsideGoalChecks(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AutoMatching(Struct, frozen=True, forbid_unknown_fields=True):
-    """Constraints outside the goal that are always credited (the spelling of the first key is the reference's)."""
+    """Constraints outside the goal that are always credited (``max_repetions_matched``: the reference spells it so)."""
 
     max_repetions_matched: Number = 6
     slots: dict[str, tuple[str, ...]] = field(
@@ -141,7 +151,11 @@ class MultipleValues(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of I-GCDF1."""
+    """Options of I-GCDF1.
+
+    ``compensate_preemption``: what the system says counts as said. ``repetitions_warning``: what is repeated more often
+    is recorded; it has no effect on scores.
+    """
 
     repetitions_warning: Number = 4
     repetitions: ConstraintRepetitions = ConstraintRepetitions()
