@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import polars
 import pytest
 
 import dialgauge
+from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import GUARDS
 from support.commands import dialgauge as command
@@ -67,6 +70,15 @@ def test_turns_counted_otherwise_are_refused_and_the_option_mends_it(
     accepted = dialgauge.score(GOLD, [file], measures="JGA", intervals=False, accept=["turn_numbers"])
     assert float(accepted[name]["JGA"]) != JGA
     assert any("fit gold if" in note for note in accepted.notes)
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    by_file: Any = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), "measures": "JGA"}
+    with pytest.raises(DialgaugeError, match=f"of 4 of 4 dialogues fit gold if .* --turns {option} "):
+        dialgauge.score(tmp_path / "gold.json", [file], **by_file)
+    run = dialgauge.score(tmp_path / "gold.json", [file], turns=option, **by_file)[name]
+    assert float(run["JGA"]) == JGA
+    assert "renumbered" in map(note_kind, run.notes)
+    with pytest.raises(DialgaugeError, match="auto takes all files at once"):
+        dialgauge.score(tmp_path / "gold.json", [file], turns="auto", **by_file)
 
 
 def test_turns_that_fit_are_left_alone(tmp_path: Path) -> None:
@@ -313,3 +325,89 @@ def test_several_values_of_a_slot_are_told(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, rows)))
     run = dialgauge.score(GOLD, str(file), measures="JGA", intervals=False)["mine"]
     assert any("20 of 20 predicted slots have several values" in str(note) for note in run.notes)
+
+
+# -- file by file ----------------------------------------------------------------------------------------------------
+
+#: Enough dialogues for two files and every guard.
+MANY = {f"MUL{n}": states for n, states in enumerate(list(GOLD.values()) * 3)}
+CHANGES = [{}, {"hotel-area": "north"}, {"hotel-stars": "4"}, {"train-departure": "ely"}]
+
+
+def rows_of(states: dict[str, list[Any]], first: int = 0, step: int = 1) -> list[dict[str, Any]]:
+    return [
+        {"dialogue_id": name, "turn": first + step * n, "state": state}
+        for name, every in states.items()
+        for n, state in enumerate(every)
+    ]
+
+
+def changed(change: Callable[[str, str], tuple[str, str]]) -> dict[str, list[dict[str, str]]]:
+    return {name: [dict(change(*pair) for pair in one.items()) for one in states] for name, states in MANY.items()}
+
+
+MISTAKES: dict[str, list[dict[str, Any]]] = {
+    "turn_numbers": [row for row in rows_of(MANY) if row["turn"]],
+    "turn_changes": rows_of(dict.fromkeys(MANY, CHANGES)),
+    "slot_names": rows_of(changed(lambda slot, value: (slot.replace("stars", "starz"), value))),
+    "dialogue_ids": rows_of({f"talk{name}": states for name, states in MANY.items()} | {"MUL0": MANY["MUL0"]}),
+    "invalid_outputs": [{"dialogue": name, "turn": n, "output": "Sorry!"} for name in MANY for n in range(4)],
+    "absent_values": rows_of({name: [dict.fromkeys(STATE, "unk")] * 4 for name in MANY}),
+    "joined_slots": rows_of(changed(lambda slot, value: (slot, f"{value} hotel stars 4"))),
+    "several_values": rows_of(changed(lambda slot, value: (slot, [value, "zzz"]))),  # type: ignore[arg-type, return-value]
+    "renamed": rows_of(changed(lambda slot, value: (slot, value))),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_files_scored_one_by_one_are_guarded_as_one_file_is(kind: str, tmp_path: Path) -> None:
+    """The same sentence, file by file and whole, as error and, accepted, as note with the same score."""
+    gold, folder, whole = tmp_path / "gold.json", tmp_path / "mine", tmp_path / "whole" / "mine.jsonl"
+    gold.write_text(json.dumps(MANY))
+    folder.mkdir()
+    whole.parent.mkdir()
+    rows = MISTAKES[kind]
+    cut = next(n for n, row in enumerate(rows) if next(iter(row.values())).endswith("MUL6"))
+    texts = ["\n".join(map(json.dumps, some)) for some in (rows, rows[:cut], rows[cut:])]
+    for path, text in zip((whole, folder / "1.jsonl", folder / "2.jsonl"), texts, strict=True):
+        path.write_text(text)
+
+    def outcome(path: Path, workers: WorkPlace | None, **how: Any) -> tuple[str, float, dict[str, str]]:
+        how |= {"measures": "JGA", "intervals": False, "workers": workers, "store": Store(tmp_path / "store")}
+        try:
+            run = dialgauge.score(str(gold), {"mine": str(path)}, **how)["mine"]
+        except DialgaugeError as error:
+            return str(error), 0.0, {}
+        return "", float(run["JGA"]), {note_kind(note): str(note) for note in run.notes}
+
+    here = WorkPlace("local")
+    error, _, told = outcome(whole, None)
+    for path in (whole, folder):
+        assert outcome(path, here)[0] == error, path
+    assert bool(error) == (kind in GUARDS)
+    if error:
+        assert f"--accept {kind}" in error
+        _, jga, told = outcome(whole, None, accept=kind)
+        assert kind in told
+    for path in (whole, folder):
+        _, value, notes = outcome(path, here, accept=kind if error else ())
+        assert ({**notes, "understood": ""}, value) == ({**told, "understood": ""}, jga if error else value)
+
+
+def test_names_are_renamed_file_by_file_too(tmp_path: Path) -> None:
+    (tmp_path / "gold.json").write_text(json.dumps(MANY))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rows = MISTAKES["slot_names"]
+    for number, some in enumerate((rows[:20], rows[20:])):
+        (folder / f"{number}.jsonl").write_text("\n".join(map(json.dumps, some)))
+    run = dialgauge.score(
+        tmp_path / "gold.json", {"mine": str(folder)}, measures="JGA", intervals=False, store=Store(tmp_path / "store"),
+        rename={"slots": {"hotel-starz": "hotel-stars", "hotel-area2": "hotel-area"}}, workers=WorkPlace("local"),
+    )["mine"]  # fmt: skip
+    assert float(run["JGA"]) == 1.0
+    told = [str(note) for note in run.notes if note_kind(note) == "renamed"]
+    assert told == [
+        "renamed as asked: hotel-starz to hotel-stars (24 times)",
+        "no such name in the predictions, so not renamed: hotel-area2",
+    ]

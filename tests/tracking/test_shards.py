@@ -196,7 +196,7 @@ def test_files_that_do_not_go_together(files: Path, tmp_path: Path) -> None:
         scored([files], tmp_path)
     states = [Dialogue(id="g", turns=(Turn(speaker="user", state={"hotel": {"area": ("east",)}}),))]
     write(states, files / "part-6.jsonl", format="native")
-    with pytest.raises(DialgaugeError, match=r"part-6.jsonl: it has predictions but no gold states"):
+    with pytest.raises(DialgaugeError, match=r"part-6.jsonl: it has gold states but no predictions; name both"):
         scored([files / "part-6.jsonl"], tmp_path)
     with pytest.raises(DialgaugeError, match="there is no such file or folder"):
         scored([tmp_path / "nowhere"], tmp_path)
@@ -392,17 +392,18 @@ def test_files_with_nothing_to_score_are_counted_and_spoil_nothing(files: Path, 
 def test_a_dialogue_without_a_score_is_in_one_file_too(tmp_path: Path) -> None:
     """Predictions that gold lacks, and gold that predictions lack, would be counted twice in the coverage."""
     gold, ours = tmp_path / "gold", tmp_path / "ours"
-    for folder in (gold, ours):
+    golden = [replace(one, turns=tuple(replace(turn, predicted=None) for turn in one.turns)) for one in TALKS[:8]]
+    for folder, dialogues in ((gold, golden), (ours, TALKS)):
         folder.mkdir()
         for number in range(2):
-            write(TALKS[number:8:2], folder / f"{number}.jsonl", format="native")
+            write(dialogues[number:8:2], folder / f"{number}.jsonl", format="native")
     (gold / "_SUCCESS").touch()
     assert scored([ours], tmp_path / "a", gold=str(gold)).systems[0].coverage.dialogues == 8
     write([*TALKS[1:8:2], TALKS[0]], ours / "1.jsonl", format="native")
     with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
         scored([ours], tmp_path / "b", gold=str(gold))
     write(TALKS[1:8:2], ours / "1.jsonl", format="native")
-    write([*TALKS[1:8:2], TALKS[0]], gold / "1.jsonl", format="native")
+    write([*golden[1:8:2], golden[0]], gold / "1.jsonl", format="native")
     with pytest.raises(DialgaugeError, match=r"is in 0\.jsonl and in 1\.jsonl, and would be counted twice"):
         scored([ours], tmp_path / "c", gold=str(gold))
 

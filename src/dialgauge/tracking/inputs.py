@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
-from dialgauge.text import counted
+from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
-    from dialgauge.formats import AnyFrame
+    from dialgauge.formats import AnyFrame, Notes
 
 #: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
 #: alternatives.
@@ -30,6 +30,9 @@ BLANKS = (
     "count them as filled)"
 )
 _FILLED = "predicted values 'none' or empty counted as filled slots"
+
+#: Places of a remark that are kept.
+_PLACES = 20
 
 _WHAT = "predictions are files, frames, datasets, dialogues or states by dialogue, or a mapping of names to them"
 
@@ -71,16 +74,9 @@ def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool
     return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in said]
 
 
-class SystemInput(Struct, frozen=True, eq=False):
-    """One input, read: its name for people, its dialogues, and what is known of where they came from."""
+class Reading(Struct, frozen=True, kw_only=True):
+    """What reading an input showed."""
 
-    name: str
-    dialogues: Sequence[Dialogue]
-    format: str = ""
-    path: str = ""
-    #: ``dialogues`` or ``predictions``: what the format is made for.
-    kind: str = ""
-    ontology: Ontology | None = None
     #: What had to be read as something else, such as invalid outputs of a language model.
     remarks: tuple[Remark, ...] = ()
     #: What was made of a file whose layout had to be found out, and whether it says that its states are predicted.
@@ -90,6 +86,51 @@ class SystemInput(Struct, frozen=True, eq=False):
     from_structs: bool = False
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
+
+    @classmethod
+    def of(cls, notes: Notes) -> Reading:
+        """What a reader noted."""
+        return cls(
+            remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
+            understood=notes.understood,
+            says_predicted=notes.says_predicted,
+            from_structs=notes.from_structs,
+            numbered_from=notes.numbered_from,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Reading]) -> Reading:
+        """Of several files."""
+        remarks: dict[str, Remark] = {}
+        for remark in (remark for part in parts for remark in part.remarks):
+            known = remarks.get(remark.what, Remark(remark.what, 0, []))
+            places = [*known.places, *remark.places][:_PLACES]
+            remarks[remark.what] = Remark(remark.what, known.count + remark.count, places)
+        understood = [part.understood for part in parts if part.understood]
+        others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
+        return cls(
+            remarks=tuple(remarks.values()),
+            understood=f"{understood[0]}{others}" if understood else "",
+            says_predicted=any(part.says_predicted for part in parts),
+            from_structs=any(part.from_structs for part in parts),
+            numbered_from=max(part.numbered_from for part in parts),
+        )
+
+    def notes(self) -> list[Note]:
+        """What to say beside scores."""
+        return [Note("understood", f"read as {self.understood}")] if self.understood else []
+
+
+class SystemInput(Reading, frozen=True, eq=False):
+    """One input, read: its name for people, its dialogues, and what is known of where they came from."""
+
+    name: str
+    dialogues: Sequence[Dialogue]
+    format: str = ""
+    path: str = ""
+    #: ``dialogues`` or ``predictions``: what the format is made for.
+    kind: str = ""
+    ontology: Ontology | None = None
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -144,16 +185,11 @@ def _of_plain(source: Any, name: str) -> SystemInput:
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
-    notes = corpus.notes
-    remarks = tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items())
+    reading = Reading.of(corpus.notes)
     dialogues: Sequence[Dialogue] = corpus.dialogues
-    if name == "gold" and notes.understood and not notes.says_predicted:
+    if name == "gold" and reading.understood and not reading.says_predicted:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]
-    return SystemInput(
-        name, dialogues, corpus.format, path, corpus.kind, ontology, remarks,
-        understood=notes.understood, says_predicted=notes.says_predicted, from_structs=notes.from_structs,
-        numbered_from=notes.numbered_from,
-    )  # fmt: skip
+    return SystemInput(name, dialogues, corpus.format, path, corpus.kind, ontology, **structs.asdict(reading))
 
 
 def _as_gold(dialogue: Dialogue) -> Dialogue:

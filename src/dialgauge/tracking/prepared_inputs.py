@@ -183,7 +183,7 @@ class PreparedInputs:
     ) -> StateComparison:
         """Two encoded inputs of the study under one profile."""
         coder = self._coders.setdefault(profile.label, Coder(profile))
-        return StateComparison(gold, predicted, aligned, self.items, coder, self._inventory(profile), roles)
+        return StateComparison(gold, predicted, aligned, self.items, coder, slots_of(self._ontology, profile), roles)
 
     def ceiling(self, system: str, profile: Profile, measures: Sequence[Measure[Any]]) -> dict[str, float]:
         """What gold scores against itself where a system is scored, if that is not 100; empty if it is.
@@ -207,10 +207,12 @@ class PreparedInputs:
 
     def inventory(self, profile: Profile) -> frozenset[Pair]:
         """The slots that there are, filled or not, where the profile or an ontology says so."""
-        return frozenset(profile.inventory or ()) | (self._inventory(profile) or frozenset())
+        return frozenset(profile.inventory or ()) | (slots_of(self._ontology, profile) or frozenset())
 
-    def _inventory(self, profile: Profile) -> frozenset[Pair] | None:
-        if self._ontology is None:
-            return None
-        pairs = (profile.pair(domain, slot) for domain, slot in self._ontology.slots())
-        return frozenset(pair for pair in pairs if pair is not None)
+
+def slots_of(ontology: Ontology | None, profile: Profile) -> frozenset[Pair] | None:
+    """The slots of an ontology under the names of a profile."""
+    if ontology is None:
+        return None
+    pairs = (profile.pair(domain, slot) for domain, slot in ontology.slots())
+    return frozenset(pair for pair in pairs if pair is not None)

@@ -57,23 +57,35 @@ def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path
     return renaming
 
 
-def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dialogue], list[Note]]:
-    """The predictions under their new names, and what to say of it."""
+def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dialogue], dict[str, int]]:
+    """The predictions under their new names, and how often each name was met."""
     worker = _Renamer(renaming, _sides(dialogues))
-    made = [worker.dialogue(dialogue) for dialogue in dialogues]
-    told = f"renamed as asked: {some_of(worker.sentences(), 5)}" if worker.used else "nothing to rename as asked"
-    notes = [Note("renamed", told)]
-    if unused := [name for name in worker.wanted if name not in worker.used]:
+    return [worker.dialogue(dialogue) for dialogue in dialogues], worker.used
+
+
+def renaming_notes(renaming: Renaming, used: Mapping[str, int]) -> list[Note]:
+    """What to say of names that were met so often."""
+    wanted = {**renaming.slots, **renaming.domains, **renaming.dialogues}
+    done = [f"{old} to {wanted[old]} ({counted(count, 'time')})" for old, count in used.items()]
+    notes = [Note("renamed", f"renamed as asked: {some_of(done, 5)}" if used else "nothing to rename as asked")]
+    if unused := [name for name in wanted if name not in used]:
         notes.append(Note("renamed", f"no such name in the predictions, so not renamed: {some_of(unused, 5)}"))
-    return made, notes
+    return notes
 
 
-def without_domains(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> tuple[Sequence[Dialogue], list[Note]]:
-    """The predictions without the domain before each slot, as MultiWOZ 2.2 writes it, where gold does not."""
+#: What is said where :func:`without_domains` changed something.
+UNPREFIXED = Note(
+    "renamed", "slots read without the domain before them, as gold names them (hotel-area of hotel is area)"
+)
+
+
+def without_domains(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> Sequence[Dialogue]:
+    """The predictions without the domain before each slot, as MultiWOZ 2.2 writes it, where gold does not; else the
+    same object."""
     sides = _sides(dialogues)
     names = _first_names(dialogues, sides)
     if not any(map(_repeats_domain, names)) or any(map(_repeats_domain, _first_names(gold, ("state",)))):
-        return dialogues, []
+        return dialogues
     slots = {
         f"{domain}-{slot}": slot
         for dialogue in dialogues
@@ -84,8 +96,7 @@ def without_domains(gold: Sequence[Dialogue], dialogues: Sequence[Dialogue]) -> 
         if _repeats_domain((domain, slot))
     }
     worker = _Renamer(Renaming(slots=slots), sides)
-    told = "slots read without the domain before them, as gold names them (hotel-area of hotel is area)"
-    return [worker.dialogue(dialogue) for dialogue in dialogues], [Note("renamed", told)]
+    return [worker.dialogue(dialogue) for dialogue in dialogues]
 
 
 def _sides(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
@@ -111,11 +122,7 @@ class _Renamer:
         self._slots = {old.lower(): (old, *new.split("-", 1)) for old, new in renaming.slots.items()}
         self._domains = {old.lower(): (old, new) for old, new in renaming.domains.items()}
         self._dialogues = {dialogue_key(old): (old, new) for old, new in renaming.dialogues.items()}
-        self.wanted = {**renaming.slots, **renaming.domains, **renaming.dialogues}
         self.used: dict[str, int] = {}
-
-    def sentences(self) -> list[str]:
-        return [f"{old} to {self.wanted[old]} ({counted(count, 'time')})" for old, count in self.used.items()]
 
     def dialogue(self, dialogue: Dialogue) -> Dialogue:
         known = self._dialogues.get(dialogue_key(dialogue.id))

@@ -14,24 +14,13 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Ontology
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import INVALID, file_name, named_files, read_ontology
+from dialgauge.formats import file_name, named_files, read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.details import ceiling_sentence
 from dialgauge.tracking.encode import carries_gold
-from dialgauge.tracking.guards import (
-    absent_findings,
-    accepted_kinds,
-    change_findings,
-    counted_turns,
-    dialogue_findings,
-    joined_findings,
-    notes_of,
-    output_findings,
-    several_findings,
-    slot_findings,
-)
+from dialgauge.tracking.guards import GuardEvidence, accepted_kinds, input_findings, notes_of, profile_findings
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
@@ -43,10 +32,11 @@ from dialgauge.tracking.inputs import (
 )
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
-from dialgauge.tracking.renaming import Renaming, read_renaming, renamed, without_domains
+from dialgauge.tracking.renaming import UNPREFIXED, Renaming, read_renaming, renamed, renaming_notes, without_domains
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
+from dialgauge.tracking.turn_numbers import counted_turns, counting_named
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -118,8 +108,10 @@ def score(
     required = required_measures(measures)
     accepted = accepted_kinds(accept)
     if place_of(workers).asked:
-        if turns or rename:
-            raise DialgaugeError("with workers, turns and names are as written; leave out turns and rename")
+        if turns == "auto":
+            raise DialgaugeError(
+                "--turns auto takes all files at once; with workers say how turns are counted, such as --turns shift=1"
+            )
         if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
             raise DialgaugeError(
                 "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
@@ -136,6 +128,8 @@ def score(
             gold="" if gold is None else file_name(gold),
             gold_format=gold_format,
             format=pred_format,
+            turns=turns and str(counting_named(turns)),
+            renaming=None if rename is None else read_renaming(rename),
         )
         runs: list[Run] = []
         for name, source in named_files(predictions).items():
@@ -145,6 +139,7 @@ def score(
                     settings,
                     store=store or Store(),
                     required=required,
+                    accept=accepted,
                     resampling=resampling,
                     workers=workers,
                     name=name,
@@ -166,7 +161,7 @@ def score(
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
         study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
-        study.notes = _guarded(study, systems, rules, told, accepted)
+        study.notes = _guarded(study, systems, rules, told, accepted, own_gold=reference is None)
         house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
         steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
@@ -197,13 +192,15 @@ def _as_asked(
     renaming = None if rename is None else read_renaming(rename)
     made, told = [], {}
     for system in systems:
-        notes = [Note("understood", f"read as {system.understood}")] if system.understood else []
-        dialogues, names = (system.dialogues, []) if renaming is None else renamed(system.dialogues, renaming)
-        dialogues, prefixes = (dialogues, []) if gold is None else without_domains(gold.dialogues, dialogues)
+        dialogues, names = system.dialogues, []
+        if renaming is not None:
+            dialogues, used = renamed(dialogues, renaming)
+            names = renaming_notes(renaming, used)
+        if gold is not None and (unprefixed := without_domains(gold.dialogues, dialogues)) is not dialogues:
+            dialogues, names = unprefixed, [*names, UNPREFIXED]
         counted, numbers = counted_turns(gold, replace(system, dialogues=dialogues), turns, accept)
-        changes = [] if gold is None else notes_of(change_findings(gold, counted), system.name, accept)
         made.append(counted)
-        told[system.name] = [*notes, *names, *prefixes, *numbers, *changes]
+        told[system.name] = [*system.notes(), *names, *numbers]
     return made, told
 
 
@@ -213,18 +210,17 @@ def _guarded(
     profiles: Sequence[Profile],
     told: Mapping[str, Sequence[Note]],
     accept: Collection[str],
+    *,
+    own_gold: bool,
 ) -> dict[tuple[str, str], list[Note]]:
     """What to say of each system under each profile; what makes its scores nonsense is an error."""
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
         prepared = study.systems[system.name]
-        invalid = sum(remark.count for remark in system.remarks if remark.what == INVALID)
-        of_input = [*dialogue_findings(prepared), *output_findings(prepared, invalid), *joined_findings(prepared)]
-        of_input += several_findings(prepared) if system.understood else []
+        evidence = GuardEvidence.of(prepared)
+        of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
-            inventory = study.inventory(profile)
-            absent = absent_findings(prepared, profile)
-            findings = [*of_input, *absent, *slot_findings(prepared, profile, inventory, inferred=system.from_structs)]
+            findings = [*of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
             notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
     return notes
 

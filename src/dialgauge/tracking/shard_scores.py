@@ -18,6 +18,9 @@ from dialgauge.files import parquet_bytes
 from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
+from dialgauge.tracking.guards import GuardEvidence
+from dialgauge.tracking.inputs import Reading
+from dialgauge.tracking.turn_numbers import TurnFit
 
 if TYPE_CHECKING:
     import polars
@@ -26,6 +29,32 @@ if TYPE_CHECKING:
 _HASHED = 64
 #: A table that is written fast: it is read again soon, and as a whole.
 _QUICK = {"compression_level": 1, "statistics": False, "row_group_size": 1 << 19}
+
+
+class ShardGuards(Struct, frozen=True, kw_only=True):
+    """What the guards look at, of some dialogues of one system."""
+
+    evidence: GuardEvidence = GuardEvidence()
+    turns: TurnFit = TurnFit()
+    #: How often each name that was to be renamed was met, and whether slots were read without their domains.
+    renamed: dict[str, int] = {}
+    unprefixed: bool = False
+    #: What is said where turns were counted as asked.
+    recounted: str = ""
+
+    @classmethod
+    def joined(cls, parts: Sequence[ShardGuards]) -> ShardGuards:
+        """Those of disjoint dialogues together."""
+        renamed: Counter[str] = Counter()
+        for part in parts:
+            renamed.update(part.renamed)
+        return cls(
+            evidence=GuardEvidence.joined([part.evidence for part in parts]),
+            turns=TurnFit.joined([part.turns for part in parts]),
+            renamed=dict(renamed),
+            unprefixed=any(part.unprefixed for part in parts),
+            recounted=next((part.recounted for part in parts if part.recounted), ""),
+        )
 
 
 class ShardScores(Struct, frozen=True, kw_only=True):
@@ -50,6 +79,8 @@ class ShardScores(Struct, frozen=True, kw_only=True):
     renamed: list[str] = []
     #: Of predictions that are compared with gold from elsewhere.
     declared: DeclaredDomains | None = None
+    reading: Reading = Reading()
+    guards: ShardGuards = ShardGuards()
     dialogues: int = 0
     #: The piece as Parquet, the dialogues that have no row in it (no measure has a score there), and a 64-bit hash of
     #: each dialogue's key.
@@ -78,6 +109,8 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             off_ontology=sum(part.off_ontology for part in parts),
             renamed=sorted({name for part in parts for name in part.renamed}),
             declared=DeclaredDomains.joined(declared) if declared else None,
+            reading=Reading.joined([part.reading for part in parts]),
+            guards=ShardGuards.joined([part.guards for part in parts]),
             dialogues=sum(part.dialogues for part in parts),
         )
 

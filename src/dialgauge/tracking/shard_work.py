@@ -7,7 +7,7 @@ sums together.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,20 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Work
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Shard, bulk_load, hold, on_this_machine, read, stream
+from dialgauge.formats import DialogueFormat, Notes, Part, Shard, bulk_load, hold, on_this_machine, stream
 from dialgauge.measures import Measure, Rows, parse_measures
 from dialgauge.tracking.align import Policy, TurnCoverage
 from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
+from dialgauge.tracking.guards import GuardEvidence
+from dialgauge.tracking.inputs import Reading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
-from dialgauge.tracking.shard_scores import DeclaredDomains, ShardScores
+from dialgauge.tracking.renaming import Renaming, renamed, without_domains
+from dialgauge.tracking.roles import require_roles
+from dialgauge.tracking.shard_scores import DeclaredDomains, ShardGuards, ShardScores
+from dialgauge.tracking.turn_numbers import TurnFit, TurnRows, counted_as_asked
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
@@ -51,6 +56,9 @@ class ShardSettings(Struct, frozen=True):
     gold: str = ""
     gold_format: str | None = None
     format: str | None = None
+    #: How turns are counted, and names that gold has otherwise, as in any other scoring.
+    turns: str | None = None
+    renaming: Renaming | None = None
 
 
 class ShardTask(Struct, frozen=True):
@@ -68,8 +76,9 @@ class ShardTask(Struct, frozen=True):
 class GoldByKey:
     """Gold dialogues by their keys, whether they lie in memory or in a file."""
 
-    def __init__(self, dialogues: Sequence[Dialogue]) -> None:
-        self.dialogues = dialogues
+    def __init__(self, source: SystemInput) -> None:
+        self.source = source
+        self.dialogues = dialogues = source.dialogues
         self._places = {dialogue_key(dialogue.id): place for place, dialogue in enumerate(dialogues)}
 
     def get(self, key: str) -> Dialogue | None:
@@ -83,7 +92,8 @@ class GoldByKey:
     def of(self, predictions: Iterable[Dialogue]) -> GoldByKey:
         """Those of some predictions."""
         keys = dict.fromkeys(dialogue_key(dialogue.id) for dialogue in predictions)
-        return GoldByKey([self.dialogues[self._places[key]] for key in keys if key in self._places])
+        some = [self.dialogues[self._places[key]] for key in keys if key in self._places]
+        return GoldByKey(replace(self.source, dialogues=some))
 
 
 class _WorkerState(Struct):
@@ -102,7 +112,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
 
     def open(self) -> _WorkerState:
         settings = self._settings
-        gold = GoldByKey(read(settings.gold, format=settings.gold_format).dialogues) if settings.gold else None
+        gold = GoldByKey(load(settings.gold, "gold", settings.gold_format)) if settings.gold else None
         return _WorkerState(profile_named(settings.profile), parse_measures(settings.measures, FAMILY), gold)
 
     def do(self, state: _WorkerState, unit: Unit[ShardTask]) -> bytes:
@@ -136,48 +146,62 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         settings = self._settings
         known_slots = state.profile.inventory is not None or settings.ontology is not None
         sums = _Sums(state.measures, inventory_known=known_slots)
-        dialogues = (dialogue for _, _, dialogue in stream(path, format=settings.format))
+        notes = Notes()
+        predictions = _Predictions(stream(path, format=settings.format, notes=notes), task.shard.name)
+        known: list[ShardScores] = []
         if task.gold is not None:
             gold = _gold_of(task.gold, settings.gold_format)
-            known = [self._of_block(state, task.shard, hold(dialogues), gold, sums)]
+            whole = predictions.rest(notes)
+            require_roles(gold.source, [whole])
+            known.append(self._of_block(state, task.shard, whole, gold, sums))
         else:
-            known = []
-            while block := list(islice(dialogues, _BLOCK)):
-                some = None if state.gold is None else state.gold.of(block)
+            while block := predictions.next_block(notes):
+                some = None if state.gold is None else state.gold.of(block.dialogues)
+                if not known and (some is None or some.dialogues):  # the first dialogues tell
+                    require_roles(None if some is None else some.source, [block])
                 known.append(self._of_block(state, task.shard, block, some, sums))
         known.sort(key=lambda part: not part.roles)  # those with scores first
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
-        return sums.scores(ShardScores.joined(known)) if sums.ids else ShardScores.joined(known)
+        facts = replace(ShardScores.joined(known), reading=Reading.of(notes))
+        return sums.scores(facts) if sums.ids else facts
 
     def _of_block(
-        self, state: _WorkerState, shard: Shard, dialogues: Sequence[Dialogue], gold: GoldByKey | None, sums: _Sums
+        self, state: _WorkerState, shard: Shard, block: SystemInput, gold: GoldByKey | None, sums: _Sums
     ) -> ShardScores:
         """What is known of some dialogues of more, scored as any others; their sums are added."""
         import polars
 
-        settings, name = self._settings, shard.name
-        ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in dialogues}
+        settings, name = self._settings, block.name
+        block, guards = self._as_asked(block, gold)
+        ids = {dialogue_key(dialogue.id): dialogue.id for dialogue in block.dialogues}
         there = {dialogue_key(one): one for one in settings.exclude}
         study = PreparedInputs(
             None if gold is None else gold.dialogues,
-            {name: dialogues},
+            {name: block.dialogues},
             coverage=settings.coverage,
             exclude=[one for key, one in there.items() if key in ids or (gold is not None and key in gold)],
             ontology=settings.ontology,
             partial=True,
         )
-        aligned = study.systems[name].aligned
+        system = study.systems[name]
+        aligned = system.aligned
+        if gold is not None and system.gold is not None and settings.turns is None:
+            rows = TurnRows.encoded(system.gold, gold=True), TurnRows.encoded(system.predicted, gold=False)
+            guards = replace(guards, turns=TurnFit.of(*rows))
         scored = {dialogue_key(one) for one in aligned.ids}
         unscored = [one for key, one in ids.items() if key not in scored]
-        known = ShardScores(shard=shard.inside, coverage=aligned.coverage, unscored=unscored)
+        known = ShardScores(
+            shard=shard.inside,
+            coverage=aligned.coverage,
+            unscored=unscored,
+            guards=replace(guards, evidence=GuardEvidence.of(system)),
+        )
         if not scored:
             return known
         comparison = study.comparison(name, state.profile)
         comparison.require_scope(name)
-        if comparison.signature["roles"].endswith("PRED=states") and gold is None:
-            raise DialgaugeError("it has states but no predictions; name GOLD too")
         sums.add(polars.Series(aligned.ids, dtype=polars.String), comparison.counts)
         return replace(
             known,
@@ -186,13 +210,51 @@ class ShardWork(Work[_WorkerState, ShardTask]):
             basis=comparison.basis,
             off_ontology=comparison.off_ontology,
             renamed=sorted("-".join(pair) for pair in comparison.renamed),
-            declared=None if gold is None else DeclaredDomains.of(dialogues, gold.get),
+            declared=None if gold is None else DeclaredDomains.of(block.dialogues, gold.get),
         )
+
+    def _as_asked(self, block: SystemInput, gold: GoldByKey | None) -> tuple[SystemInput, ShardGuards]:
+        """Dialogues with names and turns as asked, and what of them was changed."""
+        settings, dialogues, used, told = self._settings, block.dialogues, dict[str, int](), ""
+        if settings.renaming is not None:
+            dialogues, used = renamed(dialogues, settings.renaming)
+        named = dialogues if gold is None else without_domains(gold.dialogues, dialogues)
+        unprefixed = named is not dialogues
+        if settings.turns is not None:
+            named, told = counted_as_asked(named, settings.turns, block.numbered_from)
+        return replace(block, dialogues=named), ShardGuards(renamed=used, unprefixed=unprefixed, recounted=str(told))
+
+
+class _Predictions:
+    """The dialogues of one file as they come, some at a time."""
+
+    def __init__(self, streamed: Iterator[tuple[Part, DialogueFormat, Dialogue]], name: str) -> None:
+        self._streamed, self._name = streamed, name
+        self._format: DialogueFormat | None = None
+
+    def _dialogues(self) -> Iterator[Dialogue]:
+        for _, chosen, dialogue in self._streamed:
+            self._format = chosen
+            yield dialogue
+
+    def next_block(self, notes: Notes) -> SystemInput | None:
+        """The next ones; None at the end."""
+        dialogues = list(islice(self._dialogues(), _BLOCK))
+        return self._input(dialogues, notes) if dialogues else None
+
+    def rest(self, notes: Notes) -> SystemInput:
+        """All that are left."""
+        return self._input(hold(self._dialogues()), notes)
+
+    def _input(self, dialogues: Sequence[Dialogue], notes: Notes) -> SystemInput:
+        kind = self._format
+        about = (kind.name, self._name, kind.kind) if kind else ("", self._name, "")
+        return SystemInput(self._name, dialogues, *about, numbered_from=notes.numbered_from)
 
 
 def _gold_of(shard: Shard, format: str | None) -> GoldByKey:
     with on_this_machine(shard) as (path, _):
-        return GoldByKey(read(path, format=format).dialogues)
+        return GoldByKey(load(path, "gold", format))
 
 
 class _Sums:

@@ -20,10 +20,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from dialgauge import engine
-from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.engine import Unit, Workers
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import list_shards, read, system_name
+from dialgauge.formats import list_shards, system_name
 from dialgauge.measures import (
     Interval,
     Moments,
@@ -40,9 +40,13 @@ from dialgauge.runs import Input, Parts, Store, TableParts, input_of_files, new_
 from dialgauge.text import Note, counted
 from dialgauge.tracking.align import TurnCoverage, align
 from dialgauge.tracking.encode import Items, encode
+from dialgauge.tracking.guards import input_findings, notes_of, profile_findings
+from dialgauge.tracking.inputs import load
 from dialgauge.tracking.measures import FAMILY
+from dialgauge.tracking.prepared_inputs import slots_of
+from dialgauge.tracking.renaming import UNPREFIXED, renaming_notes
 from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
-from dialgauge.tracking.shard_scores import ShardScores
+from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
 from dialgauge.values import profile_named
@@ -62,6 +66,7 @@ def score_shards(
     *,
     store: Store,
     required: Collection[str] = (),
+    accept: Collection[str] = (),
     resampling: Resampling | None = None,
     workers: Workers = None,
     name: str | None = None,
@@ -70,7 +75,8 @@ def score_shards(
     """Score one system whose predictions lie in many files.
 
     GOLD is a file or folder that every worker can hold, or as many files as there are predictions, with the same names.
-    A measure that cannot be computed is left out, and an error if it is ``required``. ``on_unit`` is called with 1 for
+    A measure that cannot be computed is left out, and an error if it is ``required``; so is what makes scores nonsense
+    unless its kind is in ``accept``. ``on_unit`` is called with 1 for
     every file that is done.
     """
     tasks, paired = _tasks(sources, settings.gold)
@@ -84,7 +90,8 @@ def score_shards(
     }
     with store.kept_units(kind="shards", name=label, config=config) as done:
         whole = _Gathered(_scored(tasks, work, workers, done, on_unit))
-        gold = read(work.gold, format=work.gold_format).dialogues if work.gold else None
+        source = load(work.gold, "gold", work.gold_format) if work.gold else None
+        gold = None if source is None else source.dialogues
         facts = _covered(whole, settings, gold)
         for measure in required:
             if measure in facts.left_out:
@@ -95,6 +102,7 @@ def score_shards(
                 "have to be restricted to it, which takes all files at once: score them without --engine",
                 file=label,
             )
+        guarded = _guarded(facts, settings, None if source is None else source.ontology, label, accept)
         signature = _signature(facts, settings)
         scores, made = _scores(whole, facts, settings, signature, resampling, gold)
         run = new_run(
@@ -117,8 +125,9 @@ def score_shards(
                 "counts": facts.counts | {"off_ontology": facts.off_ontology},
                 "evidence": replace(facts.basis, slots_renamed=len(facts.renamed)),
                 "files": len(whole.parts),
+                **({"remarks": facts.reading.remarks} if facts.reading.remarks else {}),
             },
-            notes=[facts.coverage.note(), *_interval_note(made), *([_CODES_NOTE] if facts.slots else [])],
+            notes=[facts.coverage.note(), *guarded, *_interval_note(made), *([_CODES_NOTE] if facts.slots else [])],
         )
         return TrackingRuns([run])
 
@@ -166,7 +175,12 @@ class _Gathered:
     """What came of all files."""
 
     def __init__(self, scored: Iterable[ShardScores]) -> None:
-        every = list(scored)
+        every: list[ShardScores] = []
+        #: What the guards look at, put together as it comes: that of thousands of files would fill the memory.
+        self.guards = ShardGuards()
+        for part in scored:
+            self.guards = ShardGuards.joined([self.guards, part.guards])
+            every.append(replace(part, guards=ShardGuards()))
         self.parts = [part for part in every if part.dialogues]
         #: Files of which no turn could be scored.
         self.empty = [part for part in every if not part.dialogues]
@@ -228,7 +242,7 @@ class _Gathered:
 
 def _covered(whole: _Gathered, settings: ShardSettings, gold: Sequence[Dialogue] | None) -> ShardScores:
     """What is known of all files; gold dialogues that no file has are missing ones."""
-    facts = ShardScores.joined(whole.every)
+    facts = replace(ShardScores.joined(whole.every), guards=whole.guards)
     coverage = facts.coverage
     if gold is not None:
         scored = (name for part in whole.parts for name in part.ids())
@@ -253,6 +267,26 @@ def _never_predicted(dialogues: Sequence[Dialogue], settings: ShardSettings) -> 
             "by file they cannot be scored as empty; add them, or leave --engine out"
         )
     return coverage
+
+
+def _guarded(
+    facts: ShardScores, settings: ShardSettings, ontology: Ontology | None, name: str, accept: Collection[str]
+) -> list[Note]:
+    """What to say of the predictions, as of those in one file; what makes their scores nonsense is an error."""
+    guards, reading, profile = facts.guards, facts.reading, profile_named(settings.profile)
+    inventory = frozenset(profile.inventory or ()) | (slots_of(settings.ontology or ontology, profile) or frozenset())
+    findings = [
+        *guards.turns.findings(reading.numbered_from),
+        *input_findings(guards.evidence, facts.coverage, reading, own_gold=not settings.gold),
+        *profile_findings(guards.evidence, reading, profile, inventory),
+    ]
+    return [
+        *reading.notes(),
+        *(renaming_notes(settings.renaming, guards.renamed) if settings.renaming else ()),
+        *([UNPREFIXED] if guards.unprefixed else ()),
+        *([Note("renumbered", guards.recounted)] if guards.recounted else ()),
+        *notes_of(findings, name, accept),
+    ]
 
 
 def _inputs(whole: _Gathered, sources: Sequence[str], gold: str) -> list[tuple[str, str] | Input]:

@@ -1,0 +1,240 @@
+"""How predictions number the user's turns: refused where they fit gold only when counted otherwise, recounted as asked.
+
+What is looked at, :class:`TurnFit`, adds up over dialogues.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.text import Note, counted
+from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
+from dialgauge.tracking.guards import FEW, TURNS, GuardFinding, notes_of
+from dialgauge.tracking.inputs import SystemInput
+
+_TURN_OFFSET = re.compile(r"[0-9]{1,2}")
+
+
+class Counting(NamedTuple):
+    """How predictions number the user's turns: ``number = shift + step * turn``."""
+
+    shift: int = 0
+    step: int = 1
+
+    def __str__(self) -> str:
+        parts = {"shift": self.shift, "step": self.step if self.step > 1 else 0}
+        return ",".join(f"{name}={value}" for name, value in parts.items() if value) or "shift=0"
+
+    def sentence(self) -> str:
+        """In words."""
+        if self == AS_WRITTEN:
+            return "as they were read, so nothing changed"
+        if self.shift < 0:
+            return "numbered from 0, and the first turn of each dialogue is left out"
+        by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
+        return f"numbered from {self.shift}{by}"
+
+    def place(self, number: int) -> int | None:
+        """The user turn of a number; None where it is that of no user turn."""
+        turn, rest = divmod(number - self.shift, self.step)
+        return turn if turn >= 0 and not rest else None
+
+
+AS_WRITTEN = Counting()
+_OTHERS = (Counting(1, 1), Counting(0, 2), Counting(1, 2))
+#: Turns read as numbered from 1 of which each dialogue lacks the first.
+_LATE = Counting(-1)
+_COUNTINGS = (AS_WRITTEN, *_OTHERS, _LATE)
+
+
+def counting_named(text: str) -> Counting:
+    """A way of counting: ``shift=1``, ``step=2``, or both with a comma between."""
+    values = {"shift": 0, "step": 1}
+    for part in text.split(","):
+        name, _, number = part.strip().partition("=")
+        if name not in values or not _TURN_OFFSET.fullmatch(number):
+            lacking = "; a file that lacks the first turns needs them, with empty states" if "=-" in text else ""
+            raise DialgaugeError(f"--turns must be auto, shift=1, step=2 or shift=1,step=2 (got '{text}'){lacking}")
+        values[name] = int(number)
+    if values["step"] not in (1, 2):
+        raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")
+    return Counting(**values)
+
+
+class TurnRows(NamedTuple):
+    """The user turns of some dialogues: where each dialogue begins, which turns have a state, slots that it fills."""
+
+    keys: list[str]
+    offsets: Codes
+    stated: Flags
+    filled: Codes
+
+    @classmethod
+    def of(cls, dialogues: Iterable[Dialogue], *, gold: bool) -> TurnRows:
+        """Of gold's states, or of predicted ones; dialogues in a file are gone through once."""
+        keys: list[str] = []
+        offsets, filled = array("i", [0]), array("i")
+        for dialogue in dialogues:
+            keys.append(dialogue_key(dialogue.id))
+            for turn in dialogue.turns:
+                if turn.speaker == "user":
+                    state = turn.state if gold else turn.predicted
+                    judged = not gold and turn.judged is not None
+                    filled.append(_slots(state) if state is not None else 0 if judged else -1)
+            offsets.append(len(filled))
+        slots = np.array(filled, np.int32)
+        return cls(keys, np.array(offsets, np.int32), slots >= 0, np.maximum(slots, 0))
+
+    @classmethod
+    def encoded(cls, side: EncodedDialogues, *, gold: bool) -> TurnRows:
+        """The same of dialogues that were encoded; predictions that a file calls states are not looked at."""
+        filled = np.bincount(side.cell_row, minlength=len(side.present)).astype(np.int32)
+        if side.kind == "judged":
+            filled = np.zeros_like(filled)
+        stated = side.present if gold or side.kind != "state" else np.zeros_like(side.present)
+        return cls(side.keys, side.offsets, stated, filled)
+
+
+def _slots(state: State) -> int:
+    return sum(map(len, state.values()))
+
+
+class TurnFit(Struct, frozen=True):
+    """How the turns of predictions fit those of gold, in dialogues that both have, by way of counting."""
+
+    dialogues: int = 0
+    gold_turns: int = 0
+    #: Gold turns without a prediction.
+    lacking: int = 0
+    #: Dialogues that have predictions for gold's turns, and turns that fill as many slots as gold does.
+    fitting: tuple[int, ...] = (0,) * len(_COUNTINGS)
+    alike: tuple[int, ...] = (0,) * len(_COUNTINGS)
+
+    @classmethod
+    def of(cls, gold: TurnRows, predicted: TurnRows) -> TurnFit:
+        """Of some dialogues."""
+        places = {key: place for place, key in enumerate(gold.keys)}
+        both = [(places[key], place) for place, key in enumerate(predicted.keys) if key in places]
+        if not both:
+            return cls()
+        golden, theirs = np.array(both).T
+        begins, sizes = gold.offsets[golden], np.diff(gold.offsets)[golden]
+        of_gold, numbers, _ = _turns(gold, golden)
+        stated = np.bincount(of_gold, minlength=len(both))
+        first = np.bincount(of_gold[numbers == 0], minlength=len(both))
+        dialogue, number, row = _turns(predicted, theirs)
+        fitting, alike, lacking = [], [], 0
+        for counting in _COUNTINGS:
+            turn, rest = np.divmod(number - counting.shift, counting.step)
+            counted = (turn >= 0) & (rest == 0)
+            inside = counted & (turn < sizes[dialogue])
+            at = begins[dialogue[inside]] + turn[inside]
+            there = np.bincount(dialogue[counted], minlength=len(both))
+            hit = np.bincount(dialogue[inside][gold.stated[at]], minlength=len(both))
+            wanted = stated - first if counting.shift < 0 else stated
+            fitting.append(int(((there == wanted) & (hit == wanted)).sum()))
+            alike.append(int((gold.filled[at] == predicted.filled[row[inside]]).sum()))
+            if counting == AS_WRITTEN:
+                lacking = int((stated - hit).sum())
+        return cls(len(both), int(sizes.sum()), lacking, tuple(fitting), tuple(alike))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TurnFit]) -> TurnFit:
+        """Of disjoint dialogues together."""
+        fitting, alike = (
+            [*zip(*(getattr(part, name) for part in parts), strict=True)] for name in ("fitting", "alike")
+        )
+        return cls(
+            sum(part.dialogues for part in parts),
+            sum(part.gold_turns for part in parts),
+            sum(part.lacking for part in parts),
+            tuple(map(sum, fitting)),
+            tuple(map(sum, alike)),
+        )
+
+    def better(self, *, from_1: bool) -> tuple[Counting, int] | None:
+        """The counting under which nearly all dialogues have gold's turns, where as written most do not, and how many.
+
+        ``from_1``: the file numbers from 1 what was read as its first turns.
+        """
+        fitting, alike = (dict(zip(_COUNTINGS, counts, strict=True)) for counts in (self.fitting, self.alike))
+        if 2 * fitting[AS_WRITTEN] >= self.dialogues:
+            return None
+        best = max((*_OTHERS, _LATE) if from_1 else _OTHERS, key=lambda counting: fitting[counting])
+        if 10 * fitting[best] < 9 * self.dialogues:
+            return None
+        fills_alike = self.gold_turns >= FEW and alike[best] > alike[AS_WRITTEN]
+        return (best, fitting[best]) if (self.lacking and best.shift >= 0) or fills_alike else None
+
+    def findings(self, numbered_from: int) -> list[GuardFinding]:
+        """Turns that fit gold if counted otherwise, with the option that does."""
+        better = self.better(from_1=bool(numbered_from))
+        if better is None:
+            return []
+        named = Counting(better[0].shift + numbered_from) if better[0].step == 1 else better[0]
+        told = f"{self._sentence(*better)}; score them so with --turns {named} (in Python turns='{named}')"
+        return [GuardFinding(TURNS, told, stops=True)]
+
+    def _sentence(self, counting: Counting, fitting: int) -> str:
+        of = counted(self.dialogues, "dialogue")
+        return f"the turns of {fitting:,} of {of} fit gold if they are {counting.sentence()}"
+
+    def recounted(self, counting: Counting, fitting: int) -> Note:
+        """What is said where they were counted so."""
+        return Note("renumbered", f"{self._sentence(counting, fitting)}, and were so counted")
+
+
+def _turns(side: TurnRows, dialogues: Codes) -> tuple[Codes, Codes, Codes]:
+    """Of the turns of some dialogues that have a state: the dialogue by place among these, number, and row."""
+    sizes = np.diff(side.offsets)[dialogues]
+    dialogue = np.repeat(np.arange(len(dialogues)), sizes)
+    number = np.arange(len(dialogue)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    row = side.offsets[dialogues][dialogue] + number
+    stated = side.stated[row]
+    return dialogue[stated], number[stated], row[stated]
+
+
+def counted_turns(
+    gold: SystemInput | None, system: SystemInput, turns: str | None, accept: Collection[str]
+) -> tuple[SystemInput, list[Note]]:
+    """The system with its turns counted as asked; refused where they fit gold only when counted otherwise."""
+    if turns is not None and turns != "auto":
+        dialogues, note = counted_as_asked(system.dialogues, turns, system.numbered_from)
+        return replace(system, dialogues=dialogues), [note]
+    if gold is None:
+        return system, []
+    fit = TurnFit.of(TurnRows.of(gold.dialogues, gold=True), TurnRows.of(system.dialogues, gold=False))
+    if turns is None:
+        return system, notes_of(fit.findings(system.numbered_from), system.name, accept)
+    better = fit.better(from_1=bool(system.numbered_from))
+    if better is None:
+        return system, []
+    return replace(system, dialogues=_recounted(system.dialogues, better[0])), [fit.recounted(*better)]
+
+
+def counted_as_asked(dialogues: Iterable[Dialogue], turns: str, numbered_from: int) -> tuple[list[Dialogue], Note]:
+    """Dialogues whose first turns a file numbers so, counted in a way that was named."""
+    counting = counting_named(turns)
+    if counting.step == 1:
+        counting = Counting(counting.shift - numbered_from)
+    return _recounted(dialogues, counting), Note("renumbered", f"turns counted as asked: {counting.sentence()}")
+
+
+def _recounted(dialogues: Iterable[Dialogue], counting: Counting) -> list[Dialogue]:
+    return [_recounted_dialogue(dialogue, counting) for dialogue in dialogues]
+
+
+def _recounted_dialogue(dialogue: Dialogue, counting: Counting) -> Dialogue:
+    turns = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
+    turns.pop(None, None)
+    length = max((number for number in turns if number is not None), default=-1) + 1
+    return replace(dialogue, turns=tuple(turns.get(number, Turn(speaker="user")) for number in range(length)))
