@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 import dialgauge
 
 PACKAGE = Path(dialgauge.__file__).parent
+#: The files of ``dialgauge init``.
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
 
 def modules_with_examples() -> list[str]:
@@ -22,6 +25,7 @@ def modules_with_examples() -> list[str]:
 
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(name)
     found = doctest.DocTestFinder().find(module)
@@ -33,5 +37,7 @@ def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.M
 def test_help_of_every_public_name_has_an_example(name: str) -> None:
     """Which the test above runs, as it is in a module of ours."""
     public = getattr(dialgauge, name)
-    assert ">>> " in (public.__doc__ or ""), f"help(dialgauge.{name}) shows no example"
+    shown = [line for line in (public.__doc__ or "").splitlines() if ">>> " in line]
+    assert shown, f"help(dialgauge.{name}) shows no example"
+    assert not any("+SKIP" in line for line in shown), f"an example of help(dialgauge.{name}) is not run"
     assert public.__module__ in modules_with_examples()

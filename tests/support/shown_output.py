@@ -26,7 +26,7 @@ _VARIES = (
     (re.compile(r"\b(v|version):\d+(?:\.\w+)+"), r"\1:<version>"),
 )
 #: How the comment after an expression begins where it is the expression's value.
-_VALUE = re.compile(r"""[-+]?\d|['"\[{(]|[A-Z]\w*\(|True\b|False\b|None\b""")
+_VALUE = re.compile(r"""[-+]?\d|['"\[{(<]|[A-Z]\w*\(|True\b|False\b|None\b""")
 
 
 def steps(body: str) -> Iterator[tuple[str, str]]:

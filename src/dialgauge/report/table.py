@@ -178,6 +178,9 @@ class Table:
             raise DialgaugeError(f"there is no table format '{format}'.{nearest(format, FORMATS)}")
         return RENDERERS[format](self)
 
+    def __str__(self) -> str:
+        return self.render("markdown").strip()
+
     def __repr__(self) -> str:
         return f"<Table '{self.title}': {counted(len(self), 'row')} of {counted(len(self.columns), 'column')}>"
 

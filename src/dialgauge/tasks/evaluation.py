@@ -126,8 +126,12 @@ def score_tasks(
     placeholders (``raw``) or are to be used as they are (``clean``). With ``human`` the corpus's own responses are
     scored too and stand beside every system. With ``workers`` every system is a file; ``store`` keeps what is finished.
 
-    >>> tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])     # doctest: +SKIP
-    >>> tasks["augpt"]["Success"], tasks.worst(3), tasks.explain("MUL0003")         # doctest: +SKIP
+    With the example files of ``dialgauge init``:
+
+    >>> import dialgauge
+    >>> tasks = dialgauge.score_tasks("town/gold.json", ["town/terse.json"], measures="Inform,Success")
+    >>> tasks["terse"]["Inform"], tasks["terse"]["Success"]
+    (<Score 1 [0.02077, 1], n=2>, <Score 0.5 [0.00522, 0.9948], n=2>)
     """
     options = TaskOptions(
         mode=cast("DomainMode | None", mode),  # checked there

@@ -34,7 +34,7 @@ class Accumulator:
     >>> counts = dialgauge.Accumulator(measures="JGA")
     >>> counts.update([gold], [mine])
     >>> counts.compute()["JGA"]
-    <Score 1, n=1>
+    1.0
     """
 
     def __init__(

@@ -82,8 +82,12 @@ def score_results(
 
     ``blame`` gives the table of whose fault failures were, for logs whose conversations belong to their tasks.
 
-    >>> results = dialgauge.score_results(["gpt-4o-airline.json"])      # doctest: +SKIP
-    >>> results[0]["pass^4"], results.complete, results.plot()          # doctest: +SKIP
+    With an example file of ``dialgauge init``:
+
+    >>> import dialgauge
+    >>> results = dialgauge.score_results("tau.json")
+    >>> f"{results['tau']['pass^1']:.1%}", results.complete
+    ('58.3%', True)
     """
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 

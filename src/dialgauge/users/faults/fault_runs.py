@@ -59,8 +59,12 @@ def user_faults(
 ) -> FaultRuns:
     """What the simulated users in recorded conversations got wrong: one run for each file or folder of a stored run.
 
-    >>> faults = dialgauge.user_faults("gpt-4o-airline.json")                       # doctest: +SKIP
-    >>> faults[0]["UserFault"], faults.explain("12#0"), faults.to_pandas()          # doctest: +SKIP
+    With an example file of ``dialgauge init``:
+
+    >>> import dialgauge
+    >>> faults = dialgauge.user_faults("tau.json")
+    >>> f"{faults['tau']['UserFault']:.3f}", f"{faults['tau']['UserFault[withheld]']:.3f}"
+    ('0.083', '0.083')
     """
     from dialgauge.users.faults.fault_presentation import FaultRuns
 
