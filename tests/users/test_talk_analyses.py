@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import cycle
 
 import pytest
 
-from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import Confusion, Loop, ScoredConversations, Scorer, because, expression_pattern, misheard
-from dialgauge.users.turns import OncePerObject
+from dialgauge.dialogue import Act, Dialogue, Speaker, Task, Turn
+from dialgauge.users import (
+    Confusion,
+    Loop,
+    ScoredConversations,
+    Scorer,
+    because,
+    expression_pattern,
+    load_profile,
+    misheard,
+)
+from dialgauge.users.turns import ActLexicon, Preparation, PreparedTurn
 from support.talks import act, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -154,20 +164,23 @@ def test_ends() -> None:
     assert scorer.score(talk(HOTEL, SAME, ())).end == "open"
 
 
-def test_what_is_made_of_an_object_is_made_once_and_never_taken_for_that_of_another() -> None:
-    calls: list[int] = []
+def test_acts_are_prepared_once_and_never_taken_for_others() -> None:
+    lexicon = ActLexicon(load_profile("multiwoz21"), merge_values=False, strict=True)
+    preparation = Preparation(lexicon, requests_carry_service=False, max_turns=200)
 
-    def make(numbers: tuple[int, ...]) -> int:
-        calls.append(sum(numbers))
-        return calls[-1]
+    def prepared(*acts: tuple[Act, ...]) -> list[PreparedTurn]:
+        speakers: cycle[Speaker] = cycle(("user", "system"))
+        turns = tuple(Turn(speaker=next(speakers), acts=each) for each in acts)
+        return preparation.turns(Dialogue(id="d", turns=turns))
 
-    once = OncePerObject(make)
-    kept = (1, 2, 3)
-    assert [once.of(kept), once.of(kept)] == [6, 6]
-    assert calls == [6]
+    said = (Act("Hotel-Inform", "hotel", "area", ("north",)),)
+    first, answer, second = prepared(said, said, said)
+    assert first.acts is second.acts is prepared(said)[0].acts
+    assert (answer.acts.speaker, answer.said) == ("system", first.said)
     # Nobody else keeps these, so the next would take the identity of the one before.
-    several = range(2 * OncePerObject.KEPT)
-    assert [once.of((number, 1)) for number in several] == [number + 1 for number in several]
+    for number in range(2 * Preparation.KEPT):
+        [turn] = prepared((Act("Hotel-Inform", "hotel", "stars", (str(number % 9),)),))
+        assert turn.said.acts[0].act.values == (str(number % 9),)
 
 
 def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:

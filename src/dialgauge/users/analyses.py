@@ -29,6 +29,7 @@ from dialgauge.users.turns import (
     Folded,
     PreparedTurn,
     Said,
+    TurnActs,
     Utterance,
     folded,
 )
@@ -190,7 +191,7 @@ class Misheard:
     def __init__(self, turns: Sequence[PreparedTurn], hearing: Hearing) -> None:
         self._turns, self._hearing = turns, hearing
         self.confusions = [
-            () if turn.heard is None or turn.heard is turn.said else hearing.compared(*_heard(turn)).confusions
+            () if turn.heard is None or turn.heard is turn.said else hearing.compared(turn.acts).confusions
             for turn in turns
         ]
 
@@ -202,19 +203,15 @@ class Misheard:
         """
         if not self.confusions[place]:
             return ()
-        return self._hearing.bearing_on(*_heard(self._turns[place]), services, slots)
+        return self._hearing.bearing_on(self._turns[place].acts, services, slots)
 
     def occurrences(self) -> Iterator[Occurrence]:
         """All confusions of the dialogue; turns whose acts or whose understanding were not recorded do not count."""
         for turn, confused in zip(self._turns, self.confusions, strict=True):
             if confused and turn.said is not SILENCE:
-                sentences = self._hearing.sentences(turn.text, *_heard(turn))
+                sentences = self._hearing.sentences(turn.text, turn.acts)
                 for confusion, sentence in zip(confused, sentences, strict=True):
                     yield turn.position, confusion, sentence
-
-
-def _heard(turn: PreparedTurn) -> tuple[Speaker, Utterance, Utterance]:
-    return "system" if turn.position % 2 else "user", turn.said, turn.heard or SILENCE
 
 
 class Hearing:
@@ -228,25 +225,25 @@ class Hearing:
         self.bearing_on = lru_cache(self._KEPT)(self._bearing)
         self.sentences = lru_cache(self._KEPT)(self._sentences)
 
-    def _compare(self, speaker: Speaker, said: Utterance, heard: Utterance) -> UtteranceHearing:
+    def _compare(self, turn: TurnActs) -> UtteranceHearing:
+        said, heard = turn.said, turn.heard or SILENCE
         errors: list[Confusion] = []
         acts: list[tuple[Said | None, Said | None]] = []
         for fault, place, other in _faults([act.folded for act in said.acts], [act.folded for act in heard.acts]):
             pair = None if place is None else said.acts[place], None if other is None else heard.acts[other]
             texts = [NOTHING if each is None else describe(each.act, fault == "value") for each in pair]
-            errors.append(Confusion(speaker, fault, *texts))
+            errors.append(Confusion(turn.speaker, fault, *texts))
             acts.append(pair)
         return UtteranceHearing(tuple(errors), tuple(acts))
 
-    def _sentences(self, text: str, speaker: Speaker, said: Utterance, heard: Utterance) -> tuple[str, ...]:
+    def _sentences(self, text: str, turn: TurnActs) -> tuple[str, ...]:
         """For each confusion of a turn the sentence that was misheard, with its values replaced."""
-        words = template(text, said.acts)
-        return tuple([sentence_of(words, act) for act, _ in self.compared(speaker, said, heard).acts])
+        words = template(text, turn.said.acts)
+        return tuple([sentence_of(words, act) for act, _ in self.compared(turn).acts])
 
-    def _bearing(
-        self, speaker: Speaker, said: Utterance, heard: Utterance, services: tuple[str, ...], slots: frozenset[str]
-    ) -> tuple[Confusion, ...]:
-        in_heard, in_said = ({self._outcome(act) for act in side.acts} for side in (heard, said))
+    def _bearing(self, turn: TurnActs, services: tuple[str, ...], slots: frozenset[str]) -> tuple[Confusion, ...]:
+        sides = (turn.heard or SILENCE, turn.said)
+        in_heard, in_said = ({self._outcome(act) for act in side.acts} for side in sides)
 
         def bears(act: Said | None, other: set[tuple[str, Outcome]]) -> bool:
             if act is None or act.act.domain not in services:
@@ -255,7 +252,7 @@ class Hearing:
             about = outcome != "refused" and act.slot in slots
             return about or (outcome != "asked" and (service, outcome) not in other)
 
-        heard_acts = self.compared(speaker, said, heard)
+        heard_acts = self.compared(turn)
         return tuple(
             confusion
             for confusion, (one, other) in zip(heard_acts.confusions, heard_acts.acts, strict=True)

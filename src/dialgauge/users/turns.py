@@ -6,12 +6,11 @@ Every distinct set of acts is prepared once for a whole corpus: simulated users 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.expressions import LONGEST
 from dialgauge.text import counted
@@ -85,31 +84,6 @@ class Utterance(Struct, frozen=True, eq=False, gc=False):
 
 #: What is said where no acts are recorded.
 SILENCE = Utterance((), {}, 0)
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class OncePerObject(Generic[K, V]):
-    """What is made of an object that many turns share, as readers let them; it is known by its identity.
-
-    To compare acts would cost much more. The object is kept, so that no other can take its identity.
-    """
-
-    KEPT = 1 << 14
-
-    def __init__(self, make: Callable[[K], V]) -> None:
-        self._make = make
-        self._made: dict[int, tuple[K, V]] = {}
-
-    def of(self, thing: K) -> V:
-        """What is made of the object."""
-        known = self._made.get(id(thing))
-        if known is None:
-            if len(self._made) >= self.KEPT:
-                self._made.clear()
-            known = self._made[id(thing)] = thing, self._make(thing)
-        return known[1]
 
 
 class ActLexicon:
@@ -213,11 +187,22 @@ class ActLexicon:
 # A dialogue prepared for scoring: its turns' acts by service, what was heard of them, and what was requested.
 
 
+class TurnActs(Struct, frozen=True, eq=False, gc=False):
+    """What was said in a turn, what the *other* side understood of it (None when that was not recorded), and what was
+    requested. Turns that agree in all of it share one."""
+
+    speaker: Speaker
+    said: Utterance
+    heard: Utterance | None
+    requested: dict[str, tuple[str, ...]]
+
+
 class PreparedTurn(Struct, gc=False):
-    """One turn. ``heard`` is what the *other* side understood of it; None when that was not recorded."""
+    """One turn, with all that its acts come to at hand."""
 
     position: int
     text: str
+    acts: TurnActs
     said: Utterance
     services: dict[str, list[Said]]
     #: The families of all acts together, so that most questions are answered without looking at them.
@@ -254,12 +239,19 @@ class PreparedTurn(Struct, gc=False):
 
 
 class Preparation:
-    """Prepares the dialogues of a corpus for one dataset profile."""
+    """Prepares the dialogues of a corpus for one dataset profile.
+
+    Readers let turns share their acts, and simulated users say the same over and over. So what a turn's acts come to is
+    known by the identity of what was read; to compare acts would cost much more.
+    """
+
+    KEPT = 1 << 14
 
     def __init__(self, lexicon: ActLexicon, *, requests_carry_service: bool, max_turns: int) -> None:
+        self._lexicon = lexicon
         self._carry_service, self._max_turns = requests_carry_service, max_turns
-        self._utterances = OncePerObject(lexicon.utterance)
-        self._requested = OncePerObject(self._as_requests)
+        #: With the turn that it was first made of, so that nothing else can take the identity of what was read.
+        self._known: dict[tuple[str, int, int, int], tuple[Turn, TurnActs]] = {}
 
     def turns(self, dialogue: Dialogue) -> list[PreparedTurn]:
         """The turns prepared, or the reason why the dialogue cannot be scored."""
@@ -278,15 +270,25 @@ class Preparation:
                 f"the {turn.speaker} speaks where the {expected} should: turns must alternate and the user must begin",
                 turn=position,
             )
-        said = SILENCE if turn.acts is None else self._utterances.of(turn.acts)
-        services = said.services
-        if "" in services:
+        key = (expected, id(turn.acts), id(turn.heard), id(turn.requested))
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= self.KEPT:
+                self._known.clear()
+            known = self._known[key] = turn, self._acts(turn, position)
+        acts = known[1]
+        said = acts.said
+        return PreparedTurn(position, turn.text, acts, said, said.services, said.families, acts.heard, acts.requested)
+
+    def _acts(self, turn: Turn, position: int) -> TurnActs:
+        said = SILENCE if turn.acts is None else self._lexicon.utterance(turn.acts)
+        if "" in said.services:
             raise DialgaugeError("an act has no service, so nobody knows which domain it is about", turn=position)
-        requested = self._requested.of(turn.requested) if turn.requested else {}
-        if turn.requested is None and expected == "user":
-            requested = _requests_in_acts(services)
-        heard = None if turn.heard is None else self._utterances.of(turn.heard)
-        return PreparedTurn(position, turn.text, said, services, said.families, heard, requested)
+        requested = self._as_requests(turn.requested) if turn.requested else {}
+        if turn.requested is None and turn.speaker == "user":
+            requested = _requests_in_acts(said.services)
+        heard = None if turn.heard is None else self._lexicon.utterance(turn.heard)
+        return TurnActs(turn.speaker, said, heard, requested)
 
     def _as_requests(self, requested: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         return {
