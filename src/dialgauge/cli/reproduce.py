@@ -89,9 +89,16 @@ def main(
     nothing could be.
     """
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, preset or "default", tell) if fresh else None
-    with err.status(f"computing what {paper} printed"):
+    with err.status(f"computing what {paper} printed") as status:
         reproduction = reproduce(
-            paper, data, fresh=training, preset=preset, keep=keep, ratings=ratings, systems=_named(system or ())
+            paper,
+            data,
+            fresh=training,
+            preset=preset,
+            keep=keep,
+            ratings=ratings,
+            systems=_named(system or ()),
+            tell=lambda step: _update(status, f"computing what {paper} printed: {step}"),
         )
     if markdown is not None:
         write_file(markdown, as_markdown(reproduction).encode("utf-8", "backslashreplace"))
@@ -115,6 +122,12 @@ def main(
         f"{paper} is incomplete: {lines} could not be computed; for more, run {get_commands(reproduction.absent)}"
     )
     return EXIT_INCOMPLETE
+
+
+def _update(status: object, text: str) -> None:
+    """Show on a terminal what is being computed."""
+    if (update := getattr(status, "update", None)) is not None:
+        update(text)
 
 
 def _named(systems: list[str] | tuple[()]) -> dict[str, Path]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         seed_of,
     )
     from dialgauge.rankers.nearest import NearestNeighbour
-    from dialgauge.rankers.neural.config import MEMORY_SIZES, embedding_preset, memory_preset
+    from dialgauge.rankers.neural.config import MEMORY_SIZES, TIMES, embedding_preset, memory_preset
     from dialgauge.rankers.ranker import (
         BUILT_IN,
         RUNTIME_OPTIONS,
@@ -72,6 +72,7 @@ __all__ = [
     "SILENCE",
     "SPLITS",
     "TASKS",
+    "TIMES",
     "AnsweredPoint",
     "Attention",
     "Attentive",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ PAPERS = {
 TRAINED = ("babi",)
 #: The paper in which people rate dialogues: its module also takes ``ratings``.
 RATED = "fga"
+#: Papers that take minutes: their modules also take ``tell``.
+SLOW = ("babi", "gcdf1")
 #: Papers whose tables can be filled with predictions of one's own: their modules also take ``systems``.
 PREDICTED = ("fga", "rsa")
 
@@ -88,6 +90,7 @@ def reproduce(
     keep: Path | None = None,
     ratings: Path | None = None,
     systems: Mapping[str, Path] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Reproduction:
     """Compute what a paper printed, as far as the data in the folder allows.
 
@@ -95,6 +98,7 @@ def reproduce(
     is the file to keep theirs in. ``preset`` shows models of one training only. ``ratings`` is a file of what people
     said of the 100 dialogues of the FGA paper, which was not released. ``systems`` are files of predictions for the
     MultiWOZ 2.1 test set by the names of models: those of the paper stand beside what it printed of them, others alone.
+    ``tell`` hears what is being computed, where that takes long.
     """
     if paper not in PAPERS:
         raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
@@ -108,6 +112,7 @@ def reproduce(
         raise DialgaugeError(f"predictions fill tables of {' and '.join(PREDICTED)} only; leave --system out")
     module = importlib.import_module(PAPERS[paper])
     given = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings, "systems": systems}
+    given["tell"] = tell if paper in SLOW else None
     chosen = {name: value for name, value in given.items() if value}
     result = module.reproduce(data_root(data), **chosen)
     if not isinstance(result, Reproduction):

@@ -77,6 +77,8 @@ def updated(config: Hyperparameters, options: dict[str, str]) -> Hyperparameters
     return new
 
 
+#: Time features of the memory networks (paper, appendix A).
+TIMES = 1000
 #: Paper, appendix B: dimension and hops of the memory networks by task (the learning rate is 0.01 everywhere).
 MEMORY_SIZES = {1: (128, 1), 2: (32, 1), 3: (32, 3), 4: (128, 2), 5: (32, 3), 6: (128, 4)}
 #: Paper, appendix B: learning rate, margin, dimension, negatives, history of the supervised embeddings by task.

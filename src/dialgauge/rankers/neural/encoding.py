@@ -19,12 +19,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from dialgauge.rankers.episode import AnsweredPoint, Line, Point
+from dialgauge.rankers.neural.config import TIMES
 
 Ints = NDArray[np.int64]
 #: From a text to its words.
 Split: TypeAlias = Callable[[str], list[str]]
 
-TIMES = 1000
 USER, BOT = 0, 1
 PAD = 0
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         tasks_of,
         write_attention,
     )
+    from dialgauge.reproduce.babi.data_claims import DATA_CLAIMS
     from dialgauge.reproduce.babi.kept import (
         Kept,
         KeptCell,
@@ -32,17 +33,17 @@ if TYPE_CHECKING:
         write_kept,
     )
     from dialgauge.reproduce.babi.layout import in_layout
-    from dialgauge.reproduce.babi.reasons import CELLS, UNEXPLAINED, why_untrained
+    from dialgauge.reproduce.babi.reasons import CELLS, why_untrained
     from dialgauge.reproduce.babi.tables import LEARNED, UNTRAINED, nearness, reproduce
 
 __all__ = [
     "CELLS",
     "CLAIMS",
+    "DATA_CLAIMS",
     "KEPT",
     "LEARNED",
     "MODEL",
     "SEED",
-    "UNEXPLAINED",
     "UNTRAINED",
     "AttentionPlace",
     "AttentionSample",

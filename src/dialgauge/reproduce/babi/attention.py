@@ -145,7 +145,8 @@ def _beside(record: Reproduction, table: PrintedTable, seen: _Seen, how: str) ->
         note = f"hop by hop; printed: {_chain(in_print)}"
         if claim.holds is _growing:
             note += "".join(f"; less again at hop {hop}" for hop in _falls(shares))
-        record.claim(table.part, claim.what, holds=claim.holds(shares), ours=_chain(shares), note=note)
+        why = "weights are others in every training"
+        record.claim(table.part, claim.what, holds=claim.holds(shares), ours=_chain(shares), note=note, why=why)
     record.text(table.part, "its answer is", _verdict(table.right), _verdict(seen.sample.right))
     lines = sorted({*theirs, *seen.noteworthy()})
     absent: tuple[None, ...] = (None,) * 3

@@ -2,33 +2,258 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from dialgauge.rankers import RankingTask
-from dialgauge.reproduce.babi.reasons import UNEXPLAINED
+from dialgauge.reproduce.reproduction import UNEXPLAINED
 
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
+#: Whether a claim holds, the numbers, and why it does not where it does not.
 _Judgement = tuple[bool, str, str]
 
+_FIELDS = ("any preference", "where should", "how many people", "which price")
+_UPDATES = ("instead could it be", "actually i would prefer")
+_MORE_UPDATES = "sure is there anything else"
+_REAL_QUESTIONS = ("What kind of food", "What part of town", "Would you like something in the")
+_WORLD = ("R_cuisine", "R_location", "R_price", "R_rating", "R_number")
+_SPLITS = ("trn", "dev", "tst")
+_ALL_SPLITS = (*_SPLITS, "tst-OOV")
+#: How far from its share a count may be, in all that is drawn at random.
+_NEAR = 0.05
 
-def _knowledge(task: RankingTask) -> _Judgement:
-    facts = task.facts
-    places = len({fact.entity for fact in facts})
-    return (len(facts), places) == (8400, 1200), f"{len(facts)} facts, {places} restaurants in both halves", UNEXPLAINED
+
+def _halves(simulated: Sequence[RankingTask]) -> list[dict[str, set[str]]]:
+    """The facts of either half of the knowledge base: relation to values, and ``entity`` to restaurants.
+
+    A half is known by the places that dialogs in, or out of, the vocabulary call for.
+    """
+    places = [
+        {text.split()[2] for task in simulated for said in _bot_lines(task, splits) for text in said if _is_call(text)}
+        for splits in (_SPLITS, ("tst-OOV",))
+    ]
+    facts = simulated[0].facts
+    town = {fact.entity: fact.value for fact in facts if fact.relation == "R_location"}
+    halves: list[dict[str, set[str]]] = [{}, {}]
+    for fact in facts:
+        for half, towns in zip(halves, places, strict=True):
+            if town[fact.entity] in towns:
+                half.setdefault(fact.relation, set()).add(fact.value)
+                half.setdefault("entity", set()).add(fact.entity)
+    return halves
+
+
+def _knowledge(*simulated: RankingTask) -> _Judgement:
+    halves = _halves(simulated)
+    facts = simulated[0].facts
+    sizes = [(sum(fact.entity in half["entity"] for fact in facts), len(half["entity"])) for half in halves]
+    shown = " and ".join(f"{count:,} facts, {places} restaurants" for count, places in sizes)
+    return sizes == [(4200, 600), (4200, 600)], shown, UNEXPLAINED
+
+
+def _disjoint(*simulated: RankingTask) -> _Judgement:
+    first, second = _halves(simulated)
+    shared = {name for name in first if first[name] & second[name]}
+    return shared == {"R_price", "R_rating", "R_number"}, f"shared: {', '.join(sorted(shared))}", UNEXPLAINED
+
+
+def _product(*simulated: RankingTask) -> _Judgement:
+    counts = [[len(half[name]) for name in _WORLD[:4]] for half in _halves(simulated)]
+    return counts == [[5, 5, 3, 8]] * 2, " and ".join(" × ".join(map(str, row)) for row in counts), UNEXPLAINED
+
+
+def _complete(task: RankingTask) -> _Judgement:
+    of_place: dict[str, list[str]] = {}
+    for fact in task.facts:
+        of_place.setdefault(fact.entity, []).append(fact.relation)
+    whole = sum(sorted(names) == sorted(set(names)) and len(names) == 7 for names in of_place.values())
+    return whole == len(of_place), f"{whole:,} of {len(of_place):,} restaurants have one value of each", UNEXPLAINED
+
+
+def _query_results(task: RankingTask) -> _Judgement:
+    queried = ("R_cuisine", "R_location", "R_price", "R_number")
+    of_place: dict[str, dict[str, str]] = {}
+    for fact in task.facts:
+        of_place.setdefault(fact.entity, {})[fact.relation] = fact.value
+    found = Counter(tuple(values[name] for name in queried) for values in of_place.values())
+    counts = Counter(found.values())
+    possible = 2 * 5 * 5 * 3 * 4
+    shown = f"none {possible - len(found)}, one {counts[1]}, several {len(found) - counts[1]} of {possible} queries"
+    return 0 < counts[1] < len(found) < possible, shown, UNEXPLAINED
+
+
+def _four_fields(*simulated: RankingTask) -> _Judgement:
+    fields = Counter(len(text.split()) - 1 for task in simulated for said in _bot_lines(task, _ALL_SPLITS)
+                     for text in said if _is_call(text))  # fmt: skip
+    return set(fields) == {4}, f"{fields[4]:,} of {fields.total():,} calls have four", UNEXPLAINED
+
+
+def _three_fields(task: RankingTask) -> _Judgement:
+    fields = Counter(len(text.split()) - 1 for said in _bot_lines(task) for text in said if _is_call(text))
+    return set(fields) == {3}, f"{fields[3]:,} of {fields.total():,} calls have three", UNEXPLAINED
+
+
+#: What says one field, wherever it stands: alone, or after an opening.
+_FIELD = re.compile(
+    r"in <R_location>|in a <R_price> price range|for <R_number> people|for <R_number>|"
+    r"with <R_cuisine> (?:food|cuisine)|at <name>"
+)
+
+
+def _patterns(simulated: Sequence[RankingTask], kind: str) -> set[str]:
+    """What is said with values replaced, cut into openings and fields."""
+    facts = simulated[0].facts
+    kinds = {fact.value: f"<{fact.relation}>" for fact in facts} | {fact.entity: "<name>" for fact in facts}
+    texts = {line.text for task in simulated for dialogs in task.splits.values() for dialog in dialogs
+             for line in dialog.lines if line.kind == kind}  # fmt: skip
+    patterns = set()
+    for text in {" ".join(kinds.get(word, word) for word in text.split()) for text in texts}:
+        fields = _FIELD.findall(text)
+        opening = text.removesuffix(" ".join(fields)) if fields else text
+        cut = fields and opening != text
+        patterns.update([*fields, *filter(None, [opening.strip()])] if cut else [text])
+    return patterns
+
+
+def _pattern_counts(*simulated: RankingTask) -> _Judgement:
+    user, bot = (len(_patterns(simulated, kind)) for kind in ("user", "bot"))
+    why = "43 for the user, silence among them; the release's bot and its candidates have 16, no more"
+    return (user, bot) == (43, 20), f"{user} and {bot}", why
+
+
+def _utterances(*simulated: RankingTask) -> _Judgement:
+    texts = {line.text for task in simulated for dialogs in task.splits.values() for dialog in dialogs
+             for line in dialog.lines if line.kind != "fact"}  # fmt: skip
+    return len(texts) > 2000, f"{len(texts):,}", UNEXPLAINED
 
 
 def _requests_differ(task: RankingTask) -> _Judgement:
     calls = {
-        split: {line.text for dialog in task.split(split) for line in dialog.lines if line.text.startswith("api_call")}
+        split: {line.text for dialog in task.split(split) for line in dialog.lines if _is_call(line.text)}
         for split in ("trn", "tst")
     }
     shared = len(calls["trn"] & calls["tst"])
     return not shared, f"{shared} of {len(calls['tst'])} calls of T1's test occur in training", UNEXPLAINED
+
+
+def _question_order(task: RankingTask) -> _Judgement:
+    asked = [[_FIELDS.index(field) for text in said for field in _FIELDS if text.startswith(field)]
+             for said in _bot_lines(task, _ALL_SPLITS)]  # fmt: skip
+    ordered = sum(order == sorted(order) for order in asked)
+    return ordered == len(asked), f"one order in {ordered:,} of {len(asked):,} dialogs", UNEXPLAINED
+
+
+def _update_order(task: RankingTask) -> _Judgement:
+    kinds = {fact.value: fact.relation for fact in task.facts}
+    first: Counter[str] = Counter()
+    for split in _SPLITS:
+        for dialog in task.split(split):
+            said = (line.text for line in dialog.lines if line.kind == "user" and line.text.startswith(_UPDATES))
+            first.update([next(kinds[word] for word in text.split() if word in kinds) for text in [*said][:1]])
+    shares = {name: first[name] / first.total() for name in sorted(first)}
+    shown = ", ".join(f"{name} {_percent(share)}" for name, share in shares.items())
+    return all(abs(share - 0.25) <= _NEAR for share in shares.values()), f"first update: {shown}", UNEXPLAINED
+
+
+def _updated_call(task: RankingTask) -> _Judgement:
+    dialogs = list(_bot_lines(task, _ALL_SPLITS))
+    good = 0
+    for said in dialogs:
+        calls = [text for text in said if _is_call(text)]
+        good += len(calls) == 2 and calls[0] != calls[1] and any(text.startswith(_MORE_UPDATES) for text in said)
+    return good == len(dialogs), f"in {good:,} of {len(dialogs):,} dialogs", UNEXPLAINED
+
+
+def _last_accepted(task: RankingTask) -> _Judgement:
+    """Of the dialogs in which every restaurant is offered, those that end with a reservation."""
+    exhausted = accepted = 0
+    for split in _ALL_SPLITS:
+        for dialog in task.split(split):
+            places = {line.text.split()[0] for line in dialog.lines if line.kind == "fact"}
+            said = [line.text for line in dialog.lines if line.kind == "bot"]
+            if len(_ratings_offered(said)) == len(places):
+                exhausted += 1
+                accepted += said[-1].startswith("great let me do the reservation")
+    return accepted == exhausted, f"in {accepted:,} of {exhausted:,} such dialogs", UNEXPLAINED
+
+
+def _facts_of_one_place(task: RankingTask) -> _Judgement:
+    known = {(fact.entity, fact.relation, fact.value) for fact in task.facts}
+    whole = otherwise = dialogs = 0
+    for split in _ALL_SPLITS:
+        for dialog in task.split(split):
+            facts = [tuple(line.text.split()) for line in dialog.lines if line.kind == "fact"]
+            dialogs += 1
+            whole += len({fact[0] for fact in facts}) == 1 and len({fact[1] for fact in facts}) == 7
+            otherwise += not known.issuperset(facts)
+    shown = f"one restaurant with all 7 facts in {whole:,} of {dialogs:,} dialogs"
+    return whole == dialogs, f"{shown}; {otherwise} have another party size than the released base", UNEXPLAINED
+
+
+def _all_stages(task: RankingTask) -> _Judgement:
+    stages = ("api_call", _MORE_UPDATES, "what do you think of this option", "here it is")
+    dialogs = list(_bot_lines(task, _ALL_SPLITS))
+    whole = sum(all(any(text.startswith(stage) for text in said) for stage in stages) for said in dialogs)
+    return whole == len(dialogs), f"{whole:,} of {len(dialogs):,} dialogs call, update, offer and inform", UNEXPLAINED
+
+
+def _best_rated_first(task: RankingTask) -> _Judgement:
+    """After the results of a call, whether the restaurant that is named first is one of the best rated."""
+    best = named = 0
+    for split in _SPLITS:
+        for dialog in task.split(split):
+            ratings: dict[str, int] = {}
+            waiting = False
+            for line in dialog.lines:
+                words = line.text.split()
+                if line.kind == "fact":
+                    waiting = True
+                    ratings.update({words[0]: int(words[2])} if words[1] == "R_rating" else {})
+                elif line.kind == "bot" and _is_call(line.text):
+                    ratings = {}
+                elif line.kind == "bot" and waiting:
+                    waiting = False
+                    offered = [name for name in ratings if _names(line.text, name)]
+                    named += bool(offered)
+                    best += any(ratings[name] == max(ratings.values()) for name in offered[:1])
+    return best == named, f"{best:,} of {named:,} first offers", UNEXPLAINED
+
+
+def _names(text: str, restaurant: str) -> bool:
+    return text.startswith((f"{restaurant} ", f"{restaurant.replace('_', ' ')} "))
+
+
+def _order_varies(task: RankingTask) -> _Judgement:
+    orders = Counter(
+        tuple(dict.fromkeys(opening for text in said for opening in _REAL_QUESTIONS if text.startswith(opening)))
+        for said in _bot_lines(task)
+    )
+    several = {order: count for order, count in orders.items() if len(order) > 1}
+    return (
+        len(several) > 1,
+        f"{len(several)} orders in {sum(several.values())} dialogs with several questions",
+        UNEXPLAINED,
+    )
+
+
+def _candidates(*simulated: RankingTask) -> _Judgement:
+    said = {line.text for task in simulated for dialogs in task.splits.values() for dialog in dialogs
+            for line in dialog.lines if line.kind == "bot"}  # fmt: skip
+    candidates = set(simulated[0].candidates)
+    calls = sum(_is_call(text) for text in candidates)
+    shown = f"{len(candidates - said):,} of {len(candidates):,} are never said, {len(said - candidates)} are missing"
+    why = f"the released file has all {calls} calls and three sentences for each of the 1,200 restaurants, said or not"
+    return said == candidates, shown, why
+
+
+def _is_call(text: str) -> bool:
+    return text.startswith("api_call")
 
 
 def _extra_information(task: RankingTask) -> _Judgement:
@@ -62,12 +287,6 @@ def _one_option(task: RankingTask) -> _Judgement:
     return fewest == 1, f"fewest {fewest}", note
 
 
-_FIELDS = ("any preference", "where should", "how many people", "which price")
-_SPLITS = ("trn", "dev", "tst")
-#: How far from its share a count may be, in all that is drawn at random.
-_NEAR = 0.05
-
-
 def _bot_lines(task: RankingTask, splits: Sequence[str] = _SPLITS) -> Iterator[list[str]]:
     """What the bot says, dialog by dialog."""
     for split in splits:
@@ -81,7 +300,7 @@ def _uniform(counts: Counter[int], values: range) -> _Judgement:
     return (
         near,
         ", ".join(f"{value}: {_percent(share)}" for value, share in zip(values, shares, strict=True)),
-        (UNEXPLAINED),
+        UNEXPLAINED,
     )
 
 
@@ -92,7 +311,7 @@ def _fields_given(task: RankingTask) -> _Judgement:
 
 def _updates(task: RankingTask) -> _Judgement:
     return _uniform(
-        Counter(sum(text.startswith("sure is there anything") for text in said) for said in _bot_lines(task)),
+        Counter(sum(text.startswith(_MORE_UPDATES) for text in said) for said in _bot_lines(task)),
         range(1, 5),
     )
 
@@ -127,7 +346,7 @@ def _choices(task: RankingTask, relations: Sequence[str]) -> list[int]:
 
 
 def _world_choices(task: RankingTask) -> _Judgement:
-    counts = _choices(task, ("R_cuisine", "R_location", "R_price", "R_rating", "R_number"))
+    counts = _choices(task, _WORLD)
     return counts == [10, 10, 3, 8, 4], ", ".join(map(str, counts)), UNEXPLAINED
 
 
@@ -135,7 +354,7 @@ def _real_choices(task: RankingTask) -> _Judgement:
     """The values that calls name; a call without a wish has the relation's name there."""
     named: list[set[str]] = [set(), set(), set()]
     for said in _bot_lines(task):
-        for call in (text.split()[1:4] for text in said if text.startswith("api_call")):
+        for call in (text.split()[1:4] for text in said if _is_call(text)):
             for values, value in zip(named, call, strict=False):
                 values.update([] if value.startswith("R_") else [value])
     counts = [len(values) for values in named]
@@ -144,17 +363,52 @@ def _real_choices(task: RankingTask) -> _Judgement:
     return counts == [91, 5, 3], told, "perhaps the paper counts DSTC2's ontology; the files name no more"
 
 
-#: Claim to the task whose data it is about, and how it is judged.
-DATA_CLAIMS: dict[str, tuple[int, Callable[[RankingTask], _Judgement]]] = {
-    "3.1.2: the two knowledge bases have 4,200 facts and 600 restaurants each": (1, _knowledge),
-    "3.1.2: training and test dialogs never have the same request": (1, _requests_differ),
-    "3.1.2: cuisines, locations, prices, ratings and party sizes: 10, 10, 3, 8, 4": (1, _world_choices),
-    "3.2: T6 has 91 cuisines, 5 locations and 3 prices": (6, _real_choices),
-    "3.1.1: T1 gives 0 to 4 of the fields, each as often": (1, _fields_given),
-    "3.1.1: T2 makes 1 to 4 updates, each as often": (2, _updates),
-    "3.1.1: T3 offers options from the best rated down": (3, _sorted_options),
-    "3.1.1: T3 accepts an option in 25%": (3, _acceptance),
-    "3.1.1: T3 keeps requests with at least 3 options": (3, _three_options),
-    "3.1.1: T4 asks for phone, address or both in 25, 25 and 50%": (4, _extra_information),
-    "3.1.1: T5 keeps requests with at least 1 option": (5, _one_option),
-}
+def _seven_types(task: RankingTask) -> _Judgement:
+    kinds = sorted({fact.relation for fact in task.facts})
+    return len(kinds) == 7, f"{len(kinds)}: {', '.join(kinds)}", UNEXPLAINED
+
+
+class DataClaim(NamedTuple):
+    """A sentence about the data: where it stands, the tasks whose files judge it, how, and what counts."""
+
+    section: str
+    sentence: str
+    tasks: tuple[int, ...]
+    judged: Callable[..., _Judgement]
+    bound: str = ""
+
+
+_T1_TO_T5 = (1, 2, 3, 4, 5)
+_RANDOM = "within 5 points"
+DATA_CLAIMS = (
+    DataClaim("3.1", "cuisines, locations, prices, ratings and party sizes: 10, 10, 3, 8, 4", (1,), _world_choices),
+    DataClaim("3.1", "a restaurant has one party size, an address and a phone number", (1,), _complete),
+    DataClaim("3.1", "a query has four fields", (1, 2, 5), _four_fields),
+    DataClaim("3.1", "a query can return one, several or no restaurant", (1,), _query_results),
+    DataClaim("3.1", "there are 43 patterns for the user and 20 for the bot", _T1_TO_T5, _pattern_counts,
+              "utterances with values replaced, cut into openings and fields"),
+    DataClaim("3.1", "patterns and entities form thousands of utterances", _T1_TO_T5, _utterances),
+    DataClaim("3.1.1", "T1 gives 0 to 4 of the fields, each as often", (1,), _fields_given, _RANDOM),
+    DataClaim("3.1.1", "T1's bot asks in a deterministic order", (1,), _question_order),
+    DataClaim("3.1.1", "T2 makes 1 to 4 updates, each as often", (2,), _updates, _RANDOM),
+    DataClaim("3.1.1", "T2 updates fields in random order", (2,), _update_order, f"each first in 25%, {_RANDOM}"),
+    DataClaim("3.1.1", "T2's bot asks whether that is all, and issues an updated call", (2,), _updated_call),
+    DataClaim("3.1.1", "T3 offers options from the best rated down", (3,), _sorted_options),
+    DataClaim("3.1.1", "T3 accepts an option in 25%", (3,), _acceptance, _RANDOM),
+    DataClaim("3.1.1", "T3 always accepts the last remaining option", (3,), _last_accepted),
+    DataClaim("3.1.1", "T3 keeps requests with at least 3 options", (3,), _three_options),
+    DataClaim("3.1.1", "T4 adds all facts of one restaurant", (4,), _facts_of_one_place),
+    DataClaim("3.1.1", "T4 asks for phone, address or both in 25, 25 and 50%", (4,), _extra_information, _RANDOM),
+    DataClaim("3.1.1", "T5 combines T1 to T4", (5,), _all_stages),
+    DataClaim("3.1.1", "T5 keeps requests with at least 1 option", (5,), _one_option),
+    DataClaim("3.1.2", "the two knowledge bases have 4,200 facts and 600 restaurants each", _T1_TO_T5, _knowledge),
+    DataClaim("3.1.2", "each has 5 cuisines × 5 locations × 3 prices × 8 ratings", _T1_TO_T5, _product),
+    DataClaim("3.1.2", "they share prices, ratings and party sizes only", _T1_TO_T5, _disjoint),
+    DataClaim("3.1.2", "training and test dialogs never have the same request", (1,), _requests_differ),
+    DataClaim("3.1.2", "the candidates of T1 to T5 are all bot utterances of their files", _T1_TO_T5, _candidates),
+    DataClaim("3.2", "T6's requests need 3 fields", (6,), _three_fields),
+    DataClaim("3.2", "T6 has 91 cuisines, 5 locations and 3 prices", (6,), _real_choices),
+    DataClaim("3.2", "T6 offers the best rated restaurant first", (6,), _best_rated_first),
+    DataClaim("3.2", "T6's bot asks for information in varying order", (6,), _order_varies),
+    DataClaim("4.5", "the knowledge base has 7 entity types, each of which gets a word", (1,), _seven_types),
+)  # fmt: skip

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from dialgauge.reproduce.babi.kept import OURS, KeptCell
-
-#: Said where nothing is known.
-UNEXPLAINED = "unexplained"
+from dialgauge.reproduce.reproduction import UNEXPLAINED
 
 _ROUNDED_UP = "ours, rounded up, is the printed number"
 _ADDED = "the printed number is the sum of the printed, rounded parts"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dialgauge.rankers import TASKS, RankingTask, embedding_preset, memory_preset
+from collections.abc import Mapping
+from typing import Any
+
+from dialgauge.rankers import TASKS, TIMES, RankingTask, embedding_preset, memory_preset
 from dialgauge.reproduce.babi.reasons import why_statistics
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.responses import averages, joint_vocabulary, published
 
 _NO_DATA = "the data is not present"
-_NO_CONCIERGE = "the Concierge conversations were never released"
 #: Dialogs of each split as Table 1 prints them; tasks 1 to 5 have a second test set of as many.
 _DIALOGS = {"trn": (1000, 1618), "dev": (1000, 500), "tst": (1000, 1117), "tst-OOV": (1000, None)}
 _SPLIT_NAMES = {"trn": "training", "dev": "validation", "tst": "test", "tst-OOV": "out-of-vocabulary test"}
 
 
-def table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
+def table_1(record: Reproduction, tasks: list[RankingTask] | None, concierge: Mapping[str, Any]) -> None:
     """Table 1: the data."""
     part, paper = "Table 1", published()
     present = {task.number: averages(task, "trn") for task in tasks or ()}
@@ -41,6 +43,8 @@ def table_1(record: Reproduction, tasks: list[RankingTask] | None) -> None:
                 why = why_statistics(column, name)
                 record.printed(part, f"{column}: {name}", f"{theirs_count}", ours, why=why)
     _dialog_counts(record, tasks)
+    for what, theirs in concierge["table1"].items():
+        record.impossible(part, f"Concierge: {what}", theirs, concierge["why"])
 
 
 def _dialog_counts(record: Reproduction, tasks: list[RankingTask] | None) -> None:
@@ -76,16 +80,24 @@ _MARGIN_NOTE = (
 )
 
 
-def hyperparameters(record: Reproduction) -> None:
-    """Tables 8 and 9: theirs, and what the preset ``paper`` takes."""
+#: Appendix A, and what the preset ``paper`` takes.
+_ARCHITECTURE = {"time features": "1000", "loss": "softmax", "optimiser": "sgd"}
+
+
+def hyperparameters(record: Reproduction, why: str) -> None:
+    """Tables 8 and 9 and appendix A: theirs, and what the preset ``paper`` takes; ``why`` Concierge has none."""
     for task, theirs in _TABLE_8.items():
         preset = embedding_preset(task, "paper")
         ours = f"{preset.learning_rate:g}, {preset.margin:g}, {preset.dim}, {preset.negatives}, {preset.history}"
         record.text("Table 8", f"T{task}: {_NAMES}, history", theirs, ours, counted=False)
-    record.impossible("Table 8", f"Concierge: {_NAMES}, history", _CONCIERGE_8, _NO_CONCIERGE)
+    record.impossible("Table 8", f"Concierge: {_NAMES}, history", _CONCIERGE_8, why)
     for task, theirs in _TABLE_9.items():
         preset = memory_preset(task, "paper")
         ours = f"{preset.learning_rate:g}, {preset.margin:g}, {preset.dim}, {preset.negatives}, {preset.hops}"
         record.text("Table 9", f"T{task}: {_NAMES}, hops", theirs, ours, counted=False)
-    record.impossible("Table 9", f"Concierge: {_NAMES}, hops", _CONCIERGE_9, _NO_CONCIERGE)
+    record.impossible("Table 9", f"Concierge: {_NAMES}, hops", _CONCIERGE_9, why)
     record.notes.setdefault("Table 9", []).append(_MARGIN_NOTE)
+    preset = memory_preset(1, "paper")
+    ours_here = {"time features": f"{TIMES}", "loss": preset.loss, "optimiser": preset.optimiser}
+    for name, theirs in _ARCHITECTURE.items():
+        record.text("Appendix A", f"memory networks: {name}", theirs, ours_here[name], counted=False)

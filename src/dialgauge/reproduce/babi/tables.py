@@ -6,10 +6,10 @@ package (``kept/``, with the command, seeds and machine that made them), or are 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import TASKS, RankingTask, fit_model, load_task, ranker_class
@@ -20,7 +20,7 @@ from dialgauge.reproduce.babi.attention import (
     attention_tables,
     stored_attention,
 )
-from dialgauge.reproduce.babi.claims import claims
+from dialgauge.reproduce.babi.claims import Looked, claims
 from dialgauge.reproduce.babi.kept import (
     OURS,
     PAPER,
@@ -38,7 +38,8 @@ from dialgauge.reproduce.babi.kept import (
 from dialgauge.reproduce.babi.layout import Accuracies, in_layout
 from dialgauge.reproduce.babi.reasons import SAME_ROW, why_learned, why_untrained
 from dialgauge.reproduce.babi.settings import hyperparameters, table_1
-from dialgauge.reproduce.reproduction import DIFFERS, Fresh, Reproduction
+from dialgauge.reproduce.papers import published as of_paper
+from dialgauge.reproduce.reproduction import Fresh, PrintedNumber, Reproduction
 from dialgauge.responses import column_of, evaluate, published, split_is_released, training_is_released
 from dialgauge.text import counted
 
@@ -68,13 +69,18 @@ LEARNED = {
 
 
 def reproduce(
-    data: Path | None, fresh: Fresh | None = None, preset: str | None = None, keep: Path | None = None
+    data: Path | None,
+    fresh: Fresh | None = None,
+    preset: str | None = None,
+    keep: Path | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
     """Tables 1 to 10 and the claims, theirs beside ours.
 
     ``preset`` shows one training of the learned models, else both; ``fresh`` trains them anew by its own, and ``keep``
-    is where the accuracies of those go.
+    is where the accuracies of those go. ``tell`` hears what is being computed.
     """
+    paper = of_paper("babi")
     record = Reproduction("babi", TITLE, CITATION)
     record.missing.append("the Concierge conversations (a proprietary data set that was never released)")
     tasks = _tasks(record, data)
@@ -84,23 +90,28 @@ def reproduce(
     shown = [name for name in TRAININGS if name in kept and preset in (None, name)]
     if preset is not None and not shown:
         record.missing.append(f"results of the preset {preset} ('dialgauge reproduce babi --fresh --preset {preset}')")
-    table_1(record, tasks)
+    table_1(record, tasks, paper["concierge"])
     record.notes.setdefault("Table 2", []).append(SAME_ROW)
     for part in sorted(set(LEARNED.values())):
         record.notes.setdefault(part, [])[:0] = [_origin(name, kept[name], fresh) for name in shown]
     accuracies: Accuracies = {}
+    untrained = _Untrained(tell)
     for model, row in UNTRAINED.items():
-        _untrained(record, model, _printed(row), tasks, accuracies)
+        _untrained(record, model, _printed(row), tasks, accuracies, untrained)
+    for model, (response, dialog) in paper["concierge"]["table2"].items():
+        for measure, theirs in (("per-response", response), ("per-dialog", dialog)):
+            what = f"Concierge, {model}: {measure} (among the first 10)"
+            record.impossible("Table 2", what, theirs, paper["concierge"]["why"])
     for part in ("Table 2", "Table 10"):
         if part == "Table 10":
             attention_tables(record, attention.samples, tasks, attention.how)
-            hyperparameters(record)
+            hyperparameters(record, paper["concierge"]["why"])
         for model in (name for name, place in LEARNED.items() if place == part):
             for training in shown or [OURS]:
                 _learned(record, part, model, training, kept.get(training), accuracies)
         record.tables.setdefault(part, []).extend(in_layout(part, accuracies, shown))
     record.notes.setdefault("Table 10", []).extend(nearness(record, training) for training in shown or [OURS])
-    claims(record, accuracies, kept, tasks)
+    claims(record, accuracies, kept, tasks, untrained.looked(tasks), paper)
     return record
 
 
@@ -192,12 +203,48 @@ def _is_released(task: RankingTask) -> bool:
     return training_is_released(task) and all(split_is_released(task, split) for split in tests)
 
 
+class _Untrained:
+    """Evaluations of rankers that need no training; one that chose what an earlier one has is not evaluated again."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._known: list[tuple[Any, ...]] = []
+        self._inputs: dict[int, str] = {}
+
+    def results(self, model: str, task: RankingTask) -> dict[str, tuple[float, float]]:
+        """Split to per-response and per-dialog accuracy."""
+        self._tell(f"{model}, task {task.number}")
+        ranker = ranker_class(model)()
+        fit_model(ranker, task)
+        settings = ranker.settings()
+        if model == "tfidf-dev":
+            self._inputs[task.number] = settings["input"]
+        how = (task.number, getattr(type(ranker), "scores", model), settings)
+        for *earlier, reached in self._known:
+            if tuple(earlier) == how:
+                return dict(reached)
+        results = {name: evaluate(ranker, task.split(name)) for name in SPLITS if name in task.splits}
+        reached = {name: (result.per_response, result.per_dialog) for name, result in results.items()}
+        self._known.append((*how, reached))
+        return reached
+
+    def looked(self, tasks: list[RankingTask] | None) -> Looked:
+        """What else the sentences of the paper are about."""
+        real = next((task for task in tasks or () if task.number == 6), None)
+        if real is None:
+            return Looked(self._inputs, None)
+        rules = ranker_class("rules")()
+        fit_model(rules, real)
+        return Looked(self._inputs, evaluate(rules, real.split("dev")).per_response)
+
+
 def _untrained(
     record: Reproduction,
     model: str,
     printed: dict[str, tuple[str, str]],
     tasks: list[RankingTask] | None,
     accuracies: Accuracies,
+    untrained: _Untrained,
 ) -> None:
     if tasks is None:
         for column, (theirs, _) in printed.items():
@@ -209,16 +256,11 @@ def _untrained(
         if column in lost:
             record.impossible("Table 2", f"{model}, {column}: per-response", theirs, "the data is not present")
     for task in tasks:
-        ranker = ranker_class(model)()
-        fit_model(ranker, task)
-        for split in (name for name in ("tst", "tst-OOV") if name in task.splits):
-            result = evaluate(ranker, task.split(split))
+        for split, reached in untrained.results(model, task).items():
             named = column_of(task.number, split) or ""
             for training in TRAININGS:
-                accuracies[training, model, named] = result.per_response, result.per_dialog
-            for measure, theirs, ours in zip(
-                ("per-response", "per-dialog"), printed[named], (result.per_response, result.per_dialog), strict=True
-            ):
+                accuracies[training, model, named] = reached
+            for measure, theirs, ours in zip(("per-response", "per-dialog"), printed[named], reached, strict=True):
                 why = why_untrained(model, named)
                 record.printed("Table 2", f"{model}, {named}: {measure}", theirs, ours, why=why)
 
@@ -245,11 +287,9 @@ def _learned(
                 continue
             spread = (min(values), max(values))
             seeds = f"{counted(len(values), 'seed')}, least to most" if len(values) > 1 else "1 seed"
-            record.sampled(part, label, printed, mean(values), spread, note=seeds)
-            if record.items[-1].verdict == DIFFERS:
-                above = (record.items[-1].difference or 0.0) > 0
-                note = f"{seeds}; {why_learned(training, column, cells, above=above)}"
-                record.items[-1] = replace(record.items[-1], note=note)
+            above = mean(values) > PrintedNumber.parse(printed).value
+            why = why_learned(training, column, cells, above=above)
+            record.sampled(part, label, printed, mean(values), spread, note=seeds, why=why)
 
 
 def _labelled(model: str, training: str) -> str:
