@@ -190,6 +190,7 @@ def score(
     results: RunSet
     score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
+        from dialgauge.api import log_findings
         from dialgauge.tasks import TrialRuns, coverage_sentences, score_results
 
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
@@ -201,7 +202,7 @@ def score(
                     measures=measures or (),
                     resamples=resamples,
                     seed=seed,
-                    blame=tasks_blame.blame_table,
+                    findings=log_findings,
                     **elsewhere,
                 )
 

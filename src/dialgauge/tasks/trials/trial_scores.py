@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -36,6 +35,7 @@ from dialgauge.measures import (
 )
 from dialgauge.report import SHARE
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.tasks.audit.audit_tables import FILINGS, filings_frame
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
@@ -61,8 +61,11 @@ if TYPE_CHECKING:
 
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
+#: Tables by name, each made when it is asked for.
+MoreTables: TypeAlias = Mapping[str, Callable[[], "polars.DataFrame"]]
+
 KIND = "trials"
-TRIALS, REWARD_PARTS, DIALOGUE_SUMS, BLAME = "trials", "reward_parts", "dialogue_sums", "failure_blame"
+TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
 #: How many tasks are named in a note.
 _NAMED = 8
 
@@ -76,11 +79,12 @@ def score_results(
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
-    blame: Callable[[str | Path], polars.DataFrame] | None = None,
+    findings: Callable[[str | Path], MoreTables] | None = None,
 ) -> TrialRuns:
     """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
 
-    ``blame`` gives the table of whose fault failures were, for logs whose conversations belong to their tasks.
+    ``findings`` gives more tables of a file, such as those of its audit; they are made when the run is stored, for logs
+    whose conversations belong to their tasks.
 
     >>> results = dialgauge.score_results(["gpt-4o-airline.json"])      # doctest: +SKIP
     >>> results[0]["pass^4"], results.complete, results.plot()          # doctest: +SKIP
@@ -102,7 +106,7 @@ def score_results(
             run = score_attempts(
                 dialogues,
                 name,
-                more_tables={BLAME: partial(blame, source)} if blame is not None and stands else {},
+                more_tables=findings(source) if findings is not None and stands else {},
                 inputs=[("results", source)],
                 measures=measures,
                 resamples=resamples,
@@ -172,6 +176,7 @@ def score_attempts(
         scores=scores,
         tables={
             **_tables(attempts),
+            **({FILINGS: lambda: filings_frame(integrity)} if integrity is not None else {}),
             **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
             **more_tables,
         },
@@ -518,7 +523,7 @@ def _run_signature(attempts: Attempts, scores: Scores) -> Signature:
     return shared if "dialogues" in shared or not scores.scores else shared.with_(dialogues=str(attempts.scored))
 
 
-def _tables(attempts: Attempts) -> Mapping[str, Callable[[], polars.DataFrame]]:
+def _tables(attempts: Attempts) -> MoreTables:
     """``trials`` (a row for each conversation), ``reward_parts`` and ``calls``, made when asked for."""
     return {
         TRIALS: lambda: _trials_frame(attempts),
