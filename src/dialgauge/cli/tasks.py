@@ -157,6 +157,15 @@ def score(
             help="Tool domain for --tasks. Default: airline or retail, where the log is theirs.",
         ),
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        Option(
+            "--judge",
+            metavar="FILE",
+            not_with=("--from", "--tasks"),
+            help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, beside the log's.",
+        ),
+    ] = None,
     by: Annotated[
         Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
     ] = None,
@@ -203,6 +212,7 @@ def score(
                     resamples=resamples,
                     seed=seed,
                     findings=log_findings,
+                    judges=judge or (),
                     **elsewhere,
                 )
 
@@ -218,6 +228,7 @@ def score(
     else:
         from dialgauge.tasks import TaskRuns, score_tasks
 
+        refuse("graders judge agent results", {"--judge": judge})
         schema = "tasks-score"
         if stored:
             results = _with_domains(TaskRuns(stored), by)

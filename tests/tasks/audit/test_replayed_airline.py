@@ -32,6 +32,14 @@ def values(expected: Path) -> dict[str, Any]:
     return content
 
 
+def test_nothing_in_the_file_is_left_out(values: dict[str, Any]) -> None:
+    compared = {
+        "summary", "null_pass_tasks", "null_agent", "failing_gold_tasks", "order_matters_tasks", "unsupported",
+        "short_outputs", "not_identified_tasks", "split", "tasks", "conversations",
+    }  # fmt: skip
+    assert values.keys() == compared | {"about", "inputs"}
+
+
 def test_conversations(audit: LogAudit, values: dict[str, Any]) -> None:
     assert {
         f"{one.task}|{one.trial}": {

@@ -38,6 +38,7 @@ from dialgauge.tasks.audit.audit_pages import (
 )
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS
 from dialgauge.tasks.blame.blame_pages import blame_panel, blame_reasons, stored_evidence
+from dialgauge.tasks.judges.graded_runs import GRADER_FACET, grader_panel
 
 if TYPE_CHECKING:
     import polars
@@ -128,6 +129,7 @@ class TrialsPages(ToolPages):
         Facet("blame", "whose fault", BLAME, ("blamed",)),
         Facet("leans", "leans to", BLAME, ("leans",)),
         *AUDIT_FACETS,
+        GRADER_FACET,
         Facet(READ_FIRST, "read first", TRIALS, (), made=_worth_reading),
     )
     breakdowns = (
@@ -170,7 +172,7 @@ class TrialsPages(ToolPages):
 
     def panels(self, library: RunTables, run: Run) -> list[Panel]:
         """Is it what it says, what does the pass rate blend, were its tasks fair, whose fault were failures."""
-        return [*audit_panels(library, run), *blame_panel(library, run)]
+        return [*audit_panels(library, run), *blame_panel(library, run), *grader_panel(library, run)]
 
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """What contradicts the log, the fault of the user, or else what is wrong with the calls that were expected."""

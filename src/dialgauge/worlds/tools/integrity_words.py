@@ -61,8 +61,8 @@ def withheld_words(integrity: Integrity) -> list[str]:
     """Why nothing is said by task, where that is so."""
     if integrity.per_task_stands:
         return []
-    many = integrity.foreign_share > MOST_FOREIGN
-    why = f"More than {100 * MOST_FOREIGN:.0f}% do not belong to their tasks" if many else "Ids are mixed up"
+    many = integrity.foreign_share >= MOST_FOREIGN
+    why = f"{100 * MOST_FOREIGN:.0f}% or more do not belong to their tasks" if many else "Ids are mixed up"
     return [
         f"{why}, so nothing is said per task: no pass^k above k = 1, no split, no unfair or never-passed tasks. "
         "File each conversation under its own task and audit again."
