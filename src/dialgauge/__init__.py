@@ -10,7 +10,7 @@ from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from dialgauge.api import compare
+    from dialgauge.api import audit_results, blame_results, compare, review_log
     from dialgauge.comparison import Comparison
     from dialgauge.data import check, convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
@@ -43,6 +43,8 @@ __all__ = [
     "Task",
     "Turn",
     "__version__",
+    "audit_results",
+    "blame_results",
     "check",
     "compare",
     "compute",
@@ -50,6 +52,7 @@ __all__ = [
     "convert",
     "load_world",
     "read",
+    "review_log",
     "score",
     "score_results",
     "score_tasks",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
 from dialgauge.dialogue import Ontology
@@ -15,7 +16,14 @@ from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.engine import Progress
+    from dialgauge.tasks import LogAudit, LogBlame, ObservedFault, Review
     from dialgauge.tracking import MeasureChoice, Renaming, Source
+
+#: Files of results: one, several, or by the names that they shall have.
+Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Path]"
 
 
 def compare(
@@ -95,3 +103,96 @@ def compare(
             runs = [*score_results(files, resamples=0).runs]
     named = None if measures is None else [str(one) for one in ([measures] if isinstance(measures, str) else measures)]
     return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)
+
+
+def audit_results(results: Results, *, domain: str | None = None, tasks: str | Path | None = None) -> list[LogAudit]:
+    """Is each log what it says, do its verdicts replay, were its tasks fair?
+
+    ``domain`` names the tool domain in which calls are made again (by default ours, where the log is theirs), ``tasks``
+    a file of tasks to judge by. Every audit has ``integrity``, ``differences``, ``split``, ``facts`` and ``tables()``.
+
+    >>> [audit] = dialgauge.audit_results("gpt-4o-airline.json")                       # doctest: +SKIP
+    >>> audit.rewards_reproduced, audit.split["writes_needed"].pass_k[1]               # doctest: +SKIP
+    ((200, 200), 0.225)
+    """
+    from dialgauge.data import data_folder
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import audit_logs
+
+    file = None if tasks is None else Path(tasks)
+    return audit_logs(named_files(results), domain=domain, tasks=file, root=data_folder().root)
+
+
+def blame_results(results: Results, *, domain: str | None = None) -> list[LogBlame]:
+    """Whose fault was each failure of each log: agent, user, both, task, infrastructure, or unclear?
+
+    Every one has ``failures``, ``counts``, ``tables()``, ``explain("12#0")`` and ``to_polars()``.
+
+    >>> [blame] = dialgauge.blame_results("gpt-4o-airline.json")                       # doctest: +SKIP
+    >>> blame.counts["agent"], blame.failures[0].message                               # doctest: +SKIP
+    (65, 28)
+    """
+    from dialgauge.data import data_folder
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import blame_log
+
+    return [
+        blame_log(source, name, domain=domain, root=data_folder().root, faults=_observed_faults(source))
+        for name, source in named_files(results).items()
+    ]
+
+
+def review_log(
+    source: str | Path,
+    name: str | None = None,
+    *,
+    domain: str | None = None,
+    tasks: str | Path | None = None,
+    store: Store | None = None,
+    progress: Progress | None = None,
+) -> Review:
+    """All that can be found out about one log without a model, and its run, which is kept in the store if one is given.
+
+    >>> review = dialgauge.review_log("gpt-4o-airline.json")                           # doctest: +SKIP
+    >>> review.sound, review.lines, review.readings                                    # doctest: +SKIP
+    """
+    from dialgauge.engine import SILENT
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import Missing, Review, findings_tables, score_results
+
+    [(own, file)] = named_files([source] if name is None else {name: source}).items()
+    audit = blame = None
+    missing: list[Missing] = []
+    try:
+        [audit] = audit_results({own: file}, domain=domain, tasks=tasks)
+        if audit.no_replay == "no world":
+            missing.append(Missing("replay"))
+        [blame] = blame_results({own: file}, domain=domain)
+    except DialgaugeError as why:
+        missing.append(Missing("blame" if audit else "audit", why.message))
+    found = findings_tables(
+        None if audit is None else lambda: audit,
+        None if blame is None else lambda: blame,
+    )
+    scored = score_results({own: file}, findings=lambda _: found, progress=progress or SILENT)
+    run = (scored.save(store) if store is not None else scored).runs[0]
+    return Review(run=run, audit=audit, blame=blame, missing=tuple(missing))
+
+
+def log_findings(source: str | Path) -> Mapping[str, Callable[[], polars.DataFrame]]:
+    """Audit and blame of a log as tables of its run; nothing is done before one of them is asked for."""
+    from dialgauge.tasks import findings_tables
+
+    return findings_tables(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
+
+
+def _observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
+    """What the checks of users see in each conversation of a file."""
+    from dialgauge.formats import read
+    from dialgauge.tasks import ObservedFault
+    from dialgauge.users.faults import check_user
+
+    return {
+        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
+        for dialogue in read(source).dialogues
+    }

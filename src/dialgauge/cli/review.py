@@ -12,7 +12,6 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, OutputFile, application
 from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
-from dialgauge.cli.tasks_blame import blame_table, observed_faults
 
 if TYPE_CHECKING:
     from dialgauge.runs import Store
@@ -51,47 +50,32 @@ def review(
     No model is asked. What cannot be said of a log is a line that says what it would take. The code of a domain's
     folder runs with your own rights. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
-    from dialgauge.data import data_folder
     from dialgauge.explorer import write_report
     from dialgauge.formats import named_files
     from dialgauge.runs import Store
-    from dialgauge.tasks import review_lines
 
     place = Store(store)
     place.check_writable()
     named = named_files(logs)
-    reviews = [_reviewed(name, source, domain, tasks, data_folder().root, place) for name, source in named.items()]
+    reviews = [_reviewed(name, source, domain, tasks, place) for name, source in named.items()]
     page = page or place.folder / "review.html"
     write_report(page, [each.run for each in reviews], title="Review")
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
     if on_screen(json):
         for each in reviews:
-            for line in review_lines(each):
+            for line in each.lines:
                 print_sentence(line)
             _print_readings(each, named[each.run.name])
         out.print(f"Page: {page}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
 
-def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, root: Path, store: Store) -> Review:
-    """Everything that can be found out about one log; what cannot be is told."""
-    from dialgauge.errors import DialgaugeError
-    from dialgauge.tasks import Review, audit_logs, blame_log, score_results
+def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, store: Store) -> Review:
+    from dialgauge.api import review_log
 
-    run = score_results({name: source}, blame=blame_table, progress=OnScreen()).save(store).runs[0]
-    err.print(f"stored as run {run.id} in {store.folder}")
-    unsaid: list[str] = []
-    audit = blame = None
-    try:
-        [audit] = audit_logs({name: source}, domain=domain, tasks=tasks, root=root)
-        if audit.no_replay == "no world":
-            unsaid.append(
-                "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them."
-            )
-        blame = blame_log(source, name, domain=domain, root=root, faults=observed_faults(source))
-    except DialgaugeError as why:
-        unsaid.append(f"{'whose fault failures were' if audit else 'whether tasks fit and were fair'}: {why.message}.")
-    return Review(run=run, audit=audit, blame=blame, unsaid=tuple(unsaid))
+    review = review_log(source, name, domain=domain, tasks=tasks, store=store, progress=OnScreen())
+    err.print(f"stored as run {review.run.id} in {store.folder}")
+    return review
 
 
 def _print_readings(review: Review, source: str) -> None:

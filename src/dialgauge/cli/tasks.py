@@ -157,6 +157,15 @@ def score(
             help="Tool domain for --tasks. Default: airline or retail, where the log is theirs.",
         ),
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        Option(
+            "--judge",
+            metavar="FILE",
+            not_with=("--from", "--tasks"),
+            help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, beside the log's.",
+        ),
+    ] = None,
     by: Annotated[
         Literal["domain"] | None, Option(metavar="domain", help="Break Inform and Success down by domain.")
     ] = None,
@@ -190,6 +199,7 @@ def score(
     results: RunSet
     score_file: Callable[[str], Run] | None = None
     if all(run.kind == "trials" for run in stored) if stored else files and _are_results(files):
+        from dialgauge.api import log_findings
         from dialgauge.tasks import TrialRuns, coverage_sentences, score_results
 
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
@@ -201,7 +211,8 @@ def score(
                     measures=measures or (),
                     resamples=resamples,
                     seed=seed,
-                    blame=tasks_blame.blame_table,
+                    findings=log_findings,
+                    judges=judge or (),
                     **elsewhere,
                 )
 
@@ -217,6 +228,7 @@ def score(
     else:
         from dialgauge.tasks import TaskRuns, score_tasks
 
+        refuse("graders judge agent results", {"--judge": judge})
         schema = "tasks-score"
         if stored:
             results = _with_domains(TaskRuns(stored), by)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from dialgauge.cli.choices import names_of
 from dialgauge.cli.common import LimitOption, TableOutput
 from dialgauge.cli.options import Argument, Option, OutputFolder
 from dialgauge.cli.screen import err, out, progress_bar
-
-if TYPE_CHECKING:
-    import polars
-
-    from dialgauge.tasks import ObservedFault
 
 
 def blame(
@@ -45,19 +40,20 @@ def blame(
     From writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced, refused
     or left, who stopped, and what is odd about the task. Where both sides deviate it is unclear, with what it leans to.
     """
+    from dialgauge.api import blame_results
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
-    from dialgauge.tasks import blame_document, blame_log, blame_tables, evidence_tables
+    from dialgauge.tasks import blame_document
     from dialgauge.worlds.tools import integrity_sentences
 
-    root, named = data_folder().root, named_files(results)
+    named = named_files(results)
     if sheets is not None:
-        _write_sheets(named, sheets, domain, root)
+        _write_sheets(named, sheets, domain, data_folder().root)
         return
+    logs = []
     with progress_bar("blaming", len(named)) as advance:
-        logs = []
         for name, source in named.items():
-            logs.append(blame_log(source, name, domain=domain, root=root, faults=observed_faults(source)))
+            logs += blame_results({name: source}, domain=domain)
             advance(1)
     screen = out if output.on_screen else err
     for log in logs:
@@ -65,31 +61,11 @@ def blame(
             for sentence in integrity_sentences(log.name, log.integrity):
                 screen.print(sentence)
     if dialogue is not None:
-        output.show([table for log in logs for table in evidence_tables(log, dialogue)])
+        output.show([table for log in logs for table in log.explain(dialogue)])
     else:
-        in_file = [table for log in logs for table in blame_tables(log)]
-        output.show([table for log in logs for table in blame_tables(log, limit or None)], in_file=in_file)
+        in_file = [table for log in logs for table in log.tables()]
+        output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
     output.document("tasks-blame", blame_document(logs))
-
-
-def blame_table(source: str | Path) -> polars.DataFrame:
-    """Whose fault the failures of a file were, as the table of a run."""
-    from dialgauge.data import data_folder
-    from dialgauge.tasks import blame_frame, blame_log
-
-    return blame_frame(blame_log(source, str(source), root=data_folder().root, faults=observed_faults(source)))
-
-
-def observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
-    """What the checks of users see in each conversation of a file."""
-    from dialgauge.formats import read
-    from dialgauge.tasks import ObservedFault
-    from dialgauge.users.faults import check_user
-
-    return {
-        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
-        for dialogue in read(source).dialogues
-    }
 
 
 def _write_sheets(sources: Mapping[str, str], folder: Path, domain: str | None, root: Path) -> None:

@@ -119,7 +119,7 @@ class Library:
 
     def _companion(self, run: Run, table: str) -> Run | None:
         """Another run about the very same dialogues with a table that this one lacks, such as faults of the user."""
-        kind, corpus = pages_of(run.kind).companions.get(table), run.manifest.corpus if run.stored else ""
+        kind, corpus = pages_of(run.kind).companion(run, table), run.manifest.corpus if run.stored else ""
         if kind is None:
             return None
         others = (one for one in (self._beside(run) if corpus else ()) if one.kind == kind and table in one.tables)

@@ -25,7 +25,7 @@ from dialgauge.explorer.run_overview import run_overview, trial_grid
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import parse_measure
-from dialgauge.presentation import pages_of, run_charts
+from dialgauge.presentation import Panel, pages_of, run_charts
 from dialgauge.report import Column, Table, run_tables
 from dialgauge.runs import DialogueNote, Run, Store
 
@@ -121,9 +121,16 @@ class Explorer:
             dialogues=self.library.size(run), saved="saved" in asked, columns=columns, worst=worst,
             others=self._others(run), notes=annotations_of(self.library, run), titles=_titles(run),
             shown_scores=_SHOWN_SCORES, charts=list(run_charts(self.library, run)), tables=tables, facts=facts,
-            problem=problem,
+            problem=problem, panels=self._panels(run),
             overview=run_overview(self.library, run, self._listed(run) if self.library.size(run) else None),
         )  # fmt: skip
+
+    def _panels(self, run: Run) -> list[Panel]:
+        """What the kind answers beside its scores; nothing where its tables are damaged, which its tables say."""
+        try:
+            return self.library.of_run("panels", run, lambda: pages_of(run.kind).panels(self.library, run))
+        except DialgaugeError:
+            return []
 
     def chart(self, id: str, asked: Mapping[str, str]) -> Mapping[str, Any]:
         """The specification of a chart of a run."""

@@ -29,7 +29,7 @@ from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
-from dialgauge.presentation import DialogueView, pages_of, run_charts
+from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
 from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables
 from dialgauge.runs import Run
 from dialgauge.text import counted
@@ -62,6 +62,7 @@ class RunPart:
     facts: Sequence[Table]
     charts: Sequence[Chart]
     first: ReadingList | None
+    panels: Sequence[Panel]
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,7 @@ def _run_part(library: Library, run: Run) -> RunPart:
         [table for name, table in run_tables(run).items() if name != "notes"],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
+        pages.panels(library, run),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
 from hashlib import sha256
@@ -113,7 +113,7 @@ def templates() -> Environment:
         "said": markup.said, "marked": markup.marked, "short": short_name, "points": points, "bound": bound,
         "shown": shown, "number": number, "score": score_text, "interval": interval_text, "table": table_html,
         "sign": _SIGNS.__getitem__, "sent": sent, "commas": "{:,}".format, "headed": headed,
-        "signature": signature_html,
+        "signature": signature_html, "asked": asked_for,
     }  # fmt: skip
     environment.globals |= {"SHARE": SHARE, "revision": revision, "family": pass_context(_family)}
     environment.filters["macros"] = pass_context(_family)
@@ -210,6 +210,11 @@ def headed(name: str) -> Any:
     if len(whole) <= _HEADING:
         return whole
     return Markup('<span title="{}">{} … {}</span>').format(whole, whole[: _HEADING - 20], whole[-17:])
+
+
+def asked_for(facets: Mapping[str, str]) -> str:
+    """The parameters of the list of dialogues that have these values."""
+    return urlencode({name: sent(value) for name, value in facets.items()})
 
 
 def signature_html(signature: str) -> Any:

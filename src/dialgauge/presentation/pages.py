@@ -101,6 +101,40 @@ class Breakdown:
 
 
 @dataclass(frozen=True)
+class PanelCell:
+    """A number in a panel, and the filters whose list has just the dialogues that it counts; without any, no link."""
+
+    text: str
+    only: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line of a panel: what was found, how often; ``tasks`` are named behind it, each leading to its trials."""
+
+    text: str
+    cells: Sequence[PanelCell]
+    tasks: Sequence[str] = ()
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A question that the page of a run answers: the answer in a sentence, and what it rests on line by line.
+
+    ``heads`` are the heads of the columns; ``name`` is the anchor of its section.
+    """
+
+    name: str
+    question: str
+    answer: str
+    heads: Sequence[str]
+    findings: Sequence[Finding]
+    notes: Sequence[str] = ()
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
 class Reason:
     """Why a conversation failed, or what went wrong in it: a sentence, and the turn to look at.
 
@@ -170,6 +204,10 @@ class RunPages:
     #: Tables that another kind of run may have about the same dialogues, with that kind.
     companions: ClassVar[Mapping[str, str]] = {}
 
+    def companion(self, run: Run, table: str) -> str | None:
+        """The kind of run that may have a table which this run lacks; None where nothing of that may be shown."""
+        return self.companions.get(table)
+
     def columns(self, run: Run) -> list[str]:
         """The measures that head the list of dialogues."""
         return list(run.scores)[:_COLUMNS]
@@ -189,6 +227,10 @@ class RunPages:
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """Tables for the page of a run beside its scores: by domain, by slot, ..."""
+        return []
+
+    def panels(self, library: RunTables, run: Run) -> list[Panel]:
+        """Questions that the page of a run answers beside its scores, each with links to what the answer rests on."""
         return []
 
     def charts(self, library: RunTables, run: Run) -> Mapping[str, Callable[[], Any]]:

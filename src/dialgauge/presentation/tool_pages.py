@@ -78,6 +78,8 @@ class TrialOverview:
     run: str
     task: str
     faults: Sequence[tuple[str, str]]
+    #: What speaks for or against each side of a failure: what it is, in words, the turn that shows it.
+    evidence: Sequence[tuple[str, str, int | None]] = ()
 
 
 def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
@@ -89,6 +91,8 @@ def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
 
     heads = library.table(run, "dialogues").select("dialogue", "outcome")
     success = pl.col("outcome").str.json_path_match("$.success")
+    if not library.has_table(run, FAULTS):
+        return heads.select("dialogue", pl.lit(None, pl.String).alias("value")).drop_nulls()
     wrong = {*library.table(run, FAULTS)["dialogue"], *(row["dialogue"] for row in _steps_of(library, run, "user"))}
     erred = pl.col("dialogue").is_in(sorted(wrong))
     value = (
@@ -112,7 +116,7 @@ class ToolPages(RunPages):
 
     template = "trials.html"
     tells_outcome = True
-    read_first = (ERRED_AND_FAILED, ERRED_AND_PASSED)
+    read_first: Sequence[str] = (ERRED_AND_FAILED, ERRED_AND_PASSED)
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """The messages, and beside each the calls that led to it."""
@@ -126,7 +130,7 @@ class ToolPages(RunPages):
             for place, turn in enumerate(dialogue.turns)
         ]  # fmt: skip
         overview = TrialOverview(
-            [*_facts(row, library.rows(run, _PARTS, dialogue.id)), *_blame(library.rows(run, BLAME, dialogue.id))],
+            _facts(row, library.rows(run, _PARTS, dialogue.id)),
             actions,
             _siblings(library, run, row.get("task")),
             run.id,
@@ -161,7 +165,8 @@ class ToolPages(RunPages):
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """The first fault of the user, or how it used up the steps."""
         found = {row["dialogue"]: (row[_USED_TURN], row[_USED_WHY]) for row in _steps_of(library, run, "user")}
-        for row in library.table(run, FAULTS).sort("turn", descending=True, maintain_order=True).to_dicts():
+        faults = library.table(run, FAULTS) if library.has_table(run, FAULTS) else None
+        for row in () if faults is None else faults.sort("turn", descending=True, maintain_order=True).to_dicts():
             if _is_fault(row):
                 found[row["dialogue"]] = (row["turn"], f"{row['kind'].replace('_', ' ')}: {fault_words(row)}")
         return found
@@ -238,14 +243,6 @@ def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[t
     facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
-
-
-def _blame(rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
-    """Whose fault a failure was, where the run has a table of that: a suspicion, with the message that decides."""
-    for row in rows:
-        whose = str(row["blamed"]) if row["firm"] else f"unclear, leans {row['leans']}"
-        where = "" if row["message"] is None else f" (message {row['message']})"
-        yield "suspected fault", f"{whose}: {row['sentence']}{where}"
 
 
 def _number(value: float | None) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.audit.log_audit import LogAudit, audit_log, audit_logs
     from dialgauge.tasks.audit.regrading import Regrading, regrade
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS, write_scripted_log
-    from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
+    from dialgauge.tasks.audit.task_facts import TaskFacts, fact_codes, task_facts, tasks_by_fact
     from dialgauge.tasks.audit.task_set import TaskSetAudit, audit_task_set, audit_tasks
     from dialgauge.tasks.blame.blame_rules import BLAMED, FailureBlame, blame_failure
     from dialgauge.tasks.blame.blame_views import blame_document, blame_frame, blame_tables, evidence_tables
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.review import Review, review_lines, short_id
+    from dialgauge.tasks.review import Missing, Review, findings_tables, review_lines, short_id
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -103,6 +103,7 @@ __all__ = [
     "JudgedConversations",
     "LogAudit",
     "LogBlame",
+    "Missing",
     "ObservedFault",
     "PublishedRow",
     "References",
@@ -143,8 +144,10 @@ __all__ = [
     "estimated_domains",
     "evidence_tables",
     "explanation",
+    "fact_codes",
     "failed_conversations",
     "failure_texts",
+    "findings_tables",
     "fitting_rows",
     "frequent_reasons",
     "human_responses",
@@ -191,6 +194,7 @@ __all__ = [
     "task_facts",
     "task_measures",
     "task_set_tables",
+    "tasks_by_fact",
     "trial_tables",
     "uneven_trials",
     "warnings",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -75,8 +76,9 @@ class ResponseWork(TaskWork):
 class ResultsWork(TaskWork):
     """Results of agents over trials."""
 
-    def __init__(self, measures: Sequence[str], resamples: int, seed: int) -> None:
+    def __init__(self, measures: Sequence[str], resamples: int, seed: int, judges: Iterable[str | Path] = ()) -> None:
         self._measures, self._resamples, self._seed = tuple(measures), resamples, seed
+        self.files = [str(file) for file in judges]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -91,6 +93,7 @@ class ResultsWork(TaskWork):
             measures=self._measures,
             resamples=self._resamples,
             seed=self._seed,
+            judges=self.files,
         )
         return packed_run(scored[0])
 

@@ -7,34 +7,37 @@ the check of integrity, split and unfair tasks by the audit, and whose fault a f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.measures import Score
+from dialgauge.presentation import BLAME
 from dialgauge.runs import Run
+from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_frame, replays_frame
+from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
-from dialgauge.tasks.audit.task_facts import TaskFacts
+from dialgauge.tasks.audit.task_facts import UNFAIR, tasks_by_fact
 from dialgauge.tasks.blame.blame_rules import FailureBlame
-from dialgauge.tasks.blame.blame_views import blame_sentence, verdict_words
+from dialgauge.tasks.blame.blame_views import blame_frame, blame_sentence, verdict_words
 from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
-from dialgauge.worlds.tools import Filing
+
+if TYPE_CHECKING:
+    import polars
 
 #: Conversations to read, and tasks or conversations that a line names.
 TO_READ = 5
 _NAMED = 4
 #: Letters of an id that is shown whole.
 _LONG = 24
-#: What makes a task unfair, and which tasks are so.
-_UNFAIR: tuple[tuple[str, Callable[[TaskFacts], object]], ...] = (
-    ("an expected write fails", lambda facts: any(each.kind == "write" for each in facts.failing_gold or ())),
-    ("an expected value that nobody was given", lambda facts: facts.unsupported),
-    ("another order of the writes ends elsewhere", lambda facts: facts.order_matters),
-    ("the user cannot be identified", lambda facts: facts.identified is False),
-)
+_UNSAID = {
+    "audit": "whether tasks fit and were fair: {why}.",
+    "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them.",
+    "blame": "whose fault failures were: {why}.",
+}
 
 
 class Reading(Struct, frozen=True):
@@ -45,13 +48,30 @@ class Reading(Struct, frozen=True):
     why: str
 
 
+class Missing(Struct, frozen=True):
+    """A part of a review that a log does not allow, and why."""
+
+    part: Literal["audit", "replay", "blame"]
+    why: str = ""
+
+
 class Review(Struct, frozen=True, kw_only=True):
-    """One log with all that could be found out about it; None where it could not, and ``unsaid`` says why."""
+    """One log with all that could be found out about it; what could not is ``missing``, each with its reason."""
 
     run: Run
     audit: LogAudit | None = None
     blame: LogBlame | None = None
-    unsaid: tuple[str, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The review as sentences, the answer first; what to read is not among them."""
+        return review_lines(self)
+
+    @property
+    def unsaid(self) -> list[str]:
+        """What cannot be said of the log, and what it would take."""
+        return [_UNSAID[each.part].format(why=each.why) for each in self.missing]
 
     @property
     def per_task_stands(self) -> bool:
@@ -84,8 +104,20 @@ class Review(Struct, frozen=True, kw_only=True):
             "unfair_tasks": dict(_unfair(self.audit)) if self.audit else None,
             "blame": dict(self.blame.counts) if self.blame else None,
             "read_first": [msgspec.to_builtins(reading) for reading in self.readings],
-            "unsaid": list(self.unsaid),
+            "unsaid": self.unsaid,
         }
+
+
+def findings_tables(
+    audit: Callable[[], LogAudit] | None, blame: Callable[[], LogBlame] | None
+) -> dict[str, Callable[[], polars.DataFrame]]:
+    """What audit and blame of a log found, as tables of its run that are made when they are asked for."""
+    tables: dict[str, Callable[[], polars.DataFrame]] = {}
+    if audit is not None:
+        tables |= {TASK_FACTS: lambda: facts_frame(audit()), REPLAYS: lambda: replays_frame(audit())}
+    if blame is not None:
+        tables[BLAME] = lambda: blame_frame(blame())
+    return tables
 
 
 def review_lines(review: Review) -> list[str]:
@@ -105,30 +137,16 @@ def _belonging(review: Review) -> Iterator[str]:
     if review.audit is None:
         return
     integrity = review.audit.integrity
-    total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
-    if integrity.counts["unknown"] == integrity.conversations:
-        yield "Whether conversations belong to their tasks cannot be told: they name no ids, and expect no calls."
-    elif foreign:
-        named = ", ".join(_filed(filing) for filing in foreign[:_NAMED])
-        more = f" and {len(foreign) - _NAMED:,} more" if len(foreign) > _NAMED else ""
-        verb = "is" if len(foreign) == 1 else "are"
-        yield f"It is not what it says: {len(foreign):,} of {total} {verb} filed under another task ({named}{more})."
-        if not integrity.per_task_stands:
-            yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
-    else:
-        untold = ", the rest cannot be told" if integrity.counts["unknown"] else ""
-        yield f"Its conversations belong to their tasks: {integrity.counts['belongs']:,} of {total}{untold}."
+    yield belonging_answer(integrity)
+    if not integrity.per_task_stands:
+        yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
     if identical := len(integrity.identical):
         yield f"{counted(identical, 'group')} of conversations are word for word the same."
 
 
-def _filed(filing: Filing) -> str:
-    return f"{filing.conversation} fits task {filing.fits}" if filing.fits else filing.conversation
-
-
 def _replay(review: Review) -> Iterator[str]:
     audit = review.audit
-    if audit is None or audit.no_replay is not None:
+    if audit is None or audit.no_replay is not None or not review.per_task_stands:
         return
     same, known = audit.rewards_reproduced
     told = ", ".join(one.id for one in audit.differences[:_NAMED])
@@ -162,9 +180,8 @@ def _share(split: PassSplit) -> str:
 
 
 def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
-    for words, holds in _UNFAIR:
-        if tasks := [facts.id for facts in audit.facts if holds(facts)]:
-            yield words, tasks
+    held = tasks_by_fact(audit.facts)
+    yield from ((FACT_WORDS[code], held[code]) for code in UNFAIR if code in held)
 
 
 def _fairness(review: Review) -> Iterator[str]:

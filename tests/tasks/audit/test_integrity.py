@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -11,7 +11,14 @@ import pytest
 from msgspec import structs
 
 from dialgauge.formats import AgentLog, LoggedCall, LoggedConversation, read_agent_log
-from dialgauge.worlds.tools import GoldCall, ToolTask, check_integrity, integrity_sentences, load_tool_domain
+from dialgauge.worlds.tools import (
+    GoldCall,
+    Integrity,
+    ToolTask,
+    check_integrity,
+    integrity_sentences,
+    load_tool_domain,
+)
 
 LOGS = (
     "tau_airline_gpt-4o",
@@ -19,6 +26,10 @@ LOGS = (
     "tau2_telecom-workflow_grok-3",
     "tau2_airline_grok-3-mini_cut_off",
 )
+
+
+#: How often the ids of each log are shuffled.
+SHUFFLES = 10
 
 
 @cache
@@ -49,33 +60,63 @@ def test_identifiers_that_fit_every_task_say_nothing(shared_data: Path) -> None:
     assert sum(not filing.identifiers for filing in airline.filings) == 27
 
 
-@pytest.mark.parametrize("name", LOGS)
-@pytest.mark.parametrize("seed", range(3))
-def test_shuffled_ids_are_caught_as_a_file(name: str, seed: int, shared_data: Path) -> None:
-    log, tasks = shared_log(shared_data, name)
-    ids = [one.task for one in log.conversations]
-    whole = Random(seed).sample(ids, len(ids))
-    moved = sum(now != before for now, before in zip(whole, ids, strict=True))
-    integrity = check_integrity(refiled(log, whole), tasks)
-    assert not integrity.per_task_stands
-    assert len(integrity.foreign) >= 0.8 * moved
-    assert integrity.permuted
+def shuffled(ids: Sequence[str], seed: int) -> list[str]:
+    """All ids in another order."""
+    return Random(seed).sample(ids, len(ids))
 
+
+def tenth_moved(ids: Sequence[str], seed: int) -> list[str]:
+    """The same ids, a tenth of them (two at least) moved round among themselves."""
     chosen = Random(seed).sample(range(len(ids)), max(2, len(ids) // 10))
     some = list(ids)
     for place, other in zip(chosen, chosen[1:] + chosen[:1], strict=True):
         some[place] = ids[other]
-    integrity = check_integrity(refiled(log, some), tasks)
-    moved_places = [place for place in chosen if some[place] != ids[place]]
-    if not moved_places:
-        return
-    assert len({filing.conversation for filing in integrity.filings}) == len(ids), "names are unambiguous"
-    found = [place for place, filing in enumerate(integrity.filings) if filing.belonging == "foreign"]
+    return some
+
+
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("seed", range(SHUFFLES))
+def test_shuffled_ids_are_caught_as_a_file(name: str, seed: int, shared_data: Path) -> None:
+    ids, whole, moved = checked(shared_data, name, shuffled, seed)
+    assert not whole.per_task_stands
+    assert len(whole.foreign) >= 0.8 * len(moved)
+    assert whole.permuted
+
+    ids, some, moved = checked(shared_data, name, tenth_moved, seed)
+    assert moved, "something was moved"
+    assert len({filing.conversation for filing in some.filings}) == len(ids), "names are unambiguous"
+    found = [place for place, filing in enumerate(some.filings) if filing.belonging == "foreign"]
     assert found
-    assert len(found) == 1 or not integrity.per_task_stands, "a tenth is withheld, too"
-    assert set(found) <= set(moved_places), "none that is where it belongs is called foreign"
-    right = [ids[place] for place in found if integrity.filings[place].fits is not None]
-    assert [integrity.filings[place].fits for place in found if integrity.filings[place].fits] == right
+    assert len(found) == 1 or not some.per_task_stands, "a tenth is withheld, too"
+    assert set(found) <= set(moved), "none that is where it belongs is called foreign"
+    right = [ids[place] for place in found if some.filings[place].fits is not None]
+    assert [some.filings[place].fits for place in found if some.filings[place].fits] == right
+
+
+@cache
+def checked(
+    data: Path, name: str, mix: Callable[[Sequence[str], int], list[str]], seed: int
+) -> tuple[list[str], Integrity, list[int]]:
+    """The ids of a log, its check with mixed ids, and the places whose id is another one now."""
+    log, tasks = shared_log(data, name)
+    ids = [one.task for one in log.conversations]
+    mixed = mix(ids, seed)
+    moved = [place for place, (now, before) in enumerate(zip(mixed, ids, strict=True)) if now != before]
+    return ids, check_integrity(refiled(log, mixed), tasks), moved
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_page_on_pass_rates_has_what_is_measured(name: str, shared_data: Path) -> None:
+    whole = check_integrity(*shared_log(shared_data, name))
+    row = [name, str(whole.conversations), " / ".join(str(whole.counts[each]) for each in ("belongs", "unknown"))]
+    row.append(str(whole.counts["foreign"]))
+    for mix in (shuffled, tenth_moved):
+        each = [checked(shared_data, name, mix, seed)[1:] for seed in range(SHUFFLES)]
+        foreign = sum(len(integrity.foreign) for integrity, _ in each)
+        moved = sum(len(places) for _, places in each)
+        row.append(f"{sum(bool(integrity.foreign) for integrity, _ in each)} of {SHUFFLES} ({foreign} of {moved})")
+    page = (Path(__file__).parents[3] / "docs" / "explanation" / "pass-rates.md").read_text()
+    assert f"| {' | '.join(row)} |" in page
 
 
 def test_permuted_tasks_are_offered_a_mapping_that_nobody_applies(shared_data: Path) -> None:

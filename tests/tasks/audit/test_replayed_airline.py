@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.tasks import LogAudit, TaskSetAudit, audit_logs, audit_task_set
+from dialgauge.tasks import LogAudit, TaskSetAudit, audit_logs, audit_task_set, tasks_by_fact
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,14 @@ def task_set(shared_data: Path) -> TaskSetAudit:
 def values(expected: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((expected / "tau_replay.json").read_text())
     return content
+
+
+def test_nothing_in_the_file_is_left_out(values: dict[str, Any]) -> None:
+    compared = {
+        "summary", "null_pass_tasks", "null_agent", "failing_gold_tasks", "order_matters_tasks", "unsupported",
+        "short_outputs", "not_identified_tasks", "split", "tasks", "conversations",
+    }  # fmt: skip
+    assert values.keys() == compared | {"about", "inputs"}
 
 
 def test_conversations(audit: LogAudit, values: dict[str, Any]) -> None:
@@ -78,10 +86,11 @@ def test_tasks(audit: LogAudit, task_set: TaskSetAudit, values: dict[str, Any]) 
         task: {**each, "pair_order_matters": False} for task, each in values["tasks"].items()
     }
     assert audit.facts == task_set.facts
-    assert task_set.which(lambda each: each.null_pass) == values["null_pass_tasks"]
-    assert task_set.which(lambda each: each.failing_gold) == values["failing_gold_tasks"]
-    assert task_set.which(lambda each: each.order_matters) == values["order_matters_tasks"]
-    assert task_set.which(lambda each: not each.identified) == values["not_identified_tasks"]
+    held = tasks_by_fact(task_set.facts)
+    assert held["null_pass"] == values["null_pass_tasks"]
+    assert [each.id for each in task_set.facts if each.failing_gold] == values["failing_gold_tasks"]
+    assert held["order_matters"] == values["order_matters_tasks"]
+    assert held.get("unidentified", []) == values["not_identified_tasks"]
     assert {
         each.id: json.loads(msgspec.json.encode(each.unsupported)) for each in task_set.facts if each.unsupported
     } == values["unsupported"]

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from dialgauge import api
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Library
+from dialgauge.explorer import DialogueList, Library
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.tasks import (
@@ -26,6 +27,7 @@ from dialgauge.tasks import (
     load_blame_record,
     write_scripted_log,
 )
+from dialgauge.tasks.blame.blame_views import blame_sentence
 from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file
@@ -175,10 +177,26 @@ def test_a_stored_run_of_trials_has_the_verdicts(
     assert {row["dialogue"] for row in rows} == {each.conversation for each in blame_log(source, "x").failures}
     pages, library = pages_of(run.kind), Library(runs=[run])
     dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
-    facts = dict(pages.dialogue(library, run, dialogue).overview.facts)
-    assert rows[0]["sentence"] in facts["suspected fault"]
+    view = pages.dialogue(library, run, dialogue)
+    assert view.reasons[0].text.startswith("Whose fault: ")
+    [blamed] = [each for each in blame_log(source, "x").failures if each.conversation == dialogue.id]
+    assert blame_sentence(blamed).split("; ")[0].lower() in view.reasons[0].text.lower()
+    assert view.overview.evidence
     passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)
-    assert "suspected fault" not in dict(pages.dialogue(library, run, passed).overview.facts)
+    assert not any("fault" in reason.text for reason in pages.dialogue(library, run, passed).reasons)
+    [panel] = [each for each in pages.panels(library, run) if each.name == "blame"]
+    counts = {finding.text.split()[0]: finding.cells[0] for finding in panel.findings}
+    listed = DialogueList(library, run)
+    for cell in counts.values():
+        assert not cell.only or listed.count(cell.only) == int(cell.text)
+    assert sum(int(cell.text) for cell in counts.values()) == len(rows)
+
+
+def test_the_same_from_python(shared_data: Path) -> None:
+    [blame] = api.blame_results(shared_data / "tau" / "tau2_airline_grok-3.json.gz")
+    assert blame.to_polars().height == len(blame.failures)
+    assert blame.tables()[0].title == "Blame: tau2_airline_grok-3"
+    assert blame.explain(blame.failures[0].conversation)[0].title == f"Blame: {blame.failures[0].conversation}"
 
 
 def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,30 +11,30 @@ import msgspec
 from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
-from dialgauge.tasks.audit.task_facts import TaskFacts
+from dialgauge.tasks.audit.task_facts import tasks_by_fact
 from dialgauge.tasks.audit.task_set import TaskSetAudit
 from dialgauge.text import counted
-from dialgauge.worlds.tools import integrity_document
+from dialgauge.worlds.tools import Integrity, integrity_document
 
-_SPLITS = {
+SPLITS = {
     "all": "all tasks",
     "writes_needed": "something must change",
     "null_pass": "nothing may change",
 }
-#: What a fact means, and which tasks have it.
-_FACTS: tuple[tuple[str, Callable[[TaskFacts], object]], ...] = (
-    ("passed by doing nothing (test of the data)", lambda facts: facts.null_pass),
-    ("an expected write fails", lambda facts: any(each.kind == "write" for each in facts.failing_gold or ())),
-    ("an expected read fails (harmless)", lambda facts: any(each.kind != "write" for each in facts.failing_gold or ())),
-    ("another order of the writes ends elsewhere", lambda facts: facts.order_matters),
-    ("too many writes to try all orders", lambda facts: facts.gold_writes is not None and facts.order_matters is None),
-    ("another order of the items ends elsewhere", lambda facts: facts.pair_order_matters),
-    ("an expected value that nobody was given", lambda facts: facts.unsupported),
-    ("the user cannot be identified", lambda facts: facts.identified is False),
-    ("an output so short that it occurs by chance", lambda facts: facts.short_outputs),
-    ("criteria that the reward ignores", lambda facts: facts.outside_basis),
-    ("a part of the reward that is always 1", lambda facts: facts.basis_without_content),
-)
+#: What a fact of a task means, in the order in which facts are told.
+FACT_WORDS: dict[str, str] = {
+    "null_pass": "passed by doing nothing (test of the data)",
+    "failing_write": "an expected write fails",
+    "failing_read": "an expected read fails (harmless)",
+    "order_matters": "another order of the writes ends elsewhere",
+    "orders_untried": "too many writes to try all orders",
+    "pair_order_matters": "another order of the items ends elsewhere",
+    "unsupported": "an expected value that nobody was given",
+    "unidentified": "the user cannot be identified",
+    "short_output": "an output so short that it occurs by chance",
+    "outside_basis": "criteria that the reward ignores",
+    "basis_without_content": "a part of the reward that is always 1",
+}
 _DRIFT = {
     "equal": "results equal to the recorded ones",
     "renamed": "equal but for a renamed key",
@@ -45,13 +45,31 @@ _DRIFT = {
 }
 #: Tasks that a table names; the JSON has all.
 _NAMED = 12
+#: Foreign conversations that a sentence names.
+_FOREIGN = 4
+
+
+def belonging_answer(integrity: Integrity) -> str:
+    """Whether conversations belong to their tasks, in a sentence."""
+    total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
+    if integrity.counts["unknown"] == integrity.conversations:
+        return "Whether conversations belong to their tasks cannot be told: they name no ids, and expect no calls."
+    if not foreign:
+        untold = ", the rest cannot be told" if integrity.counts["unknown"] else ""
+        return f"Its conversations belong to their tasks: {integrity.counts['belongs']:,} of {total}{untold}."
+    shown = [f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign]
+    more = f" and {len(foreign) - _FOREIGN:,} more" if len(foreign) > _FOREIGN else ""
+    verb = "is" if len(foreign) == 1 else "are"
+    named = ", ".join(shown[:_FOREIGN])
+    return f"It is not what it says: {len(foreign):,} of {total} {verb} filed under another task ({named}{more})."
 
 
 def task_set_tables(audit: TaskSetAudit) -> list[Table]:
     """What is odd about tasks, each with the tasks it is odd about."""
     table = Table("Tasks", ["what", Column("tasks", align="right"), "which"])
-    for words, holds in _FACTS:
-        if tasks := audit.which(holds):
+    held = tasks_by_fact(audit.facts)
+    for code, words in FACT_WORDS.items():
+        if tasks := held.get(code):
             more = ", …" if len(tasks) > _NAMED else ""
             table.add(words, len(tasks), ", ".join(tasks[:_NAMED]) + more)
     table.notes.append(f"{counted(len(audit.facts), 'task')} in all.")
@@ -134,7 +152,7 @@ def _split_table(audit: LogAudit) -> Table:
     ks = [Column(f"pass^{k}", percent=True, digits=1, align="right") for k in range(1, most + 1)]
     columns = [Column("tasks in which"), *(Column(name, align="right") for name in ("tasks", "trials", "passed")), *ks]
     table = Table(f"What the pass rate blends: {audit.name} (percent)", columns)
-    for name, words in _SPLITS.items():
+    for name, words in SPLITS.items():
         if (split := audit.split.get(name)) is not None and split.tasks:
             table.add(words, split.tasks, split.conversations, split.passed, *map(split.pass_k.get, range(1, most + 1)))
     if (without := audit.passed_without_any_write_call) is not None and "all" in audit.split:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -29,6 +29,9 @@ from dialgauge.worlds.tools import (
     replay,
     tasks_of_log,
 )
+
+if TYPE_CHECKING:
+    from dialgauge.report import Table
 
 #: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["no world", "calls in prose"]
@@ -115,6 +118,12 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         ]
         same = [one for one in stored if one.recorded_parts[part] == one.replay_parts.get(part)]
         return len(same), len(stored)
+
+    def tables(self, limit: int | None = None) -> list[Table]:
+        """The replay beside what was recorded, pass^k split, and what contradicts, at most ``limit`` of it."""
+        from dialgauge.tasks.audit.audit_views import log_tables
+
+        return log_tables(self, limit)
 
 
 def _parts_differ(one: ReplayedConversation) -> bool:

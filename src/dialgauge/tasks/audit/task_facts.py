@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -49,6 +49,48 @@ class TaskFacts(Struct, frozen=True, kw_only=True):
     short_outputs: tuple[str, ...] = ()
     outside_basis: tuple[str, ...] = ()
     basis_without_content: tuple[str, ...] = ()
+
+
+FactCode: TypeAlias = Literal[
+    "null_pass", "writes_needed", "failing_write", "failing_read", "order_matters", "orders_untried",
+    "pair_order_matters", "unsupported", "unidentified", "short_output", "outside_basis", "basis_without_content",
+]  # fmt: skip
+#: Facts that make a task unfair, the gravest first.
+UNFAIR: tuple[FactCode, ...] = ("failing_write", "unsupported", "order_matters", "unidentified")
+
+
+def fact_codes(facts: TaskFacts) -> Iterator[tuple[FactCode, tuple[str, ...]]]:
+    """The facts that hold of a task as codes, each with what it is about: positions of calls, values, parts."""
+    failing = facts.failing_gold or ()
+    held: dict[FactCode, tuple[object, Sequence[str]]] = {
+        "null_pass": (facts.null_pass, ()),
+        "writes_needed": (facts.null_pass is False, ()),
+        "failing_write": _positions(failing, writes=True),
+        "failing_read": _positions(failing, writes=False),
+        "order_matters": (facts.order_matters, ()),
+        "orders_untried": (facts.gold_writes is not None and facts.order_matters is None, ()),
+        "pair_order_matters": (facts.pair_order_matters, ()),
+        "unsupported": (facts.unsupported, [each.value for each in facts.unsupported or ()]),
+        "unidentified": (facts.identified is False, ()),
+        "short_output": (facts.short_outputs, facts.short_outputs),
+        "outside_basis": (facts.outside_basis, facts.outside_basis),
+        "basis_without_content": (facts.basis_without_content, facts.basis_without_content),
+    }
+    yield from ((code, tuple(about)) for code, (holds, about) in held.items() if holds)
+
+
+def _positions(failing: Iterable[FailingGold], *, writes: bool) -> tuple[object, Sequence[str]]:
+    places = [str(each.index) for each in failing if (each.kind == "write") == writes]
+    return places, places
+
+
+def tasks_by_fact(tasks: Iterable[TaskFacts]) -> dict[str, list[str]]:
+    """The tasks of which each fact holds."""
+    found: dict[str, list[str]] = {}
+    for facts in tasks:
+        for code, _ in fact_codes(facts):
+            found.setdefault(code, []).append(facts.id)
+    return found
 
 
 def task_facts(tasks: Iterable[ToolTask], domain: ToolDomain | None) -> list[TaskFacts]:

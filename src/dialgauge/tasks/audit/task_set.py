@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -36,10 +36,6 @@ class TaskSetAudit(Struct, frozen=True, kw_only=True):
     domain: str | None
     facts: tuple[TaskFacts, ...]
     null_agent: NullAgent | None = None
-
-    def which(self, holds: Callable[[TaskFacts], object]) -> list[str]:
-        """The ids of the tasks of which something holds."""
-        return [facts.id for facts in self.facts if holds(facts)]
 
 
 def audit_task_set(

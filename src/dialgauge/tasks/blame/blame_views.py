@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -67,7 +67,7 @@ def measured_sentence() -> str:
         f"{100 * right.high:.0f}]; "
         f"always blaming the agent would be right in {100 * agent.value:.0f}%. Kappa with what unclear ones lean to: "
         f"{record.kappa.value:.2f} [{record.kappa.low:.2f}, {record.kappa.high:.2f}]. 'User' and 'task' are "
-        "suspicions. Read the evidence (--dialogue ID) before you act on a verdict."
+        "suspicions. Read the evidence before you act on a verdict."
     )
 
 
@@ -80,14 +80,23 @@ def blame_sentence(blame: FailureBlame, signs: int = 2) -> str:
 
 def sign_sentence(sign: Sign) -> str:
     """One sign in words."""
-    return _SENTENCES[sign.code].format(about=sign.about.replace("_", " ") if sign.code == "assented" else sign.about)
+    about = sign.about.replace("_", " ") if sign.code == "assented" else sign.about
+    return _SENTENCES.get(sign.code, sign.code).format(about=about)
 
 
 def verdict_words(blame: FailureBlame) -> str:
     """A verdict as it may be called: a suspicion is none yet, and what is unclear may lean."""
-    if blame.firm:
-        return f"{blame.blamed} (suspected)" if blame.blamed in _SUSPICIONS else blame.blamed
-    return "unclear" if blame.leans == "unclear" else f"unclear, leans {blame.leans}"
+    return side_words(blame.leans) if blame.firm else leaning_words(blame.leans)
+
+
+def side_words(side: str) -> str:
+    """A side that is blamed; of some it is only suspected."""
+    return f"{side} (suspected)" if side in _SUSPICIONS else side
+
+
+def leaning_words(side: str) -> str:
+    """What is unclear, with the side that its signs lean to."""
+    return "unclear" if side == "unclear" else f"unclear, leans {side}"
 
 
 def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
@@ -95,8 +104,7 @@ def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
     summary = Table(f"Blame: {log.name}", ["whose", *(Column(name, align="right") for name in ("failures", "leaning"))])
     for side in BLAMED:
         if log.counts[side] or log.leanings[side]:
-            name = f"{side} (suspected)" if side in _SUSPICIONS else side
-            summary.add(name, log.counts[side], None if side == "unclear" else log.leanings[side])
+            summary.add(side_words(side), log.counts[side], None if side == "unclear" else log.leanings[side])
     summary.notes.append(
         f"{counted(len(log.failures), 'failure')} in {counted(log.conversations, 'conversation')}. Leaning: unclear "
         "ones, by what their signs say."
@@ -175,8 +183,34 @@ def _values_table(evidence: FailureEvidence) -> Table:
     return table
 
 
+class EvidenceLine(NamedTuple):
+    """A line of the evidence on a failure: what it is, in words, and the message that shows it."""
+
+    what: str
+    words: str
+    message: int | None
+
+
+def evidence_lines(evidence: FailureEvidence) -> list[EvidenceLine]:
+    """Everything that speaks for or against each side, line by line."""
+    lines = []
+    for deviation in evidence.deviations:
+        about = f"{deviation.tool} of {deviation.record}" if deviation.record else deviation.tool
+        lines.append(EvidenceLine("write", f"{about}: {_what(deviation)}", deviation.message))
+        for value in deviation.values if deviation.kind == "wrong" else ():
+            known = f" (known from {_SOURCES[value.known]})" if value.expected else ""
+            came = f" (from {_SOURCES[value.source]})" if value.made else ""
+            words = f"{value.argument}: expected {value.expected or '–'}{known}, made {value.made or '–'}{came}"
+            lines.append(EvidenceLine("value", words, deviation.message))
+    for fault in evidence.faults:
+        about = f" ({fault.about})" if fault.about else ""
+        lines.append(EvidenceLine("user", f"{fault.kind.replace('_', ' ')}{about}", fault.message))
+    lines += [EvidenceLine("task", words, None) for words in _task_lines(evidence)]
+    return [*lines, EvidenceLine("end", f"ended {_ENDS[evidence.ended]}", evidence.last_message)]
+
+
 def blame_frame(log: LogBlame) -> polars.DataFrame:
-    """Failures as the table of a run: the verdict, what decides as a code with its argument, all evidence as JSON."""
+    """Failures as the table of a run: the verdict, the deciding sign and its argument, signs and evidence as JSON."""
     import polars as pl
 
     rows = [
@@ -188,14 +222,14 @@ def blame_frame(log: LogBlame) -> polars.DataFrame:
             blame.message,
             blame.signs[0].code if blame.signs else None,
             blame.signs[0].about if blame.signs else None,
-            blame_sentence(blame),
+            msgspec.json.encode(blame.signs).decode(),
             msgspec.json.encode(blame.evidence).decode(),
         )
         for blame in log.failures
     ]
     schema = {
         "dialogue": pl.String, "blamed": pl.String, "leans": pl.String, "firm": pl.Boolean, "message": pl.Int64,
-        "sign": pl.String, "about": pl.String, "sentence": pl.String, "evidence": pl.String,
+        "sign": pl.String, "about": pl.String, "signs": pl.String, "evidence": pl.String,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -24,6 +25,11 @@ from dialgauge.worlds.tools import (
     log_domain,
     tasks_of_log,
 )
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.report import Table
 
 _PASSED = 1 - 1e-6
 
@@ -53,6 +59,24 @@ class LogBlame(Struct, frozen=True, kw_only=True):
         """What unclear ones lean to."""
         leanings = Counter(each.leans for each in self.failures if not each.firm)
         return {side: leanings[side] for side in BLAMED}
+
+    def tables(self, limit: int | None = None) -> list[Table]:
+        """How often each side is blamed, and every failure (at most ``limit``) with its deciding message."""
+        from dialgauge.tasks.blame.blame_views import blame_tables
+
+        return blame_tables(self, limit)
+
+    def explain(self, conversation: str) -> list[Table]:
+        """All evidence on one failure, ``task#trial``."""
+        from dialgauge.tasks.blame.blame_views import evidence_tables
+
+        return evidence_tables(self, conversation)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each failure: the verdict, its signs as codes with arguments, all evidence as JSON."""
+        from dialgauge.tasks.blame.blame_views import blame_frame
+
+        return blame_frame(self)
 
 
 def blame_log(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,19 +15,35 @@ from dialgauge.presentation import (
     READ_FIRST,
     TRIALS,
     Breakdown,
+    DialogueView,
     ExpectedAction,
     Facet,
+    Panel,
     RunTables,
     ToolPages,
+    Trial,
     call_reasons,
     expected_actions,
     worth_reading,
 )
 from dialgauge.report import Table, stacked_bars
+from dialgauge.tasks.audit.audit_pages import (
+    AUDIT_FACETS,
+    audit_panels,
+    audit_reasons,
+    contradictions,
+    per_task_stands,
+    task_facts_of,
+    turn_of,
+)
+from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS
+from dialgauge.tasks.blame.blame_pages import blame_panel, blame_reasons, stored_evidence
+from dialgauge.tasks.judges.graded_runs import GRADER_FACET, grader_panel
 
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.dialogue import Dialogue
     from dialgauge.runs import Run
 
 _COLUMNS = ("Reward", "Turns", "ToolCalls", "Cost", "ModelTokens")
@@ -62,11 +79,12 @@ def _expectations(library: RunTables, run: Run) -> polars.DataFrame:
     """Each conversation by how its expected calls went, matched one to one with those that were made."""
     import polars as pl
 
-    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in run.dialogues()}
+    dialogues = run.dialogues() if per_task_stands(run) else ()
+    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in dialogues}
     return pl.DataFrame({"dialogue": list(found), "value": list(found.values())}, schema=_PAIRS)
 
 
-_PAIRS = ("dialogue", "value")
+_PAIRS = {"dialogue": str, "value": str}
 
 
 def _expectation(actions: Sequence[ExpectedAction]) -> str:
@@ -77,8 +95,27 @@ def _expectation(actions: Sequence[ExpectedAction]) -> str:
     return _ALL if all(action.same for action in actions) else _OTHER
 
 
+_FOREIGN, _CONTRADICTED = "filed under another task", "the replay contradicts its verdict"
+
+
+def _worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
+    """What contradicts the log before what went wrong in it."""
+    import polars as pl
+
+    found = [worth_reading(library, run)]
+    if FILINGS in run.tables:
+        frame = library.table(run, FILINGS).filter(pl.col("belonging") == "foreign")
+        found.append(frame.select("dialogue", pl.lit(_FOREIGN).alias("value")))
+    if REPLAYS in run.tables:
+        frame = library.table(run, REPLAYS).filter(~pl.col("agrees"))
+        found.append(frame.select("dialogue", pl.lit(_CONTRADICTED).alias("value")))
+    return pl.concat(found)
+
+
 class TrialsPages(ToolPages):
     """Results of agents."""
+
+    read_first = (_FOREIGN, _CONTRADICTED, *ToolPages.read_first)
 
     facets: Sequence[Facet] = (
         Facet("passed", "passed", TRIALS, (), pairs=_passed),
@@ -89,8 +126,11 @@ class TrialsPages(ToolPages):
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
         Facet("fault", "fault of the user", FAULTS, ("kind",)),
-        Facet("blame", "suspected fault", BLAME, ("blamed",)),
-        Facet(READ_FIRST, "read first", FAULTS, (), made=worth_reading),
+        Facet("blame", "whose fault", BLAME, ("blamed",)),
+        Facet("leans", "leans to", BLAME, ("leans",)),
+        *AUDIT_FACETS,
+        GRADER_FACET,
+        Facet(READ_FIRST, "read first", TRIALS, (), made=_worth_reading),
     )
     breakdowns = (
         Breakdown("Where conversations failed", "expected", only={"passed": "no"}, tone="bad"),
@@ -105,20 +145,49 @@ class TrialsPages(ToolPages):
         scores = [name for name in run.scores if name.startswith("Score[")]
         return [*scores[:_MOST_SCORES], *(name for name in _COLUMNS if name in run.scores)]
 
+    def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
+        """The conversation; on top what contradicts its record, whose fault it was, and what is wrong with its task."""
+        view = super().dialogue(library, run, dialogue)
+        blamed = library.rows(run, BLAME, dialogue.id) if BLAME in run.tables else []
+        lines = [line for row in blamed for line in stored_evidence(row)]
+        messages = {row["message"] for row in blamed} | {line.message for line in lines}
+        turns = {message: turn_of(dialogue, message) for message in messages if message is not None}
+        overview = replace(
+            view.overview,
+            facts=[*view.overview.facts, *task_facts_of(library, run, dialogue)],
+            evidence=[(line.what, line.words, turns.get(line.message)) for line in lines],
+        )
+        audited = audit_reasons(library, run, dialogue)
+        if not per_task_stands(run):
+            return replace(view, overview=replace(overview, expected=(), siblings=()), reasons=audited)
+        return replace(view, overview=overview, reasons=[*blame_reasons(blamed, turns), *audited, *view.reasons])
+
+    def companion(self, run: Run, table: str) -> str | None:
+        """Faults of users are held against their tasks: nothing of them where conversations do not belong to these."""
+        return super().companion(run, table) if per_task_stands(run) else None
+
+    def trials(self, library: RunTables, run: Run) -> list[Trial]:
+        """The trials of every task, where tasks can be told apart."""
+        return super().trials(library, run) if per_task_stands(run) else []
+
+    def panels(self, library: RunTables, run: Run) -> list[Panel]:
+        """Is it what it says, what does the pass rate blend, were its tasks fair, whose fault were failures."""
+        return [*audit_panels(library, run), *blame_panel(library, run), *grader_panel(library, run)]
+
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
-        """The fault of the user, or else what is wrong with the calls that were expected."""
+        """What contradicts the log, the fault of the user, or else what is wrong with the calls that were expected."""
         found: dict[str, tuple[int | None, str]] = {}
-        for dialogue in run.dialogues():
+        for dialogue in run.dialogues() if per_task_stands(run) else ():
             if dialogue.outcome is not None and dialogue.outcome.success is False:
                 turns = [place for place, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
                 reasons = call_reasons(expected_actions(dialogue), turns)
                 if reasons:
                     found[dialogue.id] = (reasons[0].turn, reasons[0].text)
-        return {**found, **super().evidence(library, run)}
+        return {**found, **super().evidence(library, run), **contradictions(library, run)}
 
     def tables(self, library: RunTables, run: Run) -> list[Table]:
         """The tasks with their trials, those first that some trials pass and some do not."""
-        if TRIALS not in run.tables:
+        if TRIALS not in run.tables or not per_task_stands(run):
             return self.fault_tables(library, run)
         tasks: dict[str, list[str]] = {}
         for name, success in library.table(run, TRIALS).select("task", "success").rows():

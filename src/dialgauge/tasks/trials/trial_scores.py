@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -36,6 +35,16 @@ from dialgauge.measures import (
 )
 from dialgauge.report import SHARE
 from dialgauge.runs import Run, Store, new_run
+from dialgauge.tasks.audit.audit_tables import FILINGS, filings_frame
+from dialgauge.tasks.judges.graded_runs import (
+    GRADINGS,
+    GradedLog,
+    RecordedVerdict,
+    grade_log,
+    grader_details,
+    gradings_frame,
+)
+from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
@@ -61,8 +70,11 @@ if TYPE_CHECKING:
 
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
+#: Tables by name, each made when it is asked for.
+MoreTables: TypeAlias = Mapping[str, Callable[[], "polars.DataFrame"]]
+
 KIND = "trials"
-TRIALS, REWARD_PARTS, DIALOGUE_SUMS, BLAME = "trials", "reward_parts", "dialogue_sums", "failure_blame"
+TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
 #: How many tasks are named in a note.
 _NAMED = 8
 
@@ -76,11 +88,14 @@ def score_results(
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
-    blame: Callable[[str | Path], polars.DataFrame] | None = None,
+    findings: Callable[[str | Path], MoreTables] | None = None,
+    judges: Iterable[str | Path] = (),
 ) -> TrialRuns:
     """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
 
-    ``blame`` gives the table of whose fault failures were, for logs whose conversations belong to their tasks.
+    ``findings`` gives more tables of a file, such as those of its audit; they are made when the run is stored, for logs
+    whose conversations belong to their tasks. ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
+    under each of them stands beside the log's own.
 
     With an example file of ``dialgauge init``:
 
@@ -95,9 +110,10 @@ def score_results(
     if place_of(workers).asked:
         from dialgauge.tasks.distributed import ResultsWork, score_elsewhere
 
-        work = ResultsWork(measures, resamples, seed)
+        work = ResultsWork(measures, resamples, seed, judges)
         return TrialRuns(score_elsewhere(work, named, store=store, workers=workers, progress=progress))
     runs = []
+    verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
             dialogues, plan, reading = _read(source)
@@ -106,13 +122,14 @@ def score_results(
             run = score_attempts(
                 dialogues,
                 name,
-                more_tables={BLAME: partial(blame, source)} if blame is not None and stands else {},
+                more_tables=findings(source) if findings is not None and stands else {},
                 inputs=[("results", source)],
                 measures=measures,
                 resamples=resamples,
                 seed=seed,
                 plan=plan,
                 integrity=integrity,
+                verdicts=verdicts,
                 notes=[*([Note("integrity", obstacle)] if obstacle else []), *_reading_notes(reading)],
             )
             runs.append(run)
@@ -152,6 +169,7 @@ def score_attempts(
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
     more_tables: Mapping[str, Callable[[], polars.DataFrame]] = {},
+    verdicts: Sequence[GraderVerdict] = (),
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
 
@@ -170,12 +188,16 @@ def score_attempts(
     summed = [parse_measure(score) for score in scores.scores if score.startswith(NOISE)]
     ids = [attempt.id for attempt in attempts.attempts]
     low, high = attempts.bounds()
+    recorded = [RecordedVerdict(attempt.id, attempt.task, attempt.success) for attempt in attempts.attempts]
+    graded = grade_log(verdicts, recorded, name, resamples=resamples, seed=seed) if verdicts else None
     return new_run(
         kind=KIND,
         name=name,
         scores=scores,
         tables={
             **_tables(attempts),
+            **({FILINGS: lambda: filings_frame(integrity)} if integrity is not None else {}),
+            **({GRADINGS: lambda: gradings_frame(graded)} if graded is not None else {}),
             **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
             **more_tables,
         },
@@ -208,9 +230,10 @@ def score_attempts(
             "integrity": None if integrity is None else msgspec.to_builtins(integrity.in_short()),
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
+            **grader_details(graded, per_task=per_task),
             **_own_results(attempts, evidence, scores),
         },
-        notes=[*notes, *_notes(attempts, scores)],
+        notes=[*notes, *_grader_notes(graded), *_notes(attempts, scores)],
     )
 
 
@@ -278,6 +301,13 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
         "unknown_plan": _unknown_plan(attempts),
     }
     return [*notes, *(Note(kind, told) for kind, all_told in others.items() for told in all_told)]
+
+
+def _grader_notes(graded: GradedLog | None) -> list[Note]:
+    if graded is None or not graded.elsewhere:
+        return []
+    told = f"{counted(graded.elsewhere, 'verdict')} of graders about conversations that are not in this log: left out"
+    return [Note("left_out", told)]
 
 
 def _reading_notes(reading: Notes) -> list[Note]:
@@ -522,7 +552,7 @@ def _run_signature(attempts: Attempts, scores: Scores) -> Signature:
     return shared if "dialogues" in shared or not scores.scores else shared.with_(dialogues=str(attempts.scored))
 
 
-def _tables(attempts: Attempts) -> Mapping[str, Callable[[], polars.DataFrame]]:
+def _tables(attempts: Attempts) -> MoreTables:
     """``trials`` (a row for each conversation), ``reward_parts`` and ``calls``, made when asked for."""
     return {
         TRIALS: lambda: _trials_frame(attempts),

@@ -9,6 +9,7 @@ import msgspec
 
 from dialgauge.measures import Score, Signature
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
+from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, uneven_trials
 from dialgauge.tasks.trials.trial_scores import TRIALS
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 STEPS = "steps_used_by"
+#: What the JSON of a run has where the run does.
+_OPTIONAL = ("standard_errors", "reported", GRADERS)
 #: Up to so many files stand beside each other.
 _BESIDE = 3
 _TITLES = {FLIPS: "flip rate", NOISE: "noise floor over trials"}
@@ -52,7 +55,7 @@ class TrialRuns(RunSet):
                     },
                     "pass_1_on_these_tasks": run.details.get("pass_1_on_these_tasks", {}),
                     "conversations": run.details.get("conversations", {}),
-                    **{key: run.details[key] for key in ("standard_errors", "reported") if key in run.details},
+                    **{key: run.details[key] for key in _OPTIONAL if key in run.details},
                     "notes": run.manifest.notes,
                     "note_kinds": run.manifest.note_kinds,
                 }
@@ -126,13 +129,21 @@ def trial_tables(runs: Sequence[Run]) -> list[Table]:
         *(_reported(run, several=len(runs) > 1) for run in runs if run.details.get("reported")),
         *(_ends(run, several=len(runs) > 1) for run in runs),
     ]
+    graders = [table for run in runs for table in _graders(run, several=len(runs) > 1)]
     for note, column in (*_legend(runs, done), *_partial(runs, done)):
         if len(runs) > _BESIDE:
             tables[0].explain(note, column)
         else:
             tables[0].notes.append(note)
     tables[-1].signature = Signature.shared(Signature.parse(run.signature) for run in runs).long()
-    return [table for table in tables if len(table)]
+    return [table for table in (*tables, *graders) if len(table)]
+
+
+def _graders(run: Run, *, several: bool) -> list[Table]:
+    tables = grader_tables(run)
+    for table in tables if several else ():
+        table.title = f"{table.title}: {run.name}"
+    return tables
 
 
 def _order(name: str) -> int:

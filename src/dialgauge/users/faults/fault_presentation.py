@@ -162,7 +162,14 @@ def _shares(run: Run) -> Table:
 def _conversations(run: Run, most: int) -> Table:
     frame = run.table(FAULTS)
     several = frame["by"].n_unique() > 1
-    heads = [Column("conversation", exact=True), _REWARD, "kind", *_PLACE, "why", *(["by"] if several else [])]
+    heads: list[str | Column] = [
+        Column("conversation", exact=True),
+        _REWARD,
+        "kind",
+        *_PLACE,
+        "why",
+        *(["by"] if several else []),
+    ]
     table, rewards = Table("Where", heads), _rewards(run)
     for row in frame.head(most).iter_rows(named=True):
         by = [row["by"]] if several else []

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
         same_logs,
         tasks_of_log,
     )
-    from dialgauge.worlds.tools.integrity_words import integrity_document, integrity_sentences
+    from dialgauge.worlds.tools.integrity_words import (
+        filing_words,
+        integrity_document,
+        integrity_sentences,
+        withheld_words,
+    )
     from dialgauge.worlds.tools.isolation import CallLimits
     from dialgauge.worlds.tools.loading import (
         OUR_DOMAINS,
@@ -84,6 +89,7 @@ __all__ = [
     "domain_folder",
     "ends",
     "field_changes",
+    "filing_words",
     "for_user",
     "gold_calls",
     "identifiers_of",
@@ -106,6 +112,7 @@ __all__ = [
     "same_logs",
     "tasks_of_log",
     "tau2_entries",
+    "withheld_words",
     "writes",
 ]
 

@@ -32,7 +32,7 @@ Evidence: TypeAlias = Literal["actions", "identifiers", "silent", "no task"]
 
 TasksFrom: TypeAlias = Literal["log", "task file", "majority"]
 
-#: Beyond this share of foreign conversations nothing is said per task. In a sound file there is none, and identifiers
+#: From this share of foreign conversations on, nothing is said per task. In a sound file there is none, and identifiers
 #: overlook few: one in ten is far more than the occasional slip of an agent into somebody else's record.
 MOST_FOREIGN = 0.1
 #: Where identifiers fit this share of the *other* tasks, too, they say nothing (one customer for all tasks).
@@ -99,7 +99,7 @@ class Integrity(Struct, frozen=True, kw_only=True):
     @property
     def per_task_stands(self) -> bool:
         """Whether results by task may be shown: few conversations are foreign, and ids are not mixed up."""
-        return self.foreign_share <= MOST_FOREIGN and not self.permuted
+        return self.foreign_share < MOST_FOREIGN and not self.permuted
 
     @property
     def mapping(self) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def _reach(integrity: Integrity) -> str:
 
 
 def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
-    sentences = [f"{name}: {_evidence(filing)}." for filing in integrity.foreign[:_NAMED]]
+    sentences = [f"{name}: {filing_words(filing)}." for filing in integrity.foreign[:_NAMED]]
     if (others := len(integrity.foreign) - _NAMED) > 0:
         sentences.append(f"{name}: and {others:,} more.")
     if mapping := integrity.mapping:
@@ -54,18 +54,23 @@ def _foreign_sentences(name: str, integrity: Integrity) -> list[str]:
         told = f"{name}: {len(mapping):,} of them fit exactly one other task of the file ({shown}{more})"
         stands = ": the ids seem to be mixed up, so totals may stand" if integrity.permuted else ""
         sentences.append(f"{told}{stands}. Nothing was moved; --json has the whole mapping.")
-    if not integrity.per_task_stands:
-        many = integrity.foreign_share > MOST_FOREIGN
-        why = f"more than {100 * MOST_FOREIGN:.0f}% do not belong to their tasks" if many else "ids are mixed up"
-        sentences.append(
-            f"{name}: {why}, so nothing is said per task: "
-            "no pass^k above k = 1, no split, no unfair or never-passed tasks. File each conversation under its own "
-            "task and audit again."
-        )
-    return sentences
+    return [*sentences, *(f"{name}: {words[0].lower()}{words[1:]}" for words in withheld_words(integrity))]
 
 
-def _evidence(filing: Filing) -> str:
+def withheld_words(integrity: Integrity) -> list[str]:
+    """Why nothing is said by task, where that is so."""
+    if integrity.per_task_stands:
+        return []
+    many = integrity.foreign_share >= MOST_FOREIGN
+    why = f"{100 * MOST_FOREIGN:.0f}% or more do not belong to their tasks" if many else "Ids are mixed up"
+    return [
+        f"{why}, so nothing is said per task: no pass^k above k = 1, no split, no unfair or never-passed tasks. "
+        "File each conversation under its own task and audit again."
+    ]
+
+
+def filing_words(filing: Filing) -> str:
+    """What shows that a conversation does not belong to its task."""
     if filing.evidence == "actions":
         return f"{filing.conversation} stores the expected actions of another task than {filing.task}"
     ids = ", ".join(filing.identifiers[:3])
