@@ -110,6 +110,8 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "messages one a line, no id": (lines(*OPENAI), (None, "log", 0)),
     "messages in a list, each with its id": (json.dumps(rows(OPENAI, session_id="a")).encode(), (None, "a", 0)),
     "legacy function calls": (lines({"messages": LEGACY, "resolved": "yes"}), (True, "log", 0)),
+    "a sign for success": (lines({"messages": LEGACY, "success": "✅"}), (True, "log", 0)),
+    "a sign for failure": (lines({"messages": LEGACY, "success": "❌"}), (False, "log", 0)),
     "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
     "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
     "OpenAI's responses": (

@@ -83,9 +83,11 @@ _PUNCTUATION = re.compile(r"[^a-z0-9]")
 
 _YES = frozenset(
     {"true", "yes", "pass", "passed", "success", "successful", "succeeded", "resolved", "solved", "correct"}
+    | {"✅", "✓", "✔", "✔\ufe0f"}
 )
 _NO = frozenset(
     {"false", "no", "fail", "failed", "failure", "unsuccessful", "unresolved", "unsolved", "incorrect", "wrong"}
+    | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
     | {f"not {word}" for word in _YES}
 )
 #: Ends that say nothing but that it ended, and other words for ends that are known.
