@@ -111,9 +111,10 @@ def audit_results(results: Results, *, domain: str | None = None, tasks: str | P
     ``domain`` names the tool domain in which calls are made again (by default ours, where the log is theirs), ``tasks``
     a file of tasks to judge by. Every audit has ``integrity``, ``differences``, ``split``, ``facts`` and ``tables()``.
 
-    >>> [audit] = dialgauge.audit_results("gpt-4o-airline.json")                       # doctest: +SKIP
-    >>> audit.rewards_reproduced, audit.split["writes_needed"].pass_k[1]               # doctest: +SKIP
-    ((200, 200), 0.225)
+    >>> import dialgauge
+    >>> [audit] = dialgauge.audit_results("tau.json")
+    >>> audit.integrity.counts, audit.no_replay
+    ({'belongs': 0, 'unknown': 12, 'foreign': 0}, 'no world')
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
@@ -128,9 +129,10 @@ def blame_results(results: Results, *, domain: str | None = None) -> list[LogBla
 
     Every one has ``failures``, ``counts``, ``tables()``, ``explain("12#0")`` and ``to_polars()``.
 
-    >>> [blame] = dialgauge.blame_results("gpt-4o-airline.json")                       # doctest: +SKIP
-    >>> blame.counts["agent"], blame.failures[0].message                               # doctest: +SKIP
-    (65, 28)
+    >>> import dialgauge
+    >>> [blame] = dialgauge.blame_results("tau.json")
+    >>> blame.counts["user"], blame.counts["unclear"], blame.failures[0].conversation
+    (1, 4, '2#0')
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
@@ -153,8 +155,10 @@ def review_log(
 ) -> Review:
     """All that can be found out about one log without a model, and its run, which is kept in the store if one is given.
 
-    >>> review = dialgauge.review_log("gpt-4o-airline.json")                           # doctest: +SKIP
-    >>> review.sound, review.lines, review.readings                                    # doctest: +SKIP
+    >>> import dialgauge
+    >>> review = dialgauge.review_log("tau.json")
+    >>> review.sound, review.readings[0].conversation
+    (True, '1#1')
     """
     from dialgauge.engine import SILENT
     from dialgauge.formats import named_files

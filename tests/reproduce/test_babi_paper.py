@@ -185,8 +185,6 @@ def test_the_papers_training_is_kept_for_every_model_and_task() -> None:
 def test_whatever_differs_has_a_reason() -> None:
     differing = [item for item in reproduce(None).items if item.verdict == DIFFERS]
     assert differing and all(item.note for item in differing)
-    stopped = [item for item in differing if "stopped by the clock" in item.note]
-    assert stopped and all((item.difference or 0) < 0 for item in stopped)
     better = next(item for item in differing if item.what == "memn2n-type (paper's training), T5: per-dialog")
     assert (better.difference or 0) > 0 and better.note == "1 seed; unexplained"
 
@@ -214,7 +212,7 @@ def test_claims_are_judged_by_the_numbers() -> None:
     said = claims(reproduce(None))
     assert said["Section 5: match types solve T4"].verdict == "holds"
     assert said["Section 5: embeddings solve T1 and complete no dialog elsewhere"].note == (
-        "solved: at least 99% of dialogs; no dialog: at most 5%; in print it holds"
+        "solved: at least 99% of dialogs; no dialog: at most 5%; in print it holds; unexplained"
     )
     hops = said["Section 5: on T3 a second hop lifts the memory network from 64.8% to 74.7%"]
     assert (hops.verdict, hops.ours) == (DIFFERS, "74.9 with one, 74.9 with two")
