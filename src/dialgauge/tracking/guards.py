@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -237,9 +238,11 @@ def _gone(dialogues: Iterable[Sequence[State | None]]) -> tuple[int, int]:
     for states in dialogues:
         for state, following in pairwise(states):
             if state and following is not None:
-                filled = [(domain, slot) for domain, inside in state.items() for slot in inside]
-                slots += len(filled)
-                gone += sum(slot not in following.get(domain, ()) for domain, slot in filled)
+                for domain, inside in state.items():
+                    slots += len(inside)
+                    after = following.get(domain, {})
+                    if after is not inside:  # turns share what did not change between them
+                        gone += len(inside.keys() - after.keys())
     return slots, gone
 
 
@@ -315,6 +318,7 @@ def absent_findings(system: System, profile: Profile) -> list[GuardFinding]:
     return [GuardFinding(ABSENT, told, stops=True)]
 
 
+@lru_cache(maxsize=1 << 14)
 def _means_absent(word: str) -> bool:
     """Is it one of the words that the profile for language models reads as an absent slot?"""
     from dialgauge.values import profile_named
