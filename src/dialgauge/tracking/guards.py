@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -275,6 +276,7 @@ def absent_findings(evidence: GuardEvidence, profile: Profile) -> list[GuardFind
     return [GuardFinding(ABSENT, told, stops=True)]
 
 
+@lru_cache(maxsize=1 << 14)
 def _means_absent(word: str) -> bool:
     """Is it one of the words that the profile for language models reads as an absent slot?"""
     return not profile_named("llm").normalise(("any", "name"), (word,), "predicted")
