@@ -112,6 +112,8 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "legacy function calls": (lines({"messages": LEGACY, "resolved": "yes"}), (True, "log", 0)),
     "a sign for success": (lines({"messages": LEGACY, "success": "✅"}), (True, "log", 0)),
     "a sign for failure": (lines({"messages": LEGACY, "success": "❌"}), (False, "log", 0)),
+    "a grader's letter": (lines({"messages": LEGACY, "passed": "I"}), (False, "log", 0)),
+    "a share of a hundred": (lines({"messages": LEGACY, "success": "100%"}), (True, "log", 0)),
     "Anthropic's blocks": (lines({"messages": ANTHROPIC, "result": "fail"}), (False, "log", 0)),
     "Gemini's parts": (lines({"history": GEMINI}), (None, "log", 0)),
     "OpenAI's responses": (
@@ -191,6 +193,8 @@ def details_of(tmp_path: Path, **beside: Any) -> dict[str, str]:
         ({"evaluation": {"quality": {"score": 3, "reason": "..."}}}, {"score[quality]": "3"}),
         ({"qualityScore": "7"}, {"score[qualityScore]": "7"}),
         ({"success": 0.7}, {"score[success]": "0.7"}),
+        ({"score": "14.1%", "grade": "C"}, {"score[score]": "0.141", "score[grade]": "C"}),
+        ({"success": "1e2%"}, {"score[success]": "1e2%"}),
         ({"usage": {"prompt_tokens": 10, "completion_tokens": 5}}, {"tokens": "15"}),
         ({"usage": {"total_tokens": 12, "prompt_tokens": 10}}, {"tokens": "12"}),
         ({"total_cost": 0.25, "model": "m"}, {"cost": "0.25", "agent": "m"}),

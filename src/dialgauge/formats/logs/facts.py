@@ -90,6 +90,8 @@ _NO = frozenset(
     | {"❌", "✗", "✘", "✖", "✖\ufe0f"}
     | {f"not {word}" for word in _YES}
 )
+#: How graders write correct and incorrect; a verdict only under a name that says success.
+_GRADED = {"c": True, "i": False}
 #: Ends that say nothing but that it ended, and other words for ends that are known.
 _PLAIN_ENDS = frozenset(
     {"stop", "endturn", "end", "completed", "complete", "done", "finished", "success", "normal", "eos"}
@@ -246,15 +248,17 @@ def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     given = next(
         (known[name] for name in _SUCCESS if name in known and _said_success(known[name][1]) is not None), None
     )
-    if given is None or isinstance(given[1], bool) or (number := number_in(given[1])) is None:
+    if given is None or isinstance(given[1], bool) or (number := _score_in(given[1])) is None:
         return {}
     return {f"{NUMBERED}[{given[0]}]": number_text(number)}
 
 
 def _said_success(value: Any) -> bool | None:
-    """Yes or no under a name that says success, where a number may be written as a text."""
-    number = number_in(value) if isinstance(value, str) else None
-    return truth(value if number is None else number)
+    """Yes or no under a name that says success, where a number may be written as a text, and C stands for correct."""
+    if not isinstance(value, str):
+        return truth(value)
+    number = _score_in(value)
+    return _GRADED.get(value.strip().lower(), truth(value)) if number is None else truth(number)
 
 
 def truth(value: Any) -> bool | None:
@@ -276,6 +280,13 @@ def number_in(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return given if math.isfinite(given) and abs(given) < _MOST else None
+
+
+def _score_in(value: Any) -> float | None:
+    """A number, also as a share of a hundred: ``85%`` is 0.85."""
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        return number_in(f"{value.rstrip()[:-1].rstrip()}e-2")
+    return number_in(value)
 
 
 def _amount(value: Any) -> float | None:
@@ -446,7 +457,7 @@ def score_texts(name: str, value: Any) -> dict[str, str]:
         return {}
     if isinstance(value, bool):
         return {name: "true" if value else "false"}
-    if (number := number_in(value)) is not None:
+    if (number := _score_in(value)) is not None:
         return {name: number_text(number)}
     if isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST_LABEL and "\n" not in value:
         return {name: value.strip()}
