@@ -103,6 +103,6 @@ def _print_readings(review: Review, source: str, domain: str | None) -> None:
     failures = {each.conversation for each in review.blame.failures} if review.blame is not None else set()
     if failed := next((each.conversation for each in readings if each.conversation in failures), None):
         world = f" --domain {shlex.quote(domain)}" if domain else ""
-        shown = f"{shlex.quote(source)} --dialogue {shlex.quote(failed)}{world}"
-        out.print(f"  {typed_command(f'dialgauge tasks blame {shown}')}")
+        file, conversation = shlex.quote(source), shlex.quote(failed)
+        out.print(f"  {typed_command(f'dialgauge tasks blame {file} --dialogue {conversation}{world}')}")
     out.print(f"  {typed_command(f'dialgauge explore {review.run.id}')}")
