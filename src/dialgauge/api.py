@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
-from dialgauge.dialogue import Ontology
+from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
@@ -135,11 +135,11 @@ def blame_results(results: Results, *, domain: str | None = None) -> list[LogBla
     (1, 4, '2#0')
     """
     from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
+    from dialgauge.formats import named_files, read
     from dialgauge.tasks import blame_log
 
     return [
-        blame_log(source, name, domain=domain, root=data_folder().root, faults=_observed_faults(source))
+        blame_log(source, name, domain=domain, root=data_folder().root, faults=_observed_faults(read(source).dialogues))
         for name, source in named_files(results).items()
     ]
 
@@ -180,7 +180,8 @@ def review_log(
     )
     scored = score_results({own: file}, findings=lambda _: found, progress=progress or SILENT)
     run = (scored.save(store) if store is not None else scored).runs[0]
-    return Review(run=run, audit=audit, blame=blame, missing=tuple(missing))
+    faults = _observed_faults(run.dialogues()) if audit is None else {}
+    return Review(run=run, audit=audit, blame=blame, faults=faults, missing=tuple(missing))
 
 
 def log_findings(source: str | Path) -> Mapping[str, Callable[[], polars.DataFrame]]:
@@ -190,13 +191,12 @@ def log_findings(source: str | Path) -> Mapping[str, Callable[[], polars.DataFra
     return findings_tables(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
 
 
-def _observed_faults(source: str | Path) -> dict[str, list[ObservedFault]]:
-    """What the checks of users see in each conversation of a file."""
-    from dialgauge.formats import read
+def _observed_faults(dialogues: Iterable[Dialogue]) -> dict[str, list[ObservedFault]]:
+    """What the checks of users see in each conversation."""
     from dialgauge.tasks import ObservedFault
     from dialgauge.users.faults import check_user
 
     return {
         dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
-        for dialogue in read(source).dialogues
+        for dialogue in dialogues
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -75,3 +76,26 @@ def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     outcome = dialgauge(capsys, "review", "chat.jsonl")
     assert outcome.code == 0 and "pass^1 50.0%" in outcome.out
     assert "Not said: whether tasks fit and were fair" in outcome.out and "a#0: failed" in outcome.out
+
+
+def test_of_a_log_without_expected_calls_users_faults_lead_to_what_to_read(capsys: Capture) -> None:
+    desk = Path(__file__).parents[2] / "docs" / "examples" / "desk-1.jsonl"
+    outcome = dialgauge(capsys, "review", desk, "--json", "review.json")
+    assert "The user erred in 2 of 30 conversations (withheld 2)" in outcome.out
+    [review] = json.loads(Path("review.json").read_text())["logs"]
+    first = review["read_first"][0]
+    assert first["message"] == 3 and first["why"] == "failed, and the user erred: withheld (user id)"
+
+
+def test_the_command_it_shows_works(capsys: Capture) -> None:
+    log = desk_log(Path("log.json"), "gold")
+    content = msgspec.json.decode(log.read_bytes())
+    for simulation in content["simulations"][3:5]:
+        simulation["messages"] = [each for each in simulation["messages"] if not each.get("tool_calls")]
+    content["simulations"][4]["reward_info"]["reward"] = 0.0
+    log.write_bytes(msgspec.json.encode(content))
+    outcome = dialgauge(capsys, "review", str(log), "--domain", "depot")
+    [shown] = [line for line in outcome.out.splitlines() if "tasks blame" in line]
+    words = shlex.split(shown)
+    assert words[-2:] == ["--domain", "depot"]
+    assert dialgauge(capsys, *words[words.index("tasks") :]).code == 0

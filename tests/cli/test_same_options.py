@@ -60,6 +60,7 @@ WORDED = {
     "--fresh": "what is computed again",
     "--from": "repeatable where several systems are shown",
     "--goal": "what is done with the goal",
+    "--judge": "who judges what: graders whether a task was done, or a model what the user got wrong",
     "--limit": "'runs show' writes as many rows as it shows: the tables whole are files already",
     "--load": "the one command that needs a memory network says so",
     "--measure": "what it ranks or compares by",

@@ -65,7 +65,7 @@ def review(
         for each in reviews:
             for line in each.lines:
                 print_sentence(line)
-            _print_readings(each, named[each.run.name])
+            _print_readings(each, named[each.run.name], domain)
         out.print(f"Page: {page}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
@@ -78,7 +78,7 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
     return review
 
 
-def _print_readings(review: Review, source: str) -> None:
+def _print_readings(review: Review, source: str, domain: str | None) -> None:
     from dialgauge.tasks import short_id
 
     readings = review.readings
@@ -88,7 +88,9 @@ def _print_readings(review: Review, source: str) -> None:
     for reading in readings:
         where = "" if reading.message is None else f", message {reading.message}"
         print_sentence(f"  {short_id(reading.conversation)}{where}: {reading.why}")
-    shown = shlex.quote(readings[0].conversation)
-    if review.blame is not None:
-        out.print(f"  {typed_command(f'dialgauge tasks blame {shlex.quote(source)} --dialogue {shown}')}")
+    failures = {each.conversation for each in review.blame.failures} if review.blame is not None else set()
+    if failed := next((each.conversation for each in readings if each.conversation in failures), None):
+        world = f" --domain {shlex.quote(domain)}" if domain else ""
+        file, conversation = shlex.quote(source), shlex.quote(failed)
+        out.print(f"  {typed_command(f'dialgauge tasks blame {file} --dialogue {conversation}{world}')}")
     out.print(f"  {typed_command(f'dialgauge explore {review.run.id}')}")

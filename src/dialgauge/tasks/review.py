@@ -6,7 +6,8 @@ the check of integrity, split and unfair tasks by the audit, and whose fault a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -22,6 +23,7 @@ from dialgauge.tasks.audit.task_facts import UNFAIR, tasks_by_fact
 from dialgauge.tasks.blame.blame_rules import FailureBlame
 from dialgauge.tasks.blame.blame_views import blame_frame, blame_sentence, verdict_words
 from dialgauge.tasks.blame.blamed_log import LogBlame
+from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
 
@@ -61,6 +63,8 @@ class Review(Struct, frozen=True, kw_only=True):
     run: Run
     audit: LogAudit | None = None
     blame: LogBlame | None = None
+    #: What checks saw in users, by conversation, of a log that cannot be audited; its failures may rest on it.
+    faults: Mapping[str, Sequence[ObservedFault]] = {}
     missing: tuple[Missing, ...] = ()
 
     @property
@@ -129,6 +133,7 @@ def review_lines(review: Review) -> list[str]:
         *_pass_rates(review),
         *_fairness(review),
         *_blame(review),
+        *_faults(review),
         *(f"Not said: {why}" for why in review.unsaid),
     ]
 
@@ -204,6 +209,17 @@ def _some(tasks: Sequence[str]) -> str:
     return f"{len(tasks):,}: {named}, …" if len(tasks) > _NAMED else f"{len(tasks):,}: {named}"
 
 
+def _faults(review: Review) -> Iterator[str]:
+    """What users got wrong, where there is no more to go by."""
+    erred = {name for name, faults in review.faults.items() if faults}
+    if not erred:
+        return
+    kinds = Counter(kind for faults in review.faults.values() for kind in {fault.kind for fault in faults})
+    listed = ", ".join(f"{kind.replace('_', ' ')} {number:,}" for kind, number in kinds.most_common())
+    every = counted(len(review.faults), "conversation")
+    yield f"The user erred in {len(erred):,} of {every} ({listed}); the checks find only a part."
+
+
 def _blame(review: Review) -> Iterator[str]:
     if review.blame is None or not review.blame.failures:
         return
@@ -227,8 +243,19 @@ def _readings(review: Review) -> Iterator[Reading]:
     if review.blame is not None:
         yield from _failures(review.blame.failures)
     elif "trials" in review.run.tables:
-        failed = (row for row in review.run.table("trials").to_dicts() if row["success"] is False)
-        yield from _first_of_each_task((row["task"], Reading(row["dialogue"], None, "failed")) for row in failed)
+        failed = [row for row in review.run.table("trials").to_dicts() if row["success"] is False]
+        failed.sort(key=lambda row: not review.faults.get(row["dialogue"]))
+        yield from _first_of_each_task(
+            (row["task"], _failed(row["dialogue"], review.faults.get(row["dialogue"], ()))) for row in failed
+        )
+
+
+def _failed(conversation: str, faults: Sequence[ObservedFault]) -> Reading:
+    if not faults:
+        return Reading(conversation, None, "failed")
+    about = f" ({faults[0].about})" if faults[0].about else ""
+    why = f"failed, and the user erred: {faults[0].kind.replace('_', ' ')}{about}"
+    return Reading(conversation, faults[0].message, why)
 
 
 def _failures(failures: Sequence[FailureBlame]) -> Iterator[Reading]:
