@@ -68,7 +68,7 @@ def review(
         for each in reviews:
             for line in review_lines(each):
                 print_sentence(line)
-            _print_readings(each, named[each.run.name])
+            _print_readings(each, named[each.run.name], domain, store)
         out.print(f"Page: {page}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
@@ -94,7 +94,7 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, ro
     return Review(run=run, audit=audit, blame=blame, unsaid=tuple(unsaid))
 
 
-def _print_readings(review: Review, source: str) -> None:
+def _print_readings(review: Review, source: str, domain: str | None, store: Path | None) -> None:
     from dialgauge.tasks import short_id
 
     readings = review.readings
@@ -106,5 +106,7 @@ def _print_readings(review: Review, source: str) -> None:
         print_sentence(f"  {short_id(reading.conversation)}{where}: {reading.why}")
     shown = shlex.quote(readings[0].conversation)
     if review.blame is not None:
-        out.print(f"  {typed_command(f'dialgauge tasks blame {shlex.quote(source)} --dialogue {shown}')}")
-    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}')}")
+        world = f" --domain {shlex.quote(domain)}" if domain else ""
+        out.print(f"  {typed_command(f'dialgauge tasks blame {shlex.quote(source)} --dialogue {shown}{world}')}")
+    place = f" --store {shlex.quote(str(store))}" if store else ""
+    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}{place}')}")
