@@ -143,6 +143,11 @@ def test_a_command_runs_or_names_the_extra_it_needs(outcomes: dict[BareCall, Cal
         assert len(done.err.strip().splitlines()) == 1, done.err
 
 
+def test_the_demo_ends_with_a_report(outcomes: dict[BareCall, CallOutcome]) -> None:
+    [done] = [outcome for call, outcome in outcomes.items() if call.command == "demo"]
+    assert "\nReport: demo/report.html\n" in done.out
+
+
 def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> None:
     extras = ("duckdb", "torch", "scipy", "pyarrow", "pandas", "altair", "starlette", "sacrebleu")
     code = f"from importlib.util import find_spec; print([name for name in {extras} if find_spec(name)])"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -408,13 +409,18 @@ def print_sentence(text: str, screen: Screen = out) -> None:
         screen.print(line)
 
 
-def typed_command(command: str) -> str:
-    """A command of this program as it works when typed: with the program's path where the shell would not find it."""
+def typed_command(command: str, folder: Path = Path()) -> str:
+    """A command of this program as it works when typed: with the program's path where the shell would not find it.
+
+    ``folder`` is the one it is to be typed in.
+    """
     program = Path(sys.argv[0])
     if program.name != "dialgauge" or shutil.which("dialgauge") == str(program.absolute()):
         return command
-    within = program.absolute().is_relative_to(Path.cwd())
-    return command.replace("dialgauge", str(program.absolute().relative_to(Path.cwd()) if within else program), 1)
+    place = program.absolute()
+    if place.is_relative_to(Path.cwd()):
+        return command.replace("dialgauge", os.path.relpath(place, folder.absolute()), 1)
+    return command.replace("dialgauge", str(program if folder == Path() else place), 1)
 
 
 def write_table_file(tables: Sequence[Table], path: Path | None) -> None:

@@ -63,9 +63,9 @@ def init(
     out.print("Try next:")
     for command in (
         *first,
-        typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl --run"),
-        typed_command("dialgauge tasks score examples/tau.json"),
-        typed_command("dialgauge data check YOUR_FILE"),
+        typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl --run", folder),
+        typed_command("dialgauge tasks score examples/tau.json", folder),
+        typed_command("dialgauge data check YOUR_FILE", folder),
     ):
         out.print(f"  {command}")
 

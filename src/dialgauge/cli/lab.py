@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from dialgauge.cli import lab_blame, lab_call, lab_chat, lab_cross, lab_study, lab_track, lab_train
-from dialgauge.cli.common import Placement, ResamplesOption, TableOutput
+from dialgauge.cli.common import Placement, ResamplesOption, TableOutput, typed_command
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.lab_options import (
@@ -147,10 +147,9 @@ def new(
     from dialgauge.worlds.domain import new_domain
 
     written = new_domain(name)
-    out.print(f"wrote {', '.join(path.name for path in written)} into")
-    out.print(str(written[0].parent))
+    out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
     place = name if "/" in name else f"./{name}"
-    out.print(f"Try it: dialgauge lab run --domain {place}")
+    out.print(f"Try it: {typed_command(f'dialgauge lab run --domain {place}')}")
 
 
 @app.command("goals")

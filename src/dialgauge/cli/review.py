@@ -65,7 +65,7 @@ def review(
         for each in reviews:
             for line in each.lines:
                 print_sentence(line)
-            _print_readings(each, named[each.run.name], domain)
+            _print_readings(each, named[each.run.name], domain, store)
         out.print(f"Page: {page}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
@@ -78,7 +78,7 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
     return review
 
 
-def _print_readings(review: Review, source: str, domain: str | None) -> None:
+def _print_readings(review: Review, source: str, domain: str | None, store: Path | None) -> None:
     from dialgauge.tasks import short_id
 
     readings = review.readings
@@ -93,4 +93,5 @@ def _print_readings(review: Review, source: str, domain: str | None) -> None:
         world = f" --domain {shlex.quote(domain)}" if domain else ""
         file, conversation = shlex.quote(source), shlex.quote(failed)
         out.print(f"  {typed_command(f'dialgauge tasks blame {file} --dialogue {conversation}{world}')}")
-    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}')}")
+    place = f" --store {shlex.quote(str(store))}" if store else ""
+    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}{place}')}")
