@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
+
+# Before anything imports polars or numpy: two workers of pytest share the processors, and threads that wait for work of
+# a few rows only burn them. What a test starts inherits it.
+os.environ.update(POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+
+import gc
 import sys
 from collections.abc import Iterator
 from functools import cache

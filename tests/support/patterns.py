@@ -119,9 +119,9 @@ def _of_re(node: ast.AST) -> str:
 
 
 def attacks(pattern: re.Pattern[Any], length: int) -> Iterator[Any]:
-    """Long strings of the pattern's own type."""
-    tree = _parser.parse(pattern.pattern, pattern.flags)
-    starts = {("", pump) for pump in (*RUNS, *PAIRS)} | set(_pumps(tree, ""))
+    """Long strings of the pattern's own type; none for a pattern that repeats nothing, which cannot take long."""
+    pumps = set(_pumps(_parser.parse(pattern.pattern, pattern.flags), ""))
+    starts = {("", pump) for pump in (*RUNS, *PAIRS)} | pumps if pumps else ()
     for start, pump in sorted(starts):
         run = start + (pump * length)[:length]
         for tail in TAILS:

@@ -5,18 +5,20 @@ forms("JGA")        the stored values of a measure in all its forms, with the su
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from dialgauge import Run, Store
+from dialgauge.cli import main
 from dialgauge.measures import Score, parse_measure
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -110,13 +112,15 @@ def _stored(folder: Path) -> list[str]:
 
 
 def _run(command: str, folder: Path) -> None:
-    done = subprocess.run(  # noqa: S603 - the commands above
-        [sys.executable, "-m", "dialgauge", *shlex.split(command)],
-        cwd=folder,
-        env=os.environ | {"DIALGAUGE_RUNS": str(folder / "runs"), "COLUMNS": "80"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"the worked example 'dialgauge {command}' failed:\n{done.stdout}{done.stderr}")
+    """In this process: most of another one would be imports."""
+    told = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    own = {"DIALGAUGE_RUNS": str(folder / "runs"), "COLUMNS": "80"}
+    with patch.dict(os.environ, own), chdir(folder), redirect_stdout(told), redirect_stderr(told):
+        try:
+            main(shlex.split(command))
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    if code not in (0, 1):
+        told.seek(0)
+        raise RuntimeError(f"the worked example 'dialgauge {command}' failed:\n{told.read()}")

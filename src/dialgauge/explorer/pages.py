@@ -26,7 +26,7 @@ from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.templating import PageLinks, received, render, revision
 from dialgauge.measures import parse_measure
 from dialgauge.presentation import Panel, pages_of, run_charts
-from dialgauge.report import Column, Table, run_tables
+from dialgauge.report import Column, Table, chart_specification, run_tables
 from dialgauge.runs import DialogueNote, Run, Store
 
 _SHOWN_SCORES = 12
@@ -139,7 +139,9 @@ class Explorer:
         name = asked.get("name", "")
         if name not in charts:
             raise MissingRun(f"the run '{id}' has no chart '{name}'")
-        specification: Mapping[str, Any] = self.library.of_run(f"chart {name}", run, lambda: charts[name]().to_dict())
+        specification: Mapping[str, Any] = self.library.of_run(
+            f"chart {name}", run, lambda: chart_specification(charts[name])
+        )
         return specification
 
     def dialogues(self, id: str, asked: Mapping[str, str]) -> str:
@@ -226,7 +228,7 @@ class Explorer:
         name = asked.get("name", "")
         if name not in charts:
             raise MissingRun(f"this comparison has no chart '{name}'")
-        specification: Mapping[str, Any] = charts[name]().to_dict()
+        specification: Mapping[str, Any] = chart_specification(charts[name])
         return specification
 
     def side(self, ids: Sequence[str], asked: Mapping[str, str]) -> str:

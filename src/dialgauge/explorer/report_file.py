@@ -30,7 +30,7 @@ from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
-from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables
+from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
 from dialgauge.text import counted
 
@@ -210,10 +210,11 @@ def _run_part(library: Library, run: Run) -> RunPart:
 
 def _pictures(charts: dict[str, Callable[[], Any]]) -> list[Chart]:
     """Charts as pictures; one that has nothing to draw is left out, and all are where none can be drawn here."""
-    if missing_drawer(".svg") is not None:
+    if not charts or missing_drawer(".svg") is not None:
         return []
-    made = [(name, draw()) for name, draw in charts.items()]
-    contents = [(name, drawn(chart, ".svg")) for name, chart in made if chart is not None]
+    with unchecked():
+        made = [(name, draw()) for name, draw in charts.items()]
+        contents = [(name, drawn(chart, ".svg")) for name, chart in made if chart is not None]
     return [
         Chart(name, f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}") for name, content in contents
     ]

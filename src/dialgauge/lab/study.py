@@ -243,22 +243,22 @@ def study_figure(run: Run) -> altair.FacetChart:
     kinds = list(dict.fromkeys(row["error"] for row in rows))
     rows.reverse()  # where dots coincide, that of the condition named first is on top
     # Two scales with the same domain share one legend; left to themselves the layers give two.
-    legend = alt.Legend(title="what is misheard", symbolOpacity=1)
-    colour = alt.Color("error:N", scale=alt.Scale(domain=kinds, range=list(LINES[: len(kinds)])), legend=legend)
-    shape = alt.Shape("error:N", scale=alt.Scale(domain=kinds, range=list(_MARKS[: len(kinds)])), legend=legend)
+    legend = {"title": "what is misheard", "symbolOpacity": 1}
+    colour = alt.Color("error:N", scale={"domain": kinds, "range": list(LINES[: len(kinds)])}, legend=legend)
+    shape = alt.Shape("error:N", scale={"domain": kinds, "range": list(_MARKS[: len(kinds)])}, legend=legend)
     across = {
         "title": "score of the tracker",
-        "scale": alt.Scale(zero=False, domainMax=1, nice=False),
-        "axis": alt.Axis(tickCount=3, format="%"),
+        "scale": {"zero": False, "domainMax": 1, "nice": False},
+        "axis": {"tickCount": 3, "format": "%"},
     }
-    y = alt.Y("success:Q", title="success", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    y = alt.Y("success:Q", title="success", scale={"domain": [0, 1]}, axis={"format": "%"})
     base = alt.Chart().encode(color=colour)
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         x=alt.X("score:Q", **across), y=y, shape=shape, tooltip=["condition:N", "score:Q", "success:Q"]
     )
     rule = base.mark_rule(strokeWidth=1, opacity=0.6)
-    of_success = rule.encode(x=alt.X("score:Q", **across), y="low:Q", y2="high:Q")
-    of_score = rule.encode(x=alt.X("score_low:Q", **across), x2="score_high:Q", y=y)
+    of_success = rule.encode(x=alt.X("score:Q", **across), y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    of_score = rule.encode(x=alt.X("score_low:Q", **across), x2=alt.X2("score_high:Q"), y=y)
     panel = alt.layer(of_score, of_success, points, data=data(rows)).properties(width=170, height=150)
     facets = panel.facet(alt.Facet("measure:N", sort=list(TRACKED), title=None), columns=3)
     held = f"{counted(goals, 'goal')} in each of {counted(len(conditions), 'condition')}"

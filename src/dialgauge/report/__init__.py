@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         RISING,
         SHADES,
         altair,
+        chart_specification,
         check_ending,
         data,
         drawn,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         save_all,
         shades,
         styled,
+        unchecked,
     )
     from dialgauge.report.fitting import fold_sentence
     from dialgauge.report.interval_panels import interval_plot
@@ -92,6 +94,7 @@ __all__ = [
     "TerminalTable",
     "Value",
     "altair",
+    "chart_specification",
     "check_ending",
     "corpus_html",
     "correlation_heatmap",
@@ -131,6 +134,7 @@ __all__ = [
     "stacked_bars",
     "styled",
     "system_labels",
+    "unchecked",
     "write_page",
     "write_tables",
 ]

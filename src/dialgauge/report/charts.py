@@ -78,23 +78,23 @@ def mean_spread(
         for name, mean, spread in zip(measures, means, spreads, strict=True)
     ]
     order = list(measures)
-    x = alt.X("measure:N", sort=order, title=None, axis=alt.Axis(labelAngle=0))
+    x = alt.X("measure:N", sort=order, title=None, axis={"labelAngle": 0})
     base = alt.Chart(data(rows)).encode(x=x)
     y = alt.Y(
         "mean:Q",
         title="mean over systems (%)" if percent else "mean over systems",
-        scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
-        axis=alt.Axis(grid=False),
+        scale={"domain": [0, 100]} if percent else alt.Undefined,
+        axis={"grid": False},
     )
     layers = base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6, size=48).encode(y=y)
     single = [{"measure": name, "value": scale * value} for name in order for value in (points or {}).get(name, ())]
     if single:
         dots = alt.Chart(data(single)).mark_circle(color=SHADES[0], size=26, opacity=0.75, xOffset=36)
-        layers = layers + dots.encode(x=x, y="value:Q")
-    layers = layers + base.mark_rule(color=INK, strokeWidth=1.6).encode(y="low:Q", y2="high:Q")
+        layers = layers + dots.encode(x=x, y=alt.Y("value:Q"))
+    layers = layers + base.mark_rule(color=INK, strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     for edge in ("low", "high"):
         layers = layers + base.mark_tick(color=INK, size=14, thickness=1.6, opacity=1).encode(y=f"{edge}:Q")
-    layers = layers + base.mark_text(dy=-12).encode(y="top:Q", text="text:N")
+    layers = layers + base.mark_text(dy=-12).encode(y=alt.Y("top:Q"), text=alt.Text("text:N"))
     told = f"whiskers: one standard deviation{'; dots: the systems' if single else ''}"
     return styled(
         layers.properties(width=alt.Step(120), height=260),
@@ -135,9 +135,9 @@ def lambda_sweep(
         for place, (at, value) in enumerate(zip(lambdas, scores[name], strict=True)):
             low, high = _known_ends(known[place] if known else None, value)
             rows.append({"system": name, "lambda": at, "fga": 100 * value, "low": 100 * low, "high": 100 * high})
-    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=500, symbolOpacity=1)
-    colours, dashes = (alt.Scale(domain=names, range=look) for look in lines(len(names)))
-    x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale=alt.Scale(nice=False))
+    legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 500, "symbolOpacity": 1}
+    colours, dashes = ({"domain": names, "range": look} for look in lines(len(names)))
+    x = alt.X("lambda:Q", title="λ (0 is joint goal accuracy)", scale={"nice": False})
     marked = share_ticks([row[end] for row in rows for end in ("low", "high")])
     height = {"title": "flexible goal accuracy (%)", "scale": marked.scale(alt), "axis": marked.axis(alt)}
     base = alt.Chart(data(rows)).encode(x=x, color=alt.Color("system:N", sort=names, scale=colours, legend=legend))
@@ -145,14 +145,14 @@ def lambda_sweep(
         y=alt.Y("fga:Q", **height), strokeDash=alt.StrokeDash("system:N", sort=names, scale=dashes, legend=legend)
     )
     if any(row["low"] < row["high"] for row in rows):
-        bands = base.mark_area(opacity=_BAND, strokeWidth=0).encode(y=alt.Y("low:Q", **height), y2="high:Q")
+        bands = base.mark_area(opacity=_BAND, strokeWidth=0).encode(y=alt.Y("low:Q", **height), y2=alt.Y2("high:Q"))
         layers = bands + layers
     if swaps:
         shown = [{"lambda": at, "text": f"λ = {at:.2f}" if len(swaps) <= _LABELLED else ""} for at in swaps]
         marks = alt.Chart(data(shown))
         layers = layers + marks.mark_rule(color=QUIET, strokeDash=[2, 3]).encode(x=x)
         layers = layers + marks.mark_text(align="left", dx=4, baseline="bottom", color=QUIET).encode(
-            x=x, y=alt.value(258), text="text:N"
+            x=x, y=alt.value(258), text=alt.Text("text:N")
         )
     return styled(layers.properties(width=420, height=260), title="FGA by strictness", note=note)
 
@@ -249,20 +249,20 @@ def _grouped_bars(
         }
         for row in rows
     ]
-    axis = alt.Axis(labelAngle=0, labelExpr=f"split(datum.label, '{_BREAK}')")
+    axis = {"labelAngle": 0, "labelExpr": f"split(datum.label, '{_BREAK}')"}
     x = alt.X("label:N", sort=list(dict.fromkeys(labels.values())), title=None, axis=axis)
     base = alt.Chart(data(shown)).encode(x=x, xOffset=alt.XOffset("group:N", sort=groups))
     y = alt.Y(
         "value:Q",
         title=f"{value} (%)" if percent else value,
-        scale=alt.Scale(domain=[0, 100]) if percent else alt.Undefined,
-        axis=alt.Axis(grid=False),
+        scale={"domain": [0, 100]} if percent else alt.Undefined,
+        axis={"grid": False},
     )
-    colour = alt.Color("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups, range=shades(len(groups))))
+    colour = alt.Color("group:N", sort=groups, title=None, scale={"domain": groups, "range": shades(len(groups))})
     drawn = base.mark_bar(stroke=INK, strokeWidth=0.6).encode(y=y, color=colour)
     if any(row["low"] < row["high"] for row in shown):
         drawn = drawn + _whiskers(base, vertical=True)
-    numbers = base.mark_text(fontSize=9, dy=-6).encode(y="high:Q", text="text:N")
+    numbers = base.mark_text(fontSize=9, dy=-6).encode(y=alt.Y("high:Q"), text=alt.Text("text:N"))
     step = alt.Step(room, **{"for": "position"}) if len(groups) == 1 else alt.Step(room / len(groups))
     return styled((drawn + numbers).properties(width=step, height=240), title=title, note=note)
 
@@ -277,15 +277,15 @@ def error_onset(counts: Sequence[int], *, note: str | Sequence[str] = "") -> Any
         "low:Q",
         title="first wrong turn, in percent of the dialogue",
         bin="binned",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", grid=False),
+        scale={"domain": [0, 1]},
+        axis={"format": "%", "grid": False},
     )
-    base = alt.Chart(data(rows)).encode(x=x, x2="high:Q")
+    base = alt.Chart(data(rows)).encode(x=x, x2=alt.X2("high:Q"))
     bars = base.mark_bar(color=SHADES[1], stroke=INK, strokeWidth=0.6).encode(
         y=alt.Y("n:Q", title="dialogues", scale=height.scale(alt), axis=height.axis(alt, grid=False))
     )
     middle = alt.Chart(data([{"x": (row["low"] + row["high"]) / 2, "n": row["n"]} for row in rows if row["n"]]))
-    numbers = middle.mark_text(dy=-7).encode(x="x:Q", y="n:Q", text="n:Q")
+    numbers = middle.mark_text(dy=-7).encode(x=alt.X("x:Q"), y=alt.Y("n:Q"), text=alt.Text("n:Q"))
     drawn = (bars + numbers).properties(width=420, height=240)
     return styled(drawn, title="Where the first error falls", note=note)
 
@@ -296,7 +296,7 @@ def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, note:
     tally = Counter(counts)
     rows = [{"slots": slots, "n": tally[slots]} for slots in range(min(tally, default=0), max(tally, default=0) + 1)]
     steps = [row["slots"] for row in rows]
-    x = alt.X("slots:O", title="slots in the fullest state of a dialogue", sort=steps, axis=alt.Axis(labelAngle=0))
+    x = alt.X("slots:O", title="slots in the fullest state of a dialogue", sort=steps, axis={"labelAngle": 0})
     height = ticks([0, *tally.values()], whole=True)
     base = alt.Chart(data(rows)).encode(
         x=x, y=alt.Y("n:Q", title="dialogues", scale=height.scale(alt), axis=height.axis(alt, grid=False))
@@ -308,7 +308,7 @@ def slot_histogram(counts: Sequence[int], *, threshold: int | None = None, note:
         mark = alt.Chart(data([{"slots": threshold, "text": f"{below:.1%} below {threshold}"}]))
         layers = layers + mark.mark_rule(color=INK, strokeDash=[4, 3], xOffset=-11).encode(x=x)
         layers = layers + mark.mark_text(align="left", baseline="top", xOffset=-5, color=QUIET).encode(
-            x=x, y=alt.value(0), text="text:N"
+            x=x, y=alt.value(0), text=alt.Text("text:N")
         )
     return styled(layers.properties(width=alt.Step(22), height=240), title="Slots per dialogue", note=note)
 
@@ -332,17 +332,17 @@ def correlation_heatmap(
     order = list(names)
     base = alt.Chart(data(rows)).encode(
         x=alt.X(
-            "column:N", sort=order, title=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False, domain=False)
+            "column:N", sort=order, title=None, axis={"labelAngle": 0, "orient": "top", "ticks": False, "domain": False}
         ),
-        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False)),
+        y=alt.Y("row:N", sort=order, title=None, axis={"ticks": False, "domain": False}),
     )
-    scale = alt.Scale(domain=domain, range=list(colours), interpolate="rgb")
+    scale = {"domain": domain, "range": list(colours), "interpolate": "rgb"}
     cells = base.mark_rect(stroke=PAPER, strokeWidth=2, invalid="show").encode(
         color=alt.condition("datum.r === null", alt.value(_UNDEFINED), alt.Color("r:Q", scale=scale, legend=None))
     )
     dark = "abs(datum.r) > 0.7" if negative else "datum.r > 0.5"
     numbers = base.mark_text(fontSize=12).encode(
-        text="text:N", color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
+        text=alt.Text("text:N"), color=alt.condition(dark, alt.value(PAPER), alt.value(INK))
     )
     size = alt.Step(max(58, 7 * max(map(len, names), default=0)))
     chart = (cells + numbers).properties(width=size, height=alt.Step(40))
@@ -373,9 +373,9 @@ def stacked_bars(
         .mark_bar(stroke=INK, strokeWidth=0.6)
         .encode(
             y=alt.Y("bar:N", sort=kept, title=None),
-            x=alt.X("value:Q", title=value, stack="zero", axis=alt.Axis(grid=False, tickMinStep=1)),
+            x=alt.X("value:Q", title=value, stack="zero", axis={"grid": False, "tickMinStep": 1}),
             color=alt.Color(
-                "group:N", sort=present, title=None, scale=alt.Scale(domain=present, range=shades(len(present)))
+                "group:N", sort=present, title=None, scale={"domain": present, "range": shades(len(present))}
             ),
             order=alt.Order("order:Q"),
             tooltip=["bar:N", "group:N", "value:Q"],

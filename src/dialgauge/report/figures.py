@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -110,7 +111,8 @@ def save(chart: Any, path: str | Path) -> Path:
 def save_all(charts: Mapping[Path, Callable[[], Any]]) -> list[Path]:
     """Write several charts: all are drawn before the first is written, so there are all of them or none."""
     endings = {path: check_ending(path) for path in charts}
-    write_all({path: drawn(draw(), endings[path]) for path, draw in charts.items()})
+    with unchecked():
+        write_all({path: drawn(draw(), endings[path]) for path, draw in charts.items()})
     return list(charts)
 
 
@@ -134,9 +136,22 @@ def missing_drawer(ending: str) -> DialgaugeError | None:
     return None
 
 
+def unchecked() -> AbstractContextManager[None]:
+    """Charts are made without Altair's checks of each part, which take longer than all else; tests check each chart."""
+    checks: AbstractContextManager[None] = altair().utils.schemapi.debug_mode(False)
+    return checks
+
+
+def chart_specification(draw: Callable[[], Any]) -> dict[str, Any]:
+    """A chart as Vega-Lite."""
+    with unchecked():
+        specification: dict[str, Any] = draw().to_dict(validate=False)
+    return specification
+
+
 def drawn(chart: Any, ending: str) -> bytes:
     """The chart as the content of a file with this ending."""
-    specification: dict[str, Any] = _inert(chart.to_dict())
+    specification: dict[str, Any] = _inert(chart.to_dict(validate=False))
     if ending == ".json":
         return json.dumps(specification, indent=1, ensure_ascii=False).encode() + b"\n"
     try:
@@ -181,11 +196,11 @@ class Ticks:
         return [self.values[0], self.values[-1]]
 
     def scale(self, alt: Any) -> Any:
-        return alt.Scale(domain=self.domain, nice=False, zero=False)
+        return {"domain": self.domain, "nice": False, "zero": False}
 
     def axis(self, alt: Any, **look: Any) -> Any:
         # With fewer ticks in mind, the renderer drops every other value, and so the last one.
-        return alt.Axis(values=self.values, tickCount=len(self.values), format=self.format, **look)
+        return dict(values=self.values, tickCount=len(self.values), format=self.format, **look)
 
 
 def ticks(numbers: Sequence[float], *, most: int = 5, whole: bool = False) -> Ticks:

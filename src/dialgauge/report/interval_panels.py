@@ -94,15 +94,29 @@ def _panel(
     alt: Any, rows: list[dict[str, Any]], measure: str, systems: list[str], marked: Ticks, *, labelled: bool, width: int
 ) -> Any:
     """The systems on one measure; the systems' names stand at the leftmost panel only."""
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8) if labelled else None
+    axis = {"ticks": False, "domain": False, "labelPadding": 8} if labelled else None
     # All systems, also those without this score: the names stand at the leftmost panel only, and lines must match them.
-    y = alt.Y("system:N", sort=systems, scale=alt.Scale(domain=systems), title=None, axis=axis)
+    y = alt.Y("system:N", sort=systems, scale={"domain": systems}, title=None, axis=axis)
     base = alt.Chart(data(rows)).encode(y=y)
     x = alt.X("low:Q", title=None, scale=marked.scale(alt), axis=marked.axis(alt))
-    rule = base.mark_rule(color=SHADES[1], strokeWidth=3).encode(x=x, x2="high:Q")
+    rule = _marked(base, "rule", color=SHADES[1], strokeWidth=3).encode(x=x, x2=alt.X2("high:Q"))
     # Narrower than most intervals are: a dot must not hide that there is one.
-    point = base.mark_tick(color=INK, size=11, thickness=2, opacity=1).encode(x="value:Q")
-    number = base.mark_text(align="left", dx=8, fontSize=10, color=QUIET).encode(x=alt.value(width), text="text:N")
+    point = _marked(base, "tick", color=INK, size=11, thickness=2, opacity=1).encode(x=alt.X("value:Q"))
+    number = _marked(base, "text", align="left", dx=8, fontSize=10, color=QUIET).encode(
+        x=alt.value(width), text=alt.Text("text:N")
+    )
     letters = _LETTERS * width // _PANEL
-    title = alt.Title(wrap(measure, letters, break_on_hyphens=False) or "", fontSize=12, anchor="start", frame="group")
+    title = {
+        "text": wrap(measure, letters, break_on_hyphens=False) or "",
+        "fontSize": 12,
+        "anchor": "start",
+        "frame": "group",
+    }
     return (rule + point + number).properties(width=width, height=alt.Step(24), title=title)
+
+
+def _marked(chart: Any, mark: str, **look: Any) -> Any:
+    """The chart with a mark; Altair's own method gives it a hundred undefined properties, each copied ten times."""
+    copied = chart.copy(deep=False)
+    copied.mark = {"type": mark, **look}
+    return copied

@@ -126,19 +126,19 @@ def heat_map(
         for name, weights in columns.items()
         for label, weight in zip(labels, weights, strict=True)
     ]
-    axis = alt.Axis(ticks=False, domain=False, labelLimit=420)
-    top = alt.Axis(labelAngle=0, orient="top", ticks=False, domain=False)
+    axis = {"ticks": False, "domain": False, "labelLimit": 420}
+    top = {"labelAngle": 0, "orient": "top", "ticks": False, "domain": False}
     base = alt.Chart(data(rows)).encode(
         x=alt.X("column:N", sort=list(columns), title=None, axis=top),
         y=alt.Y("memory:N", sort=list(labels), title=None, axis=axis),
     )
-    scale = alt.Scale(domain=[0, 0.6, 1], range=list(RISING), interpolate="rgb")
+    scale = {"domain": [0, 0.6, 1], "range": list(RISING), "interpolate": "rgb"}
     colour = alt.Color("weight:Q", scale=scale, legend=None)
     cells = base.mark_rect(stroke=PAPER, strokeWidth=1, invalid="show").encode(
         color=alt.condition("datum.weight === null", alt.value(_UNKNOWN), colour)
     )
     numbers = base.mark_text(fontSize=10).encode(
-        text="text:N", color=alt.condition("datum.weight > 0.5", alt.value(PAPER), alt.value(INK))
+        text=alt.Text("text:N"), color=alt.condition("datum.weight > 0.5", alt.value(PAPER), alt.value(INK))
     )
     step = max(54, *(7 * len(name) for name in columns)) if columns else 54
     chart = (cells + numbers).properties(width=alt.Step(step), height=alt.Step(20))

@@ -340,12 +340,12 @@ def class_chart(library: RunTables, run: Run) -> Any:
     )
     across = {
         "title": "replies that are right, in percent",
-        "scale": alt.Scale(domain=[0, 100], nice=False),
-        "axis": alt.Axis(grid=True, values=[0, 25, 50, 75, 100]),
+        "scale": {"domain": [0, 100], "nice": False},
+        "axis": {"grid": True, "values": [0, 25, 50, 75, 100]},
     }
-    rules = base.mark_rule(color=shades(2)[1], strokeWidth=3).encode(x=alt.X("low:Q", **across), x2="high:Q")
+    rules = base.mark_rule(color=shades(2)[1], strokeWidth=3).encode(x=alt.X("low:Q", **across), x2=alt.X2("high:Q"))
     points = base.mark_circle(color=INK, size=48, opacity=1).encode(x=alt.X("value:Q", **across))
-    numbers = base.mark_text(align="left", fontSize=10).encode(x=alt.value(428), text="text:N")
+    numbers = base.mark_text(align="left", fontSize=10).encode(x=alt.value(428), text=alt.Text("text:N"))
     drawn = (rules + points + numbers).properties(width=420, height=alt.Step(20))
     return styled(drawn, title="Accuracy by class of reply", note="95% intervals")
 
@@ -404,14 +404,14 @@ def stated_ranks(library: RunTables, run: Run) -> Any:
     rows = [{"rank": name, "replies": count, "text": f"{count:,}"} for name, count in ranks]
     alt = altair()
     largest = max(count for _, count in ranks) or 1
-    scale = alt.Scale(domain=[0, 1.2 * largest], nice=False)  # room for the number beside the longest bar
+    scale = {"domain": [0, 1.2 * largest], "nice": False}  # room for the number beside the longest bar
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("rank:N", sort=[row["rank"] for row in rows], title="rank of the gold reply"),
-        x=alt.X("replies:Q", title="replies", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1)),
+        x=alt.X("replies:Q", title="replies", scale=scale, axis={"grid": False, "tickMinStep": 1}),
         tooltip=["rank:N", "replies:Q"],
     )
     bars = base.mark_bar(color=shades(3)[1], stroke=INK, strokeWidth=0.6)
-    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N")
+    numbers = base.mark_text(align="left", dx=4, fontSize=10).encode(text=alt.Text("text:N"))
     return styled((bars + numbers).properties(width=420, height=alt.Step(20)), title="Rank of the gold reply")
 
 

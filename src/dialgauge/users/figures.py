@@ -334,8 +334,8 @@ def draw(figure: PaperFigure) -> Any:
     x = alt.X(
         "value:Q",
         title="%" if shares else figure.unit,
-        scale=alt.Scale(domain=[0, 100] if shares else [0, largest * 1.25], nice=False),
-        axis=alt.Axis(grid=False, tickCount=3),
+        scale={"domain": [0, 100] if shares else [0, largest * 1.25], "nice": False},
+        axis={"grid": False, "tickCount": 3},
     )
     domains = [_label(figure, domain) for domain in figure.domains]
     words = [BAR_WORDS[bar] for bar in shown]
@@ -343,10 +343,10 @@ def draw(figure: PaperFigure) -> Any:
     base = alt.Chart().encode(x=x, y=y)
     layers = [base.mark_bar(color=SHADES[2], stroke=INK, strokeWidth=0.6)]
     if shares:
-        layers.append(base.mark_rule(color=INK, strokeWidth=1.4).encode(x="low:Q", x2="high:Q"))
-    layers.append(base.mark_text(align="left", dx=4, fontSize=10).encode(x="high:Q", text="text:N"))
+        layers.append(base.mark_rule(color=INK, strokeWidth=1.4).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")))
+    layers.append(base.mark_text(align="left", dx=4, fontSize=10).encode(x=alt.X("high:Q"), text=alt.Text("text:N")))
     panel = alt.layer(*layers, data=data(rows)).properties(width=320 if single else 130, height=alt.Step(20))
-    header = alt.Header(labelFontSize=11)
+    header = {"labelFontSize": 11}
     drawn = panel if single else panel.facet(column=alt.Column("domain:N", title=None, sort=domains, header=header))
     note = f"{figure.source}: {counted(figure.dialogues, 'dialogue')}" if figure.source else ""
     told = {"percent": "; 95% intervals", "dialogues": "; n: dialogues with the domain in the goal", "goals": ""}
