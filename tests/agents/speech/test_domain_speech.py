@@ -152,5 +152,66 @@ def test_labels_that_are_states_deeds_lists_and_clauses_are_said_as_such(tmp_pat
     assert said == "It should be safe for cats and it shouldn't come on Sundays."
     told = [act(inform, slot, row[0][slot]) for slot in ("flowers_in", "years_in_the_trade", "light_it_needs")]
     text = DomainNlg(grammar, "plain").generate(told, "system", draws).text
-    assert text == "Flowers in: may and june. The years in the trade are 31. The light it needs is sun."
+    assert text == "Flowers in: may and june. It has 31 years in the trade. The light it needs is sun."
     assert grammar.hear(text, "system", "plant") == tuple(told)
+    facts = [act(inform, "safe_for_cats", "yes"), act(inform, "comes_on_Sundays", "no")]
+    text = DomainNlg(grammar, "plain").generate(facts, "system", draws).text
+    assert text == "It is safe for cats. It does not come on Sundays."
+    assert grammar.hear(text, "system", "plant") == tuple(facts)
+    none = domain.services["plant"].act_name("no_offer")
+    missing = [
+        act(none, "light_it_needs", "sun"),
+        act(none, "safe_for_cats", "no"),
+        act(none, "comes_on_Sundays", "no"),
+    ]
+    text = DomainNlg(grammar, "plain").generate(missing, "system", draws).text
+    nothing = (
+        "I'm sorry, there is no plant with light it needs sun that is not safe for cats and does not come on Sundays."
+    )
+    assert text == nothing
+    assert grammar.hear(text, "system", "plant") == tuple(missing)
+
+
+PLANTS = {
+    "domain.yaml": "domain: p\nservices:\n  plant:\n    title: a plant\n    rows: p.csv\n    name: n\n"
+    "    search: {height when grown: at-most, price: at-most, water every: at-least, comes on Sundays: yes-no}\n"
+    "    answer: [grower]\n    book: {takes: {day: day, how many: number 1..12}}\n"
+    "  van:\n    title: a van\n    rows: v.csv\n    name: m\n    search: {fee: at-most}\n    answer: [phone]\n",
+    "p.csv": "n,height when grown,price,water every,comes on Sundays,grower\nRex,1.2,5,3,yes,Ann\nMax,0.2,6,4,no,Bo\n",
+    "v.csv": "m,fee,phone\nBig,5,1\nSmall,6,2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("how much is it?", [("price", "?")]),
+        ("what does it cost", [("price", "?")]),
+        ("who grows it?", [("grower", "?")]),
+        ("how tall does it get?", [("height_when_grown", "?")]),
+        ("does she come on Sundays?", [("comes_on_Sundays", "?")]),
+        ("I'll take two, for friday", [("how_many", "2"), ("day", "friday")]),
+        ("what's its phone number?", []),
+    ],
+)
+def test_questions_that_name_no_slot_are_about_what_was_offered(
+    text: str, meant: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    """The last asks for what only another service has: it is not answered by that."""
+    vocabulary = Vocabulary(load_domain(domain_folder(tmp_path, PLANTS)))
+    acts = DomainNlu(vocabulary).parse(text, ParseContext(domain="plant")).acts
+    assert sorted((one.slot, one.values[0]) for one in acts) == sorted(meant)
+    assert {one.domain for one in acts} <= {"plant"}
+
+
+def test_a_label_that_is_a_question_is_asked_and_given_as_such(tmp_path: Path) -> None:
+    domain = load_domain(domain_folder(tmp_path, PLANTS))
+    grammar, service = DomainGrammar(Vocabulary(domain)), domain.services["plant"]
+    said = DomainNlg(grammar, "plain").generate([act(service.act_name("inform"), "how_many", "9")], "user", Draws(1))
+    assert said.text == "For the booking: 9 of them."
+    asked = DomainNlg(grammar, "plain").generate(
+        [act(service.act_name("request"), "how_many", "?")], "system", Draws(1)
+    )
+    assert asked.text == "How many shall I put down?"
+    for text, speaker in ((said.text, "user"), (asked.text, "system")):
+        assert [one.slot for one in grammar.hear(text, speaker, "plant") or ()] == ["how_many"]  # type: ignore[arg-type]

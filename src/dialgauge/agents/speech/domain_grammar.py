@@ -8,7 +8,7 @@ own sentence before it says it, and puts values in quotes where it would be misr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -44,17 +44,47 @@ _QUESTION_KINDS = (
     "latest",
     "which",
 )
-_BOOKED_QUESTIONS = ("how_many_booked", "which_booked")
+_BOOKED_QUESTIONS = ("how_many_booked", "which_booked", "how_many_of_it", "under_booked")
 #: Said before a sentence that is about another service than the one before it.
 _ABOUT = "As for the {noun}, "
 _VALUE = r'(?P<value>"(?:[^"]|"")*"|[^"]+?)'
 _BOUNDARY = r"(?=, | and |$)"
 _PREPOSITIONS = frozenset(
-    ("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between", "via")
+    (
+        *("at", "from", "to", "in", "on", "by", "for", "with", "until", "till", "before", "after", "of", "between"),
+        *("via", "every"),
+    )
 )
+#: Labels that begin so are questions: "how many", "what you are making", "at which machine".
+_QUESTIONING = re.compile(r"(?:(?:at|to|from|in|on|for|with) )?(?:how|what|which|who|whom|where|when|why)\b")
+_HOW_MANY = re.compile(r"how (?:many|much)(?: (?P<noun>.+))?")
 _PRONOUNS = frozenset(("it", "you", "they", "we", "i", "that"))
 #: How labels begin that say what a row is, or does.
-_ADJECTIVES = frozenset(("safe", "open", "good", "suitable", "fit", "close", "near", "ready", "easy", "vegan", "new"))
+_ADJECTIVES = frozenset(
+    (
+        "safe",
+        "open",
+        "good",
+        "suitable",
+        "fit",
+        "close",
+        "near",
+        "ready",
+        "easy",
+        "vegan",
+        "new",
+        "free",
+        "available",
+        "online",
+        "indoors",
+        "outdoors",
+        "vegetarian",
+        "halal",
+        "kosher",
+        "organic",
+        "private",
+    )
+)
 _DEEDS = frozenset(
     (
         "comes",
@@ -155,6 +185,23 @@ class ServiceGrammar:
         return ItemList(map(self._clause, (form for slot in self.service.wishes for form in self._wish_forms(slot))))
 
     @cached_property
+    def clauses(self) -> ItemList:
+        """The same of what there is none of: "is safe for cats", "speaks Dutch"."""
+        slots = filter(self.is_clause, self.service.wishes)
+        return ItemList(map(self._relative, (form for slot in slots for form in self._wish_forms(slot))))
+
+    @cached_property
+    def counted(self) -> ItemList:
+        """What a row has a number of: "6 seats"."""
+        slots = [slot for slot in self.service.columns if self.is_counted(slot)]
+        labels = [(slot, self.words.label(slot)) for slot in slots]
+        return ItemList(
+            form
+            for slot, label in labels
+            for form in (_Form(slot, f"1 {_singular(label)}", "1"), _Form(slot, f"{{value}} {label}"))
+        )
+
+    @cached_property
     def said(self) -> ItemList:
         """Wishes in the domain's own words: "a compact car"."""
         own = {slot: self.own_words(slot) for slot in self.service.wishes}
@@ -195,9 +242,28 @@ class ServiceGrammar:
             return form._replace(template=f"it {should} be {label}")
         if self.is_deed(form.slot):
             return form._replace(template=f"it {should} {_infinitive(label)}")
+        if self.is_clause(form.slot):
+            be = self._begins(form.slot, _ADJECTIVES)
+            return form._replace(template=f"it should {f'be {form.template}' if be else _infinitive(form.template)}")
         if form.template.startswith(f"{label} "):
             return form._replace(template=f"the {label} should be {form.template[len(label) + 1 :]}")
         return form._replace(template=f"it should have {form.template}")
+
+    def _relative(self, form: _Form) -> _Form:
+        label, meant = self.words.label(form.slot), truth(form.value)
+        if self.is_state(form.slot):
+            return form._replace(template=f"is {'' if meant else 'not '}{label}")
+        if self.is_deed(form.slot):
+            return form._replace(template=label if meant else f"does not {_infinitive(label)}")
+        return form._replace(template=f"is {form.template}") if self._begins(form.slot, _ADJECTIVES) else form
+
+    def is_clause(self, slot: str) -> bool:
+        """Is it said with a verb, as "is safe for cats", "comes on Sundays", "is good at metalwork", "speaks Dutch"?"""
+        begins = self._begins(slot, _DEEDS | _ADJECTIVES)
+        return self.is_state(slot) or self.is_deed(slot) or (self.is_open_ended(slot) and begins)
+
+    def _begins(self, slot: str, words: Container[str]) -> bool:
+        return self.words.label(slot).lower().split()[0] in words
 
     def _booking_forms(self, slot: str, kind: SlotType) -> Iterator[_Form]:
         label = self.words.label(slot)
@@ -208,8 +274,16 @@ class ServiceGrammar:
             yield _Form(slot, "on {value}")
         elif (kind.kind, label) == ("time", "time"):
             yield _Form(slot, "at {value}")
+        elif many := _HOW_MANY.fullmatch(label.lower()):
+            yield _Form(slot, f"{{value}} {many['noun'] or 'of them'}")
+        elif self.is_question(slot):
+            yield _Form(slot, f"{label}: {{value}}")
         else:
             yield _Form(slot, f"{label} {{value}}")
+
+    def is_question(self, slot: str) -> bool:
+        """Is its label a question, as "how many" or "what you are making"?"""
+        return _QUESTIONING.match(self.words.label(slot).lower()) is not None
 
     def is_plural(self, slot: str) -> bool:
         """Are things counted by it, as by "seats" or "years in the trade"? "The light it needs" is one thing."""
@@ -217,6 +291,11 @@ class ServiceGrammar:
         if set(words) & _PRONOUNS or words[0] in _DEEDS or words[-1] in _PREPOSITIONS:
             return False
         return re.search(r"(?:[^su]s|people|children)$", words[_head(words)]) is not None
+
+    def is_counted(self, slot: str) -> bool:
+        """Does a row have a number of these, as of seats?"""
+        wish = self.service.wishes.get(slot)
+        return self.words.slots[slot].kind == "number" and self.is_plural(slot) and not (wish and wish.unit)
 
     def is_open_ended(self, slot: str) -> bool:
         """Does its label want a value behind it, as "leave from" and "speaks" do?"""
@@ -345,10 +424,18 @@ class ServiceGrammar:
         if kind.startswith("need"):
             wishes = self.wishes.read(fields["wishes"]) if "wishes" in fields else []
             return None if wishes is None else [act(inform), *(act(inform, *wish) for wish in wishes)]
+        if "clauses" in fields:
+            wishes = self.wishes.read(fields["wishes"]) if "wishes" in fields else []
+            clauses = self.clauses.read(fields["clauses"])
+            none = self.service.act_name("no_offer")
+            if wishes is None or clauses is None:
+                return None
+            return [act(none, *item) for item in (*wishes, *clauses)]
         for field, items, role in (
             ("wishes", self.wishes, "no_offer" if kind == "no_offer_with" else "inform"),
             ("should", self.should, "inform"),
             ("said", self.said, "inform"),
+            ("counted", self.counted, "inform"),
             ("values", self.values, "no_book" if kind == "no_book_with" else "inform"),
         ):
             if field in fields:
@@ -386,7 +473,8 @@ class ServiceGrammar:
 
     def _labelled(self, kind: str, fields: Mapping[str, str]) -> list[Act] | None:
         service, inform = self.service, self.service.act_name("inform")
-        slots = self._by_label.get(fields["label"].lower(), ())
+        known, named = (self._deeds, "deed") if "deed" in fields else (self._by_label, "label")
+        slots = known.get(fields[named].lower(), ())
         takes = service.book.takes if service.book else {}
         if kind in ("any", "any_booked", *_QUESTION_KINDS, *_BOOKED_QUESTIONS):
             booked = kind == "any_booked" or kind in _BOOKED_QUESTIONS
@@ -402,6 +490,9 @@ class ServiceGrammar:
             return None
         if kind == "unknown":
             return [act(inform, slot, UNKNOWN)]
+        if kind in ("is_so", "is_not_so", "does", "does_not"):
+            says = self.is_state if kind.startswith("is") else self.is_deed
+            return [act(inform, slot, "no" if "not" in kind else "yes")] if says(slot) else None
         value = _unquoted(fields["value"])
         wish = service.wishes.get(slot)
         if value == fields["value"] and wish is not None and wish.unit:
@@ -441,6 +532,15 @@ class ServiceGrammar:
             label = self.words.label(slot).lower()
             slots[label] = (*slots.get(label, ()), slot)
         return slots
+
+    @cached_property
+    def _deeds(self) -> dict[str, tuple[str, ...]]:
+        """What rows do, by how it is said that they do not."""
+        return {self.deed(slot).lower(): (slot,) for slot in self.service.wishes if self.is_deed(slot)}
+
+    def deed(self, slot: str) -> str:
+        """ "come on Sundays" of "comes on Sundays"."""
+        return _infinitive(self.words.label(slot))
 
     @cached_property
     def _asked_labels(self) -> ItemList:

@@ -29,6 +29,8 @@ from dialgauge.worlds.domain import CHOICE, DAYS, UNKNOWN, truth
 
 #: Stands for an offer of the same row as before.
 _STILL = "still"
+#: Spaces of a value that is more than a name: "The care tip is Feed twice a year" is no sentence.
+_LONG_TEXT = 3
 _ONE_DIGIT = re.compile(r"\d:[0-5]\d")
 
 
@@ -139,8 +141,12 @@ class _UserSentences(_Sentences):
     def _wishes(self, informs: Sequence[Act], wishes: Sequence[Act]) -> Iterator[str]:
         opening = [act for act in informs if not act.slot and not act.values]
         self.opens = bool(opening)
-        open_ended = [act for act in wishes if self._grammar.is_open_ended(act.slot)]
-        clauses = [act for act in wishes if act not in open_ended and (not opening or self._is_clause(act.slot))]
+        open_ended = [
+            act for act in wishes if self._grammar.is_open_ended(act.slot) and not self._grammar.is_clause(act.slot)
+        ]
+        clauses = [
+            act for act in wishes if act not in open_ended and (not opening or self._grammar.is_clause(act.slot))
+        ]
         named = [act for act in wishes if act not in open_ended and act not in clauses]
         if opening:
             also = "_also" if self._later else ""
@@ -154,9 +160,6 @@ class _UserSentences(_Sentences):
             yield self._say("should", clauses, should=(self._grammar.should, clauses))
         if open_ended:
             yield self._say("wish", open_ended, wishes=(self._grammar.wishes, open_ended))
-
-    def _is_clause(self, slot: str) -> bool:
-        return self._grammar.is_state(slot) or self._grammar.is_deed(slot)
 
     def _question_kind(self, slot: str) -> str:
         grammar = self._grammar
@@ -190,7 +193,7 @@ class _SystemSentences(_Sentences):
             for intent in (NO_OFFER, NO_BOOK, SELECT)
         }
         if none := by_intent[NO_OFFER]:
-            yield self._refusal("no_offer", none, "wishes", self._grammar.wishes)
+            yield self._none(none)
         if refused := by_intent[NO_BOOK]:
             yield self._refusal("no_book", refused, "values", self._grammar.values)
         if choice := by_intent[SELECT]:
@@ -206,6 +209,17 @@ class _SystemSentences(_Sentences):
         for act in booked:
             if act.slot and act.values:
                 yield self._told(act)
+
+    def _none(self, acts: Sequence[Act]) -> str:
+        grammar = self._grammar
+        clauses = [act for act in acts if act.slot in self._service.wishes and grammar.is_clause(act.slot)]
+        wishes = [act for act in acts if act not in clauses]
+        if not clauses:
+            return self._refusal("no_offer", acts, "wishes", grammar.wishes)
+        said = {"clauses": (grammar.clauses, clauses)}
+        if not wishes:
+            return self._say("no_offer_that", clauses, **said)
+        return self._say("no_offer_with_that", [*wishes, *clauses], wishes=(grammar.wishes, wishes), **said)
 
     def _refusal(self, kind: str, acts: Sequence[Act], field: str, items: ItemList) -> str:
         given = [act for act in acts if act.slot and act.values]
@@ -237,9 +251,18 @@ class _SystemSentences(_Sentences):
             return self._say("unknown", [_inform(act)], label=label)
         wish = self._service.wishes.get(act.slot)
         if self._grammar.asks_truth(act.slot) and (meaning := truth(value)) is not None:
-            return self._say("truth", [_inform(act)], label=label, value="yes" if meaning else "no")
+            if self._grammar.is_state(act.slot):
+                return self._say("is_so" if meaning else "is_not_so", [_inform(act)], label=label)
+            if self._grammar.is_deed(act.slot):
+                deed = self._grammar.deed(act.slot)
+                return self._say("does" if meaning else "does_not", [_inform(act)], label=label, deed=deed)
+            return self._say("told_short", [_inform(act)], label=label, value="yes" if meaning else "no")
+        if self._grammar.is_counted(act.slot) and value.isdecimal():
+            return self._say("told_count", [_inform(act)], counted=(self._grammar.counted, [_inform(act)]))
         kind = "told_plural" if self._grammar.is_plural(act.slot) else "told"
-        kind = "told_short" if self._grammar.is_open_ended(act.slot) else kind
+        listed = wish is not None and wish.match == "contains"
+        if listed or self._grammar.is_open_ended(act.slot) or value.count(" ") >= _LONG_TEXT:
+            kind = "told_short"
         if wish is not None and wish.unit and wish.unit not in value:
             value = f"{value} {wish.unit}"
         value = self._grammar.told_value(act.slot, value)
@@ -258,6 +281,11 @@ class _SystemSentences(_Sentences):
             kind = (
                 self._service.book.takes[slot].kind if self._service.book and slot in self._service.book.takes else ""
             )
+            if self._grammar.is_question(slot):
+                counts = kind == "number" and self._words.label(slot).lower().startswith("how ")
+                return "how_many_of_it" if counts else "under_booked"
+            if self._grammar.is_open_ended(slot):
+                return "under_booked"
             return "how_many_booked" if counted and kind == "number" else "which_booked"
         if wish.match == "yes-no":
             grammar = self._grammar

@@ -33,10 +33,31 @@ _ANY = re.compile(
 )
 _NOTHING_ELSE = re.compile(r"\bnothing else (?:matters|is important)|\bno other (?:wishes|requirements|preferences)")
 _REQUESTING = re.compile(
-    r"\b(?:what(?:'s| is| are|s)?|which|when|where|how (?:much|many|long|far|late)|tell me|give me|find out|"
-    r"get (?:me )?(?:the|its|their)|know|need (?:the|its|their)|(?:could|can|may) i (?:get|have)|provide|is there|"
-    r"does it|do they|is it|are there|send me|do you have the|i want (?:the|its|their)|about the)\b"
+    r"\b(?:what(?:'s| is| are|s)?|which|when|where|who|how (?:much|many|long|far|late|often|old|tall|high|wide|deep|"
+    r"heavy|big|large|fast|loud)|tell me|give me|find out|get (?:me )?(?:the|its|their)|know|need (?:the|its|their)|"
+    r"(?:could|can|may) i (?:get|have)|provide|is there|(?:does|has|is|can|will) (?:it|he|she|this|that)|"
+    r"(?:do|have|are) they|are there|send me|do you have the|i want (?:the|its|their)|about the)\b"
 )
+#: Questions that name no slot: how much something is, and what is asked for with "how tall" and the like.
+_COST = re.compile(r"\bhow much (?:is|are|does|do|would|will|for)\b|\b(?:costs?|charges?|expensive|price)\b")
+_MEASURED = {
+    "tall": ("height",),
+    "high": ("height",),
+    "wide": ("width",),
+    "deep": ("depth",),
+    "long": ("length", "duration"),
+    "heavy": ("weight",),
+    "old": ("age", "year"),
+    "big": ("size", "area"),
+    "large": ("size", "area"),
+    "far": ("distance",),
+    "fast": ("speed",),
+    "loud": ("noise",),
+}
+_MEASURE = re.compile(rf"\bhow ({'|'.join(_MEASURED)})\b")
+#: "Who grows it?" asks for the grower.
+_WHO = re.compile(r"\bwho(?: is| 's| are| will| does)? (\w{3,}?)(?:e?s|ed|ing)?\b(?! you)")
+_POINTING = re.compile(r"\b(?:it|its|this|that one|she|her|he|him|his|they|them|their)\b")
 #: Polite questions that want something done, and ask for nothing to be told.
 _WANTING = re.compile(
     r"\b(?:find me|find us|looking for|search for|book|reserve|arrange|i(?: also)? need an?|i want an?|get me an?|"
@@ -44,7 +65,8 @@ _WANTING = re.compile(
 )
 _NOT = frozenset(("not", "n't", "except", "without", "no", "than"))
 _BOOKING = re.compile(
-    r"\b(?:please take|book|reserve|reservation|booking|order|arrange|schedule|put me down|sign me up)\b"
+    r"\b(?:please take|i(?: 'll|'ll| will) take|buy|book|reserve|reservation|booking|order|arrange|schedule|"
+    r"put me down|sign me up)\b"
 )
 _VERBS = frozenset(("book", "reserve", "order", "know", "have", "find", "take", "get", "see", "arrange", "ask"))
 _YES, _NO = "yes", "no"
@@ -122,7 +144,8 @@ class DomainNlu:
             for name, words in self._vocabulary.services.items()
         }
         best = max(scored, key=lambda name: scored[name])
-        if scored[best]:
+        pointing = known.domain in self._vocabulary and _POINTING.search(reply.text.lower())
+        if scored[best] and not (pointing and reply.questions):
             return [best]
         return [known.domain] if known.domain in self._vocabulary else []
 
@@ -178,7 +201,7 @@ class _ServiceTalk:
                 continue
             for told in self._bound.told(slot):
                 place = told.place
-                if self._denied(place.first):
+                if self._denied(place.first) or self._in_label(place, name):
                     continue
                 candidates.setdefault((place.first, place.last), []).append((name, slot.kind, told))
         given |= self._names()
@@ -230,6 +253,9 @@ class _ServiceTalk:
         times = [(name, told) for name, kind, told in options if kind == "time"]
         if len(times) == 1 and alone:  # "candidate Ann Lee, at 20:00": a candidate is no time
             return times[0]
+        if alone and len(loose) > 1 and _BOOKING.search(self._reply.text.lower()):
+            takes = self._service.book.takes if self._service.book else {}
+            loose = [one for one in loose if one[0] in takes]
         return loose[0] if len(loose) == 1 and alone else None
 
     def _booked_first(self, options: list[tuple[str, ToldValue]]) -> list[tuple[str, ToldValue]]:
@@ -242,6 +268,15 @@ class _ServiceTalk:
         before = self._reply.lower[max(0, place - 2) : place]
         return bool(before) and (
             before[-1] in _NOT or (len(before) > 1 and before[0] in ("not", "n't") and before[1] in ("a", "the", "in"))
+        )
+
+    def _in_label(self, place: Place[str], name: str) -> bool:
+        """Is it a part of what another slot is called, as the day in "comes on Sundays"?"""
+        labels = self._bound.labels.get(self._reply.tokens[place.first].segment, ())
+        return any(
+            label.first <= place.first and place.last <= label.last and label.last - label.first > 1
+            for label in labels
+            if label.value != name
         )
 
     def _yes_no(self, name: str) -> str:
@@ -345,6 +380,22 @@ class _ServiceTalk:
                 ):
                     seen.add(slot)
                     yield slot
+        if not seen:
+            yield from (slot for slot in self._described() if slot not in given)
+
+    def _described(self) -> Iterator[str]:
+        """What a question asks for without naming it: "How much is it?", "How tall does it get?", "Who grows it?"."""
+        lower, slots = self._reply.text.lower(), self._words.slots
+        labels = {slot: self._words.label(slot).lower().split() for slot in self._service.askable if slot in slots}
+        if _WANTING.search(" ".join(self._reply.lower)) or not (self._reply.questions or _REQUESTING.search(lower)):
+            return
+        if _COST.search(lower):
+            yield from [slot for slot in labels if slots[slot].money][:1]
+        elif measure := _MEASURE.search(lower):
+            yield from [slot for slot, words in labels.items() if {*words} & {*_MEASURED[measure[1]]}][:1]
+        elif doer := _WHO.search(lower):
+            named = {f"{doer[1]}{ending}" for ending in ("er", "r", "or")}
+            yield from [slot for slot, words in labels.items() if {*words} & named][:1]
 
     def _shadowed(self, place: object, places: object, given: dict[str, str]) -> bool:
         """Does the same label stand for another slot that has a value, or that people would sooner ask for?"""

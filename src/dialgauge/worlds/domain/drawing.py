@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -20,11 +21,21 @@ _PURPOSE = "domain-goals"
 _TRIES, _FEW_TRIES = 2000, 20
 _QUARTER, _FIRST, _LAST, _LATEST = 15, 8 * 4, 20 * 4, 24 * 60 + 59
 _MOST = 10
-#: What is written where a booking takes any text.
+#: What is written where a booking takes any text: by a word of the slot's name, else any of it.
+_PEOPLE = (
+    *("Morgan Reed", "Robin Hale", "Jamie Frost", "Casey Lund", "Taylor Brook", "Sasha Quinn", "Avery Stone"),
+    *("Noor Haddad", "Kim Sato", "Lee Marsh"),
+)
+_PLACES = (
+    *("Alder Court", "Harbour Lane 4", "Station Square", "Mill Road 27", "Castle Hill 9", "North Gate"),
+    *("Linden Avenue 12", "Bridge Street 3", "Old Market", "Garden Row 18", "West Quay"),
+)
+_NOTES = ("Happy birthday", "Get well soon", "Ring twice", "Garden gate", "Ask for Robin", "Handle with care")
 _TEXTS = (
-    *("Alder Court", "Morgan Reed", "Harbour Lane 4", "Robin Hale", "Station Square", "Jamie Frost", "Mill Road 27"),
-    *("Casey Lund", "Castle Hill 9", "Taylor Brook", "North Gate", "Sasha Quinn", "Linden Avenue 12", "Avery Stone"),
-    *("Bridge Street 3", "Noor Haddad", "Old Market", "Kim Sato", "Garden Row 18", "Lee Marsh", "West Quay"),
+    (re.compile(r"note|message|comment|remark|reason"), _NOTES),
+    (re.compile(r"address|place|street|location|where|pick ?up|drop|destination|departure|deliver"), _PLACES),
+    (re.compile(r"name|student|candidate|patient|passenger|guest|customer|member|person|who|contact|holder"), _PEOPLE),
+    (re.compile(""), (*_PEOPLE, *_PLACES)),
 )
 
 
@@ -173,14 +184,14 @@ class _Source:
             elif targets:
                 book[slot] = draws.pick(self._search.rows(draws.pick(targets))).name
             else:
-                book[slot] = _value(draws, kind)
+                book[slot] = _value(draws, kind, slot)
         return book, links
 
 
 def _refused(draws: Draws, spec: BookSpec, book: Mapping[str, str]) -> dict[str, str] | None:
     """The booking with another value in one slot; None where there is none."""
     for slot in draws.shuffled(list(book)):
-        for value in draws.shuffled(_values(draws, spec.takes[slot])):
+        for value in draws.shuffled(_values(draws, spec.takes[slot], slot)):
             if comparable(value) != comparable(book[slot]):
                 return {**book, slot: value}
     return None
@@ -214,22 +225,25 @@ def _beyond(known: SearchSlot) -> Iterator[str]:
         return
     numbers = [value for text in known.values if (value := number(text)) is not None]
     if numbers and len(numbers) == len(known.values) and known.match in (*ORDERED, "same"):
-        limit = min(numbers) - 1 if known.match == "at-most" else max(numbers) + 1
-        yield _written(limit)
+        least = min(numbers)
+        if known.match != "at-most":
+            yield _written(max(numbers) + 1)
+        elif least > 0:  # a price below nothing is nobody's wish
+            yield _written(least - 1 if least >= 1 else least / 2)
 
 
 def _written(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
-def _value(draws: Draws, kind: SlotType) -> str:
+def _value(draws: Draws, kind: SlotType, slot: str) -> str:
     if kind.kind == "number":
         low, high = _bounds(kind)
         return str(draws.integer(low, high))
-    return draws.pick(_values(draws, kind))
+    return draws.pick(_values(draws, kind, slot))
 
 
-def _values(draws: Draws, kind: SlotType) -> Sequence[str]:
+def _values(draws: Draws, kind: SlotType, slot: str) -> Sequence[str]:
     """Values that a booking can have, some of many."""
     if kind.kind == "number":
         low, high = _bounds(kind)
@@ -240,7 +254,9 @@ def _values(draws: Draws, kind: SlotType) -> Sequence[str]:
         return [_clock(_QUARTER * quarter) for quarter in range(_FIRST, _LAST + 1)]
     if kind.kind == "day":
         return DAYS
-    return kind.words if kind.kind == "words" else _TEXTS
+    if kind.kind == "words":
+        return kind.words
+    return next(texts for pattern, texts in _TEXTS if pattern.search(slot.lower().replace("_", " ")))
 
 
 def _bounds(kind: SlotType) -> tuple[int, int]:
