@@ -168,7 +168,7 @@ def _share(part: float, whole: float) -> float | None:
 def likeness_table(users: Sequence[Likeness], corpus: str) -> Table:
     """All users side by side: what is measured against people, and GCDF1, which is against the goal."""
     columns = [Column(user.name, align="right") for user in users]
-    table = Table(f"Users beside the people of {corpus}", ["measure", *columns])
+    table = Table(f"Users compared with the people of {corpus}", ["measure", *columns])
     for title, values in (
         ("dialogues that both have", [f"{user.dialogues:,}" for user in users]),
         ("user turns (people's)", [f"{user.turns:,} ({user.corpus_turns:,})" for user in users]),
