@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
-from dialgauge.users import PaperFigure, constraint_counts, score_name
+from dialgauge.users import MeasureName, PaperFigure, constraint_counts, score_name
 
 if TYPE_CHECKING:
     import polars
@@ -96,7 +96,8 @@ def _dialogues(run: Run, label: str) -> set[str]:
 
 
 def _scores(record: Reproduction, run: Run) -> None:
-    for part, measure in ((CONSTRAINTS, "I-GCDF1"), (REQUESTS, "R-GCDF1")):
+    parts: dict[MeasureName, str] = {"I-GCDF1": CONSTRAINTS, "R-GCDF1": REQUESTS}
+    for measure, part in parts.items():
         values = {domain: run.scores[score_name(measure, domain=domain)].value or 0.0 for domain in _DOMAINS}
         worst, best = (choose(values, key=values.__getitem__) for choose in (min, max))
         record.claim(

@@ -164,7 +164,7 @@ def _misheard_attractions(record: Reproduction, held: Sequence[Dialogue]) -> Non
 def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
     """What the system said, and what the user heard, before the user says dontcare."""
     before: dict[str, Counter[str]] = {}
-    people: Counter[str] = Counter()
+    people: Counter[bool] = Counter()
     for _, _, turn, answer in _exchanges(held):
         for act in answer.acts or ():
             if _FREE not in act.values:
@@ -177,8 +177,7 @@ def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
             cause = _MEANT if asked else _HEARD if misheard else "neither"
             before.setdefault(act.domain or "", Counter())[cause] += 1
             if (act.domain, act.slot) == ("train", "people"):
-                invited = any(_kind(said) == "offerbook" for said in turn.acts or ())
-                people["after an invitation to book" if invited else "otherwise"] += 1
+                people[any(_kind(said) == "offerbook" for said in turn.acts or ())] += 1
     for what, domain, causes, why in (
         ("attraction: dontcare is triggered by how the system speaks", "attraction", (_HEARD,), ""),
         ("train: dontcare is triggered by how the system speaks", "train", (_HEARD,),
@@ -192,7 +191,7 @@ def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
             note="dontcare after a question that the system meant, that was in its words only, or neither; more than "
             "half", why=why,
         )  # fmt: skip
-    invited, total = people["after an invitation to book"], people.total()
+    invited, total = people[True], people.total()
     record.claim(
         CONSTRAINTS, "train-people=dontcare declines an invitation to book", holds=invited > _MOST * total,
         ours=f"{invited} of {total} times after an invitation", note="more than half",

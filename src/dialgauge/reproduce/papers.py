@@ -111,7 +111,7 @@ def reproduce(
     if systems and paper not in PREDICTED:
         raise DialgaugeError(f"predictions fill tables of {' and '.join(PREDICTED)} only; leave --system out")
     module = importlib.import_module(PAPERS[paper])
-    given = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings, "systems": systems}
+    given: dict[str, Any] = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings, "systems": systems}
     given["tell"] = tell if paper in SLOW else None
     chosen = {name: value for name, value in given.items() if value}
     result = module.reproduce(data_root(data), **chosen)

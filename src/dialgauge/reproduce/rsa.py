@@ -167,13 +167,13 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
         "Section 2.1", claim, holds=early > 0.5, ours=f"{early:.1%} in the first half",
         note=f"{system.note}; mainly: more than half", why=system.why,
     )  # fmt: skip
-    counts = onset.histogram()
+    histogram = onset.histogram()
     bars = Table(f"Figure 1: where the first error falls ({_who(system)})", ["of the dialogue", "dialogues"])
-    for place, count in enumerate(counts):
+    for place, count in enumerate(histogram):
         bars.add(f"{10 * place} to {10 * (place + 1)}%", count)
     record.tables[part] = [bars]
     note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: error_onset(counts, note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(histogram, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:

@@ -19,8 +19,8 @@ from torch.nn import functional
 from dialgauge.dialogue import Fact
 from dialgauge.rankers.attention import Attention
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.neural.config import Hyperparameters, memory_preset
-from dialgauge.rankers.neural.encoding import TIMES, Ints, WordBags, padded
+from dialgauge.rankers.neural.config import TIMES, Hyperparameters, memory_preset
+from dialgauge.rankers.neural.encoding import Ints, WordBags, padded
 from dialgauge.rankers.neural.learned import Batch, LearnedRanker, all_settings_but
 from dialgauge.rankers.neural.matching import MatchTypes
 from dialgauge.rankers.neural.reading import MemoryCells, MemoryWeights, ReadingInput, read
