@@ -14,8 +14,8 @@ from dialgauge.formats import SPECIAL, read
 from dialgauge.reproduce.gcdf1_rerun import experiment_again
 from dialgauge.reproduce.gcdf1_statements import CONSTRAINTS, SETUP, statements, surface_forms
 from dialgauge.reproduce.gcdf1_turns import configured, of_people, of_turns
-from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
+from dialgauge.reproduce.sources import published
 from dialgauge.runs import Run
 from dialgauge.users import (
     BAR_WORDS,
@@ -135,7 +135,7 @@ def _goals(record: Reproduction, run: Run, test: Path | None) -> None:
         return
     names = run.table("dialogues")["dialogue"].to_list(), [dialogue.id for dialogue in read(test)]
     ours, theirs = (set(map(dialogue_key, ids)) for ids in names)
-    record.claim(SETUP, what, holds=ours == theirs, ours=f"{len(ours & theirs):,} of {len(theirs):,} dialogues")
+    record.share(SETUP, what, len(ours & theirs), len(theirs | ours), "dialogues")
 
 
 def _map(record: Reproduction, theirs: dict[str, str], path: Path) -> None:

@@ -37,12 +37,8 @@ def statements(record: Reproduction, figures: dict[str, PaperFigure], run: Run) 
         why="in 4 attraction dialogues also choice=any, which the paper counts among the offers only",
     )
     delayed, misheard = (_dialogues(run, label) for label in ("delayed_response", "system_req_nlu_failure"))
-    record.claim(
-        REQUESTS,
-        "delayed responses and NLU failures are the same dialogues",
-        holds=delayed == misheard,
-        ours=f"{len(delayed & misheard)} of {len(delayed | misheard)} in both",
-    )
+    same = "delayed responses and NLU failures are the same dialogues"
+    record.share(REQUESTS, same, len(delayed & misheard), len(delayed | misheard), "in both")
     utterances = max(run.table("conversation_facts")["turns"].to_list())
     longest = (utterances + 1) // 2
     record.claim(
@@ -164,37 +160,24 @@ def _repetitions(record: Reproduction, figures: dict[str, PaperFigure], run: Run
         text for text, heard in invented.select("sentence", "heard").rows() if heard.startswith("hotel-inform(type")
     ]
     worded = sum("hotel" in text for text in kinds)
-    record.claim(
-        CONSTRAINTS,
-        "hotel: inform(type=hotel) is heard in answers that only contain the word hotel",
-        holds=worded > 0.5 * len(kinds),
-        ours=f"{worded} of {len(kinds)}",
-        note="more than half of the turns in which a type is heard though none was said",
-    )
+    word = "hotel: inform(type=hotel) is heard in answers that only contain the word hotel"
+    heard_only = "of the turns in which a type is heard though none was said"
+    record.share(CONSTRAINTS, word, worded, len(kinds), more_than=0.5, note=heard_only)
     facts = run.table("conversation_facts")
     last = dict(facts.select("dialogue", "turns").iter_rows())
     loops = _rows(run, "loops", detail="booking-book(ref) heard as train-offerbooked(ref)")
     ends = [last[name] - turn <= 4 for name, turn in loops.select("dialogue", "last_turn").rows()]
-    record.claim(
-        CONSTRAINTS,
-        "after the misheard reference the booking is repeated until the session ends",
-        holds=sum(ends) > 0.9 * len(ends),
-        ours=f"{sum(ends)} of {len(ends)} such loops",
-        note="the last repetition is in the last two exchanges; more than 90%",
-    )
+    last_two = "the last repetition is in the last two exchanges"
+    until = "after the misheard reference the booking is repeated until the session ends"
+    record.share(CONSTRAINTS, until, sum(ends), len(ends), "such loops", more_than=0.9, note=last_two)
 
 
 def _mishearings(record: Reproduction, run: Run) -> None:
     heard = _rows(run, "confusions", speaker="system")
     references = heard.filter(heard["said"].str.starts_with("booking-book(ref)"))
     mislabelled = references.filter(references["heard"] == "train-offerbooked(ref)").height
-    record.claim(
-        CONSTRAINTS,
-        "the user's NLU mislabels the reference of a booking as train-offerbooked(reference)",
-        holds=mislabelled > 0.9 * references.height,
-        ours=f"{mislabelled:,} of {references.height:,} misheard references",
-        note="more than 90%",
-    )
+    what = "the user's NLU mislabels the reference of a booking as train-offerbooked(reference)"
+    record.share(CONSTRAINTS, what, mislabelled, references.height, "misheard references", more_than=0.9)
     fees = heard.filter(heard["said"].str.contains("entrance fee", literal=True))
     asked = _rows(run, "loops").filter(
         _rows(run, "loops")["detail"].fill_null("").str.contains("attraction-inform(entrance fee)", literal=True)
@@ -207,22 +190,13 @@ def _mishearings(record: Reproduction, run: Run) -> None:
     )
     invented = heard.filter(heard["heard"].str.contains(r"^attraction-request\((name|type)\)$"))
     phrased = sum(any(phrase in text for phrase in PHRASES) for text in invented["sentence"].to_list())
-    record.claim(
-        CONSTRAINTS,
-        "request(name|type) of an attraction is heard in 'any specific ideas in mind' and 'anything in particular'",
-        holds=phrased > 0.5 * invented.height,
-        ours=f"{phrased} of {invented.height}",
-        note="more than half of the turns in which it is heard though nobody asked",
-    )
+    what = "request(name|type) of an attraction is heard in 'any specific ideas in mind' and 'anything in particular'"
+    unasked = "of the turns in which it is heard though nobody asked"
+    record.share(CONSTRAINTS, what, phrased, invented.height, more_than=0.5, note=unasked)
     areas = heard.filter(heard["heard"].str.contains(r"request\(area\)"))
     worded = sum("area" in text or "location" in text for text in areas["sentence"].to_list())
-    record.claim(
-        CONSTRAINTS,
-        "request(area) is heard where the words location or area are said",
-        holds=worded > 0.5 * areas.height,
-        ours=f"{worded} of {areas.height}",
-        note="more than half of the turns; [area] is a value of the slot",
-    )
+    what = "request(area) is heard where the words location or area are said"
+    record.share(CONSTRAINTS, what, worded, areas.height, more_than=0.5, note="[area] is a value of the slot")
     days = heard.filter(heard["heard"].str.contains(r"^train-(request|select)\(day\)$"))
     offered = sum("[day]" in text for text in days["sentence"].to_list())
     record.claim(
@@ -294,23 +268,13 @@ def _expression(record: Reproduction, figures: dict[str, PaperFigure], run: Run)
         ("taxis are missed because the booking before is repeated", without_taxi, of_references),
         ("domains are missed because reference or entrance fee are not understood", unfinished, of_either),
     ):
-        record.claim(
-            CONSTRAINTS,
-            what,
-            holds=len(missing & causes) > 0.5 * len(missing),
-            ours=f"{len(missing & causes)} of {len(missing)} such dialogues have that loop",
-            note="more than half",
-        )
+        with_loop = "such dialogues have that loop"
+        record.share(CONSTRAINTS, what, len(missing & causes), len(missing), with_loop, more_than=0.5)
     goals = run.table("conversation_facts").select("dialogue", "domains").rows()
     several_domains = [name for name, domains in goals if len(domains) > 1]
     failed = sum(name in unfinished for name in several_domains)
-    record.claim(
-        CONSTRAINTS,
-        "the user often fails to complete conversations of several domains",
-        holds=failed > 0.25 * len(several_domains),
-        ours=f"{failed} of {len(several_domains)} miss a domain",
-        note="more than a quarter",
-    )
+    what = "the user often fails to complete conversations of several domains"
+    record.share(CONSTRAINTS, what, failed, len(several_domains), "miss a domain", more_than=0.25)
 
 
 def _requests(record: Reproduction, figures: dict[str, PaperFigure], run: Run) -> None:
@@ -320,13 +284,12 @@ def _requests(record: Reproduction, figures: dict[str, PaperFigure], run: Run) -
         if kind == "request" and pattern == "miss_all"
     }
     looped = {name for name, end in run.table("conversation_facts").select("dialogue", "end").rows() if end == "loop"}
-    record.claim(
-        REQUESTS,
+    what, taxis = (
         "no information is requested because the agents are stuck in a loop",
-        holds=len(silent & looped) > 0.5 * len(silent),
-        ours=f"{len(silent & looped)} of {len(silent)} such dialogues end in a loop",
-        note="more than half; where the system answers unasked (taxis), nothing is left to request",
+        ("where the system answers unasked (taxis), nothing is left to request"),
     )
+    ending = "such dialogues end in a loop"
+    record.share(REQUESTS, what, len(silent & looped), len(silent), ending, more_than=0.5, note=taxis)
     expressed, provided = figures["6a"].bars, figures["6b"].bars
     unasked = {domain: share for domain, share in provided["prov_all"].items() if share}
     record.claim(

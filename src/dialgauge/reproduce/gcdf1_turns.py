@@ -67,7 +67,8 @@ def of_people(record: Reproduction, people: Run | None, recorded: Run) -> None:
         record.claim(
             part, what, holds=not absent, ours=", ".join(f"{words} {count}" for words, count in found_of.items()),
             note="times, by the people of the MultiWOZ 2.1 test set",
-            why=f"the test set is a tenth of the corpus; in the paper's conversations {', '.join(elsewhere) or 'none'}",
+            why="the test set is a tenth of the corpus; the paper's conversations have "
+            f"{len(elsewhere)} of the {len(absent)}",
         )  # fmt: skip
 
 
@@ -149,16 +150,14 @@ def _misheard_attractions(record: Reproduction, held: Sequence[Dialogue]) -> Non
         if turn.speaker == "system" and any(phrase in (turn.text or "").casefold() for phrase in PHRASES)
     ]
     having = sum(domain in dialogue.goal.tasks for dialogue in held if dialogue.goal)
-    for what, holds, ours, bound in (
-        ("attraction: to such a question the user says dontcare about name or type", free > _MOST * len(asked),
-         f"{free} of {len(asked)} misheard turns", "more than half"),
-        ("attraction: the questions are superfluous, as constraints were given before", told == len(asked),
-         f"{told} of {len(asked)} misheard turns", "an attraction constraint with a value in an earlier turn"),
-        ("attraction: these questions are sampled very frequently", len(set(phrased)) > 0.1 * having,
-         f"{len(phrased)} times, in {len(set(phrased))} of {having} conversations about attractions",
-         "in more than a tenth"),
-    ):  # fmt: skip
-        record.claim(CONSTRAINTS, what, holds=holds, ours=ours, note=bound)
+    misheard = "misheard turns"
+    what = "attraction: to such a question the user says dontcare about name or type"
+    record.share(CONSTRAINTS, what, free, len(asked), misheard, more_than=_MOST)
+    what, earlier = "attraction: the questions are superfluous, as constraints were given before", "in an earlier turn"
+    record.share(CONSTRAINTS, what, told, len(asked), misheard, note=f"an attraction constraint with a value {earlier}")
+    what = "attraction: these questions are sampled very frequently"
+    unit = f"conversations about attractions, {len(phrased)} times"
+    record.share(CONSTRAINTS, what, len(set(phrased)), having, unit, more_than=0.1)
 
 
 def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
@@ -192,10 +191,9 @@ def _dontcare(record: Reproduction, held: Sequence[Dialogue]) -> None:
             "half", why=why,
         )  # fmt: skip
     invited, total = people[True], people.total()
-    record.claim(
-        CONSTRAINTS, "train-people=dontcare declines an invitation to book", holds=invited > _MOST * total,
-        ours=f"{invited} of {total} times after an invitation", note="more than half",
-        why="the others follow a time, a price or a train's name",
+    record.share(
+        CONSTRAINTS, "train-people=dontcare declines an invitation to book", invited, total,
+        "times after an invitation", more_than=_MOST, why="the others follow a time, a price or a train's name",
     )  # fmt: skip
 
 

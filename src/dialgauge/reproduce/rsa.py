@@ -12,7 +12,9 @@ from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table, correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
-from dialgauge.reproduce.papers import (
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
+from dialgauge.reproduce.sources import (
     HUMAN_100,
     NO_TEST,
     PROFILE,
@@ -28,8 +30,6 @@ from dialgauge.reproduce.papers import (
     user_turns,
     with_gold,
 )
-from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
 from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
 from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
