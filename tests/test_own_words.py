@@ -26,6 +26,7 @@ OTHERS = {
     "cli/babi.py": "replies of bots",
     "values": "values of data sets",
     "reproduce/gcdf1_statements.py": "acts and slots of the paper's conversations",
+    "reproduce/gcdf1_turns.py": "acts of the paper's conversations",
     "reproduce/babi/data_claims.py": "what the released dialogs say",
     "users/behaviour_features.py": "what people say",
     "users/map_builder.py": "values of data sets",

@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, published, reproduce
+    from dialgauge.reproduce.papers import PAPERS, get_commands, how_to_get, reproduce
     from dialgauge.reproduce.reproduction import (
         IMPOSSIBLE,
         Fresh,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         tables_by_part,
         write_html,
     )
+    from dialgauge.reproduce.sources import published
 
 __all__ = [
     "IMPOSSIBLE",

@@ -14,7 +14,8 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table, lambda_sweep, mean_spread
 from dialgauge.reproduce.fga_statements import HUMAN, SystemScores, statements
-from dialgauge.reproduce.papers import (
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.reproduce.sources import (
     DROPPED,
     HUMAN_100,
     NO_TEST,
@@ -30,7 +31,6 @@ from dialgauge.reproduce.papers import (
     silent,
     user_turns,
 )
-from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import LAMBDAS, TrackedSystem, forgetting_rate, score
 

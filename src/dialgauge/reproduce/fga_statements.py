@@ -10,7 +10,8 @@ from dialgauge.comparison import spreads
 from dialgauge.data import dataset_file
 from dialgauge.dialogue import Dialogue, State, dialogue_key
 from dialgauge.formats import read
-from dialgauge.reproduce.papers import (
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.reproduce.sources import (
     HUMAN_100,
     NO_TEST,
     PROFILE,
@@ -22,7 +23,6 @@ from dialgauge.reproduce.papers import (
     silent,
     words_of_test,
 )
-from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import TrackedSystem, forgetting_rate, score
 
@@ -399,12 +399,12 @@ def _of_the_sample(record: Reproduction, sources: Sources) -> None:
     else:
         known = {dialogue_key(dialogue.id) for dialogue in test}
         inside = sum(dialogue_key(dialogue.id) in known for dialogue in sample)
-        record.claim(HUMAN, titles[0], holds=inside == len(sample), ours=f"{inside} of {len(sample)}")
+        record.share(HUMAN, titles[0], inside, len(sample))
     turns = [turn for dialogue in sample for turn in dialogue.turns]
     whole = sum(
         bool(turn.text) and (turn.speaker != "user" or None not in (turn.state, turn.predicted)) for turn in turns
     )
-    record.claim(HUMAN, titles[1], holds=whole == len(turns), ours=f"{whole} of {len(turns)} utterances")
+    record.share(HUMAN, titles[1], whole, len(turns), "utterances")
 
 
 def _of_the_test_set(record: Reproduction, sources: Sources) -> None:
@@ -434,7 +434,7 @@ def _of_the_test_set(record: Reproduction, sources: Sources) -> None:
     )  # fmt: skip
     turns = system.run.table("turn_scores")["SA"].to_numpy()
     equal = int((abs(turns - (30 - filled) / 30) < 1e-9).sum())
-    record.claim(*titles[2], holds=equal == len(turns), ours=f"{equal:,} of {len(turns):,} turns of the test set")
+    record.share(*titles[2], equal, len(turns), "turns of the test set")
     names = sorted(set(used["domain"].to_list()))
     five = ["attraction", "hotel", "restaurant", "taxi", "train"]
     record.claim(*titles[3], holds=names == five, ours=", ".join(names), note="999 test dialogues")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,17 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import dialogue_key
 from dialgauge.formats import SPECIAL, read
 from dialgauge.reproduce.gcdf1_rerun import experiment_again
-from dialgauge.reproduce.gcdf1_statements import PART, not_measured, statements, surface_forms
-from dialgauge.reproduce.papers import published
-from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.reproduce.gcdf1_statements import CONSTRAINTS, SETUP, statements, surface_forms
+from dialgauge.reproduce.gcdf1_turns import configured, of_people, of_turns
+from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
+from dialgauge.reproduce.sources import published
 from dialgauge.runs import Run
 from dialgauge.users import (
     BAR_WORDS,
     MeasureName,
     PaperFigure,
     draw,
+    load_config,
     load_map,
     paper_figures,
     score_name,
@@ -29,6 +32,9 @@ from dialgauge.users import (
 _CONVERSATIONS, _MAP = "conversations", "multiwoz21_canonical_map.json"
 #: The option that turns off whatever brings values to their canonical form.
 _MATCHING = "igcd_f1.value_matching.use_fuzzy_match"
+_NOTBOOK = {"igcd_f1.constraints_not_in_goal.auto_matching.slot_value_pairs": {
+    domain: {"notbook": ["none"]} for domain in ("attraction", "hotel", "restaurant", "taxi", "train")
+}}  # fmt: skip
 _TABLES: dict[str, tuple[str, MeasureName]] = {
     "table1": ("Table 1, I-GCDF1", "I-GCDF1"),
     "table2": ("Table 2, R-GCDF1", "R-GCDF1"),
@@ -37,8 +43,8 @@ _MAP_GREW = "unexplained: the map as released, counted as the paper describes it
 _REPEATED_NOTE = "the paper's figure; the released conversations give ours, by the released evaluator too"
 
 
-def reproduce(data: Path | None) -> Reproduction:
-    """Both tables, every figure, and the counts in the text."""
+def reproduce(data: Path | None, tell: Callable[[str], None] = lambda _: None) -> Reproduction:
+    """Both tables, every figure, the counts and the statements in the text; ``tell`` hears what is being computed."""
     paper = published("gcdf1")
     record = Reproduction("gcdf1", paper["title"], paper["citation"])
     folder, values = dataset_file(data, "gcdf1", _CONVERSATIONS), dataset_file(data, "gcdf1", _MAP)
@@ -49,7 +55,9 @@ def reproduce(data: Path | None) -> Reproduction:
         for key, (part, _) in _TABLES.items():
             for domain, theirs in paper[key].items():
                 record.impossible(part, domain, theirs, "the conversations are not present")
+        record.unjudged(paper["unjudged"])
         return record
+    tell("scoring the conversations")
     run = score_users(folder, canonical_map=values, resamples=0)[0]
     figures = {figure.key: figure for figure in paper_figures(run)}
     _tables(record, paper, run)
@@ -59,8 +67,18 @@ def reproduce(data: Path | None) -> Reproduction:
     _map(record, paper["map"], values)
     raw = score_users(folder, canonical_map=values, overrides={_MATCHING: False}, resamples=0)[0]
     surface_forms(record, run, raw)
-    not_measured(record)
+    listed = score_users(folder, canonical_map=values, overrides=_NOTBOOK, resamples=0)[0]
+    after = {figure.key: figure for figure in paper_figures(listed)}
+    configured(record, figures["3"].bars["nomatch"], after["3"].bars["nomatch"])
+    record.text(
+        "Section 3.1", "values match within a distance of", "0.1",
+        f"{1 - load_config().igcd_f1.value_matching.fuzzy_match_threshold:.1f}", counted=False,
+    )  # fmt: skip
     goals = dataset_file(data, "multiwoz-2.1", "test.json")
+    people = score_users(goals, canonical_map=values, resamples=0)[0] if goals else None
+    of_people(record, people, run)
+    of_turns(record, read(folder).dialogues, read(goals).dialogues if goals else None, run)
+    record.unjudged(paper["unjudged"])
     _goals(record, run, goals)
     if goals is None:
         record.lacks(
@@ -68,7 +86,7 @@ def reproduce(data: Path | None) -> Reproduction:
             "the goals and the database, to hold the conversations again: multiwoz-2.1/test.json and multiwoz-2.1/db",
         )
     else:
-        experiment_again(record, folder, values, goals)
+        experiment_again(record, folder, values, goals, tell)
     record.figures = {f"gcdf1_figure{key}": partial(draw, figure) for key, figure in figures.items()}
     return record
 
@@ -79,7 +97,7 @@ def _tables(record: Reproduction, paper: dict[str, Any], run: Run) -> None:
             released = paper["released"].get(domain) if key == "table1" else None
             note = f"the authors' released evaluator gives {released} on the same conversations" if released else ""
             ours = run.scores[score_name(measure, domain=domain)].value
-            record.printed(part, domain, theirs, math.nan if ours is None else ours, note=note)
+            record.printed(part, domain, theirs, math.nan if ours is None else ours, why=note or UNEXPLAINED)
 
 
 def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str, str]]) -> None:
@@ -93,14 +111,14 @@ def _figure(record: Reproduction, figure: PaperFigure, bars: dict[str, dict[str,
 
 
 def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperFigure], run: Run) -> None:
-    part = "Counts in the text"
+    part = f"{CONSTRAINTS}, counts"
     for line in paper["text"]:
         slots = figures[line["figure"]].slots[line["bar"]][line["domain"]]
         ours = float(sum(slots.get(slot, 0) for slot in line["slots"]))
-        record.printed(
-            part, line["what"], line["theirs"], ours, note="" if ours == float(line["theirs"]) else _REPEATED_NOTE
-        )
+        record.printed(part, line["what"], line["theirs"], ours, why=_REPEATED_NOTE)
     repeated = figures["2"]
+    for line in paper["dialogues"]:
+        record.printed(part, line["what"], line["theirs"], repeated.bars[line["bar"]][line["domain"]])
     share = repeated.bars["unmatched"]["restaurant"] / figures["5"].totals["restaurant"]
     record.printed(
         part, "restaurant: dialogues with booking constraints repeated", paper["shares"]["restaurant"], share
@@ -113,11 +131,11 @@ def _text(record: Reproduction, paper: dict[str, Any], figures: dict[str, PaperF
 def _goals(record: Reproduction, run: Run, test: Path | None) -> None:
     what = "the conversations pursue the goals of the MultiWOZ 2.1 test set"
     if test is None:
-        record.impossible(PART, what, "claimed", "multiwoz-2.1/test.json is not present")
+        record.impossible(SETUP, what, "claimed", "multiwoz-2.1/test.json is not present")
         return
     names = run.table("dialogues")["dialogue"].to_list(), [dialogue.id for dialogue in read(test)]
     ours, theirs = (set(map(dialogue_key, ids)) for ids in names)
-    record.claim(PART, what, holds=ours == theirs, ours=f"{len(ours & theirs):,} of {len(theirs):,} dialogues")
+    record.share(SETUP, what, len(ours & theirs), len(theirs | ours), "dialogues")
 
 
 def _map(record: Reproduction, theirs: dict[str, str], path: Path) -> None:

@@ -57,18 +57,22 @@ class _Experiment(Struct, frozen=True):
         return 1 - said / len(having)
 
 
-def experiment_again(record: Reproduction, conversations: Path, values: Path, goals: Path) -> None:
-    """Add the experiment to the record."""
+def experiment_again(
+    record: Reproduction, conversations: Path, values: Path, goals: Path, tell: Callable[[str], None]
+) -> None:
+    """Add the experiment to the record; ``tell`` hears which conversations are held."""
     paper = open_town(str(goals), failures="paper")
     live = open_town(str(goals))
     recorded = read(conversations).dialogues
     search = paper.search
-    runs = [
-        _experiment("recorded", recorded, values, search),
-        _experiment("baseline", _held(paper, "agenda-baseline", "rule-baseline"), values, search),
-        _experiment("agenda", _held(live, "agenda", "rule-baseline"), values, search),
-        _experiment("agenda, our system", _held(live, "agenda", "rule-system"), values, search),
-    ]
+    runs = [_experiment("recorded", recorded, values, search)]
+    for name, town, user, system in (
+        ("baseline", paper, "agenda-baseline", "rule-baseline"),
+        ("agenda", live, "agenda", "rule-baseline"),
+        ("agenda, our system", live, "agenda", "rule-system"),
+    ):
+        tell(f"holding 1,000 conversations: {user} and {system}")
+        runs.append(_experiment(name, _held(town, user, system), values, search))
     record.tables[PART] = [_table(runs), _behaviours(runs)]
     record.notes[PART] = [
         "recorded: the paper's conversations. baseline: agenda-baseline and rule-baseline. agenda: the lab's own user "

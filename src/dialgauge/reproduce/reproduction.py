@@ -30,6 +30,7 @@ VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSS
 #: Said where a number differs and nothing is known of why.
 UNEXPLAINED = "unexplained"
 
+_HALF = 0.5
 #: A reason that more lines than this share stands once, below their table.
 _REPEATED = 2
 
@@ -214,6 +215,24 @@ class Reproduction:
     def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "", why: str = UNEXPLAINED) -> None:
         """A statement of the paper in words, and the numbers by which it holds or does not; then ``why``."""
         self._add(ReportedValue(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note), why)
+
+    def share(
+        self,
+        part: str,
+        what: str,
+        some: int,
+        of: int,
+        unit: str = "",
+        *,
+        more_than: float | None = None,
+        note: str = "",
+        why: str = UNEXPLAINED,
+    ) -> None:
+        """A statement that is true of so many cases: of all of them, or of more than a share, which the note names."""
+        holds = some == of if more_than is None else some > more_than * of
+        bound = "" if more_than is None else "more than half" if more_than == _HALF else f"more than {more_than:.0%}"
+        noted = "; ".join(filter(None, [note, bound]))
+        self.claim(part, what, holds=holds, ours=f"{some:,} of {of:,} {unit}".rstrip(), note=noted, why=why)
 
     def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
         """What the paper shows as a picture without numbers: ours stands alone."""

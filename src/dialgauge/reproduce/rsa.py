@@ -12,7 +12,9 @@ from dialgauge.comparison import spreads
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table, correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
-from dialgauge.reproduce.papers import (
+from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
+from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
+from dialgauge.reproduce.sources import (
     HUMAN_100,
     NO_TEST,
     PROFILE,
@@ -28,8 +30,6 @@ from dialgauge.reproduce.papers import (
     user_turns,
     with_gold,
 )
-from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
 from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
 from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
@@ -167,13 +167,13 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
         "Section 2.1", claim, holds=early > 0.5, ours=f"{early:.1%} in the first half",
         note=f"{system.note}; mainly: more than half", why=system.why,
     )  # fmt: skip
-    dialogues_by_tenth = onset.histogram()
+    histogram = onset.histogram()
     bars = Table(f"Figure 1: where the first error falls ({_who(system)})", ["of the dialogue", "dialogues"])
-    for place, count in enumerate(dialogues_by_tenth):
+    for place, count in enumerate(histogram):
         bars.add(f"{10 * place} to {10 * (place + 1)}%", count)
     record.tables[part] = [bars]
     note = f"{system.name}, {len(positions)} of {len(ids)} dialogues end wrong; position t / N of the first wrong turn"
-    record.figures["rsa_figure1_first_error"] = lambda: error_onset(dialogues_by_tenth, note=note)
+    record.figures["rsa_figure1_first_error"] = lambda: error_onset(histogram, note=note)
 
 
 def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) -> None:

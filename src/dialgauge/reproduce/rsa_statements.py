@@ -11,7 +11,8 @@ import numpy as np
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, Turn, dialogue_key
 from dialgauge.report import Table
-from dialgauge.reproduce.papers import (
+from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
+from dialgauge.reproduce.sources import (
     NO_TEST,
     PROFILE,
     Sources,
@@ -23,7 +24,6 @@ from dialgauge.reproduce.papers import (
     state_of,
     words_of_test,
 )
-from dialgauge.reproduce.reproduction import UNEXPLAINED, Reproduction
 from dialgauge.runs import Run
 from dialgauge.tracking import TrackedSystem, score
 

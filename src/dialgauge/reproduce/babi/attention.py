@@ -18,8 +18,8 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import AnsweredPoint, Line, Point, Ranker, RankingTask, ReplyModel, attend
 from dialgauge.report import Column, Table
-from dialgauge.reproduce.papers import published
 from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.reproduce.sources import published
 from dialgauge.responses import heat_map, memory_label
 
 #: Lines that the paper leaves out are shown when ours give them this much in some hop.

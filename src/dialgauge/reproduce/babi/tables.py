@@ -38,8 +38,8 @@ from dialgauge.reproduce.babi.kept import (
 from dialgauge.reproduce.babi.layout import Accuracies, in_layout
 from dialgauge.reproduce.babi.reasons import SAME_ROW, why_learned, why_untrained
 from dialgauge.reproduce.babi.settings import hyperparameters, table_1
-from dialgauge.reproduce.papers import published as of_paper
 from dialgauge.reproduce.reproduction import Fresh, PrintedNumber, Reproduction
+from dialgauge.reproduce.sources import published as of_paper
 from dialgauge.responses import column_of, evaluate, published, split_is_released, training_is_released
 from dialgauge.text import counted
 
