@@ -34,3 +34,12 @@ def test_35_of_110_marks_of_the_airline_run_had_no_spare_call(shared_data: Path)
             tried += each.made and not each.same
             never += not each.made and each.name in names
     assert (tried, never) == (75, 35)
+
+
+def test_a_call_that_failed_is_no_try_where_another_was_made() -> None:
+    failed = Call(name="book", arguments={"total": "5"}, outcome="error")
+    made = Call(name="book", arguments={"total": "55"}, outcome="done")
+    [action] = matched_actions([{"name": "book", "arguments": {"total": "250"}}], [failed, made])
+    assert (action.call, action.tried) == (1, {"total": "55"})
+    [alone] = matched_actions([{"name": "book", "arguments": {"total": "250"}}], [failed])
+    assert alone.call == 0

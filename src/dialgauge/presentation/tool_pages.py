@@ -266,11 +266,12 @@ def _calls(dialogue: Dialogue) -> list[Call]:
 def matched_actions(actions: Sequence[Mapping[str, Any]], made: Sequence[Call]) -> list[ExpectedAction]:
     """Expected actions and calls, one to one: equal ones first, then what is left by its name.
 
-    A call that matches one action is no second try at another.
+    A call that matches one action is no second try at another; a call that failed was a try only where no other was.
     """
     wanted = [(str(action.get("name", "")), _arguments(action)) for action in actions]
     calls = [(call.name, {key: _plain(value) for key, value in call.arguments.items()}) for call in made]
-    spare = dict(enumerate(calls))
+    order = sorted(range(len(calls)), key=lambda number: made[number].outcome == "error")
+    spare = {number: calls[number] for number in order}
     same = [_taken(spare, action) for action in wanted]
     tried = [
         _taken(spare, (name, None)) if equal is None else equal for equal, (name, _) in zip(same, wanted, strict=True)
