@@ -31,7 +31,7 @@ Values: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, dict[str, Values]]
 
 
-class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, cache_hash=True):
     """One dialogue act: its name as the source writes it, the domain (service) it belongs to, a slot and its values.
 
     >>> Act("Hotel-Inform", "hotel", "area", ("north",)).service

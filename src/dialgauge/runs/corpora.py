@@ -102,14 +102,13 @@ class _CorpusRows:
 
     def add(self, dialogue: Dialogue) -> bytes:
         """One more; its line in the native format."""
-        lines = _ENCODER.encode_lines(dialogue.turns)
-        own = lines.splitlines()
+        own = _ENCODER.encode_lines(dialogue.turns).splitlines()
         goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
         outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
         self.heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
         self.turns += dialogue.turns
         self.records += own
-        return _native(dialogue, lines, goal, outcome)
+        return _native(dialogue, own, goal, outcome)
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
@@ -149,16 +148,16 @@ def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     return {name: PiecedTable(FIXED[name], height, partial(pieces, name)) for name, height in heights.items()}
 
 
-def _native(dialogue: Dialogue, turns: bytes, goal: bytes | None, outcome: bytes | None) -> bytes:
+def _native(dialogue: Dialogue, turns: Sequence[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
     """The line of the dialogue in the native format, put together from parts that are encoded already."""
-    line = b'{"id":' + _ENCODER.encode(dialogue.id) + b',"turns":[' + turns[:-1].replace(b"\n", b",") + b"]"
+    parts = [b'{"id":', _ENCODER.encode(dialogue.id), b',"turns":[', b",".join(turns), b"]"]
     if goal is not None:
-        line += b',"goal":' + goal
+        parts += b',"goal":', goal
     if dialogue.domains:
-        line += b',"domains":' + _ENCODER.encode(dialogue.domains)
+        parts += b',"domains":', _ENCODER.encode(dialogue.domains)
     if outcome is not None:
-        line += b',"outcome":' + outcome
-    return line + b"}\n"
+        parts += b',"outcome":', outcome
+    return b"".join([*parts, b"}\n"])
 
 
 def _twice(ids: list[str]) -> DialgaugeError:

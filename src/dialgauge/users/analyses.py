@@ -154,7 +154,7 @@ Fault: TypeAlias = Literal["value", "act", "slot", "missed", "invented"]
 NOTHING = ""
 
 
-class Confusion(Struct, frozen=True, array_like=True, gc=False):
+class Confusion(Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
     """``speaker`` said one thing and the other side heard another. Values are only given when they alone differ."""
 
     speaker: Speaker

@@ -33,10 +33,10 @@ class _Entry(msgspec.Struct, gc=False):
 
 _FILE = Keyed(list[_Entry])
 
-#: Predicted and blank slots of states that need no note. All files share what is written the same: systems that are
-#: compared mostly agree.
-_MEANINGS: dict[bytes, tuple[State | None, State | None]] = {}
-_MOST_MEANINGS = 1 << 16
+#: The user turns of states, as written, and active domains that need no note. All files share what is written the same:
+#: systems that are compared mostly agree.
+_TURNS: dict[tuple[bytes, tuple[str, ...] | None], Turn] = {}
+_MOST_TURNS = 1 << 16
 
 
 class MwzEval(DialogueFormat):
@@ -63,28 +63,28 @@ class MwzEval(DialogueFormat):
             return state
 
         states = LooseStates(strict, part, notes)
-        if len(_MEANINGS) >= _MOST_MEANINGS:
-            _MEANINGS.clear()
-        _MEANINGS.update(dict.fromkeys(NOTHING, (None, None)))
+        if len(_TURNS) >= _MOST_TURNS:
+            _TURNS.clear()
 
-        def meaning(content: bytes, turn: int) -> tuple[State | None, State | None]:
-            states.turn = turn
+        def user_turn(content: bytes, active: tuple[str, ...] | None, number: int) -> Turn:
+            if content in NOTHING:
+                return Turn(speaker="user", active=active)
+            states.turn = number
             try:
-                predicted_and_blank = states.read(content), blanks[content]
+                turn = Turn(speaker="user", predicted=states.read(content), blank=blanks[content], active=active)
             except DialgaugeError as error:
-                raise error.at(turn=turn) from error
-            if not states.is_odd(content) and len(_MEANINGS) < _MOST_MEANINGS:
-                _MEANINGS[content] = predicted_and_blank
-            return predicted_and_blank
+                raise error.at(turn=number) from error
+            if not states.is_odd(content) and len(_TURNS) < _MOST_TURNS:
+                _TURNS[content, active] = turn
+            return turn
 
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
             turns: list[Turn] = []
             for number, entry in enumerate(entries):
-                content = bytes(entry.state)
-                predicted, blank = _MEANINGS.get(content) or meaning(content, number)
+                content, active = bytes(entry.state), entry.active_domains
                 turns += (
-                    Turn(speaker="user", predicted=predicted, blank=blank, active=entry.active_domains),
+                    _TURNS.get((content, active)) or user_turn(content, active, number),
                     Turn(speaker="system", text=entry.response),
                 )
             return Dialogue(id=dialogue, turns=tuple(turns))
