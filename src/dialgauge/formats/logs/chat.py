@@ -22,8 +22,8 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key
-from dialgauge.formats.logs.messages import is_message, read_messages, unwrapped
+from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key, says_outcome
+from dialgauge.formats.logs.messages import is_message, is_spoken, is_talk, read_messages, unwrapped
 from dialgauge.formats.source import Part
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -40,7 +40,7 @@ _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "th
                     "conversation", "session", "thread")  # fmt: skip
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
-#: One of these is in every file of messages, as the table of formats says.
+#: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
@@ -80,9 +80,13 @@ class ChatMessages(DialogueFormat):
             return False
         if given is None:
             return _is_table(peek.lines[0])
-        if not _kind(given) or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
+        kind = _kind(given)
+        if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
             return False
-        return peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
+        if peek.has_escaped_letters or any(word in peek.head for word in _SIGNS):
+            return not (_is_spoken(given, kind) and _are_predictions(peek))
+        first = next(_of_value(given, kind), None)
+        return first is not None and says_outcome(first.record) and not _are_predictions(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
@@ -114,6 +118,17 @@ def _is_unusual(given: Any) -> bool:
     return grouped or isinstance(given.get("messages"), str) or "contents" in given
 
 
+def _is_spoken(given: Any, kind: str) -> bool:
+    """Are the messages of the first conversation in the words of dialogue data?"""
+    try:
+        first = next(_of_value(given, kind), None)
+    except DialgaugeError:  # said when it is read
+        return False
+    if first is None or not first.messages:
+        return False
+    return is_spoken(first.messages[0]) or ("turns" in first.used and not _has_role(first.messages[0]))
+
+
 def _are_predictions(peek: Peek) -> bool:
     from dialgauge.formats.predictions.free_form import problem
 
@@ -129,7 +144,9 @@ def _dialogues(
         try:
             facts = facts_of(found.record, notes, found.used)
             said = read_messages(found.messages, notes)
-            if "tokens" not in facts.details and (tokens := message_tokens(map(unwrapped, found.messages))):
+            if "tokens" not in facts.details and (
+                tokens := message_tokens(unwrapped(one) for one in found.messages if isinstance(one, dict))
+            ):
                 facts.details["tokens"] = tokens
             if found.grouped and not facts.id and not facts.task:
                 facts.task = found.key
@@ -424,9 +441,20 @@ def _messages_key(record: Mapping[str, Any]) -> str:
         meant = not given or (isinstance(given[0], dict) and "role" in given[0])
         if meant and key == "messages":  # what is wrong with a message is said when it is read
             return key
-        if given and is_message(given[0]) and (key != "turns" or {"role", "from"} & given[0].keys()):
+        if given and is_message(given[0]) and (key != "turns" or _has_role(given[0])):
+            return key
+        if given and is_talk(given[0]) and says_outcome(record) and not _is_framed(record):
             return key
     return ""
+
+
+def _has_role(message: Any) -> bool:
+    return isinstance(message, dict) and not {"role", "from"}.isdisjoint(message)
+
+
+def _is_framed(record: Mapping[str, Any]) -> bool:
+    """Is it a dialogue of a format that has turns, too?"""
+    return "metrics" in record or isinstance(record.get("goal"), dict)
 
 
 def _opened(messages: Any) -> Any:
