@@ -305,6 +305,25 @@ def test_files_of_one_name_are_told_apart_by_their_folders(form: str, tmp_path: 
     assert corpus.notes.counts == {"task and trial taken from the names of folders": 3}
 
 
+def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
+    for trial, reward in enumerate((1.0, 0.0)):
+        folder = tmp_path / "t" / f"trial_{trial}"
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(json.dumps({"reward": reward, "cost": 2}))
+        (folder / "trajectory.json").write_text(json.dumps(TALK))
+    corpus = read(tmp_path)
+    details = [dialogue.outcome.details for dialogue in corpus if dialogue.outcome]
+    assert [one["score[reward]"] for one in details] == ["1", "0"]
+    assert [(one["task"], one["trial"], one["cost"]) for one in details] == [("t", "0", "2"), ("t", "1", "2")]
+    assert corpus.notes.counts["outcomes taken from files beside the messages"] == 2
+    (tmp_path / "t" / "trial_0" / "trajectory.json").write_bytes(lines({"messages": TALK}, {"messages": TALK}))
+    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
+        read(tmp_path)
+    (tmp_path / "t" / "trial_0" / "z.json").write_text("{}")
+    with pytest.raises(DialgaugeError, match=r"result\.json: no known format fits it"):
+        read(tmp_path)
+
+
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:
     for folder in ("0", "1"):
         (tmp_path / folder).mkdir()

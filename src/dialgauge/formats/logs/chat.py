@@ -22,6 +22,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
+from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key, says_outcome
 from dialgauge.formats.logs.messages import is_message, is_spoken, is_talk, read_messages, unwrapped
 from dialgauge.formats.source import Part
@@ -93,10 +94,20 @@ class ChatMessages(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        numbering, stems = Numbering(), Counter(_stem(part) for part in parts)
-        for part in parts:
+        counts = Counter(part.folder for part in parts)
+        outcomes = {part.folder: (part, told) for part in parts if (told := _outcome(part, counts)) is not None}
+        talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
+        numbering, stems = Numbering(), Counter(_stem(part) for part in talks)
+        for part in talks:
             folders = _folders(part, several=len(stems) > 1) if stems[_stem(part)] > 1 else None
-            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders))
+            _, beside = outcomes.get(part.folder, (part, {}))
+            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders, beside))
+
+
+def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
+    """What a file without messages says of the conversation beside it."""
+    told = outcome_beside(part, folders)
+    return told if told is not None and not _kind(told) else None
 
 
 def _stem(part: Part) -> str:
@@ -136,13 +147,22 @@ def _are_predictions(peek: Peek) -> bool:
 
 
 def _dialogues(
-    part: Part, notes: Notes, numbering: Numbering, folders: tuple[str, int] | None = None
+    part: Part,
+    notes: Notes,
+    numbering: Numbering,
+    folders: tuple[str, int] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Iterator[Dialogue]:
     stem = _stem(part)
     for number, (found, alone) in enumerate(_with_last(_conversations(part)), start=1):
         fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
+        if beside and not alone:
+            told = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
+            raise DialgaugeError(told, file=part.name)
+        if beside:
+            notes.add("outcomes taken from files beside the messages")
         try:
-            facts = facts_of(found.record, notes, found.used)
+            facts = facts_of({**(beside or {}), **found.record}, notes, found.used)
             said = read_messages(found.messages, notes)
             if "tokens" not in facts.details and (
                 tokens := message_tokens(unwrapped(one) for one in found.messages if isinstance(one, dict))
