@@ -65,6 +65,16 @@ def test_a_service_without_a_frame_keeps_its_state() -> None:
     ]
 
 
+def test_a_file_that_names_all_services_is_asked_for_those_it_leaves_out() -> None:
+    both = user(("A", {"x": ["1"]}), ("B", {"y": ["2"]}))
+    notes = read_json("sgd", [{"dialogue_id": "d", "turns": [both, both, both, user(("B", {"y": ["2"]}))]}])[1]
+    [(what, places)] = notes.places.items()
+    assert "had a state, which keeps it" in what and places == ["dialogue d, turn 3"]
+    sgd = [both, both, user(("B", {"y": ["2"]})), user(("A", {"x": ["1"]}))]
+    assert not read_json("sgd", [{"dialogue_id": "d", "turns": sgd}])[1].places
+    assert not read_json("sgd", [{"dialogue_id": "d", "turns": [both, both]}])[1].places
+
+
 def test_before_its_first_frame_an_annotated_dialogue_has_the_empty_state() -> None:
     assert states(user(), user(("A", {"x": ["1"]}))) == [{}, {"A": {"x": ("1",)}}]
     assert states(user(), user()) == [None, None]

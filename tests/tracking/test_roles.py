@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,19 @@ def test_swapped_dialogues_in_memory() -> None:
     assert itself[0]["JGA"] == 1.0
     assert itself.shared_signature["roles"] == "GOLD=gold,PRED=states"
     assert itself.signature != dialgauge.score(gold, both, intervals=False).signature
+
+
+def test_states_that_a_system_predicted_in_a_format_of_gold_are_one_command_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold, predicted = written(tmp_path, "native gold"), tmp_path / "my states.jsonl"
+    predicted.write_bytes(SHAPES["native gold"].replace(b"north", b"east"))
+    done = run(capsys, "score", gold, predicted)
+    assert done.code == 2 and "cannot be PRED" in done.err
+    command = " ".join(done.err.split()).partition("'dialgauge ")[2].partition(" --to sgd'")[0]
+    assert run(capsys, *shlex.split(command), "--to", "sgd").code == 0
+    assert run(capsys, "score", gold, "predictions.json", "-m", "JGA", "--resamples", "0").code == 0
 
 
 @pytest.mark.soak

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -280,9 +281,10 @@ def _chosen(source: str | Path, format: str | None, limit: int) -> Iterator[tupl
     """Each part and its format; a named format does not hold for documents (README, ...) beside the data."""
     named = format_named(format) if format else None
     parts = resolve(source, limit=limit)
+    folders = Counter(part.folder for part in parts)
     for part in parts:
         if named is None or (len(parts) > 1 and is_document(part.stem)):
-            yield part, recognise(part)
+            yield part, recognise(part, folders)
         else:
             yield part, named
 

@@ -120,6 +120,8 @@ class Gcdf1(DialogueFormat):
         turns = dialogue.get("turns")
         if not isinstance(turns, list) or not {"goal", "metrics"} & dialogue.keys():
             return False
+        if isinstance(dialogue.get("goal"), str):
+            return False
         return not turns or (isinstance(turns[0], dict) and "dialogue_acts" not in turns[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:

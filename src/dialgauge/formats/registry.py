@@ -7,7 +7,7 @@ ours fits: a plugin adds files that dialgauge does not know, and cannot claim th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -207,10 +207,11 @@ class UnknownFormat(DialgaugeError):
         super().__init__(message, file=file, example=example)
 
 
-def recognise(part: Part) -> AnyFormat:
+def recognise(part: Part, folders: Mapping[str, int] | None = None) -> AnyFormat:
     """The one format the part is in; none or several is an error that tells how to name it.
 
-    Files that accompany data (README, checksums, ...) are told by their name before any content is looked at.
+    Files that accompany data (README, checksums, ...) are told by their name before any content is looked at. With
+    ``folders``, how many files lie in each, it may also be the outcome of the conversation beside it.
     """
     if is_document(part.stem):
         return _own("document")
@@ -236,6 +237,11 @@ def recognise(part: Part) -> AnyFormat:
     obstacle = problem(peek)
     if obstacle is None:
         return _own(LAST_RESORT)
+    if folders is not None:
+        from dialgauge.formats.logs.beside import outcome_beside
+
+        if outcome_beside(part, folders) is not None:
+            return _own("messages")
     seen, example = advice(peek, obstacle)
     fault = fault_in(peek, part)
     raise UnknownFormat(

@@ -75,6 +75,11 @@ class Part:
         last = self.name.rsplit("!", 1)[-1]
         return encodable(PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz"))
 
+    @property
+    def folder(self) -> str:
+        """Where it lies, also in an archive."""
+        return self.name[: max(map(self.name.rfind, ("/", "!", os.sep))) + 1]
+
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The unpacked bytes as a stream."""

@@ -7,6 +7,7 @@ input was taken for is part of every signature.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,8 +72,10 @@ def _require_predictions(system: SystemInput, gold: SystemInput | None, systems:
         what = "one state per turn" if _may_predict(system) else "gold states"
         raise DialgaugeError(f"it has {what} but no predictions; name both files: GOLD PRED...", file=_name(system))
     if not _may_predict(system):
-        told = f"it has gold states but no predictions (states that a system predicted are no {system.format} file; "
-        told += "write them as {dialogue: [state, ...]}, which 'dialgauge data formats predictions' shows)"
+        told = (
+            f"it has gold states but no predictions (if a system predicted these states, make predictions of this "
+            f"{system.format} file: 'dialgauge data convert {shlex.quote(_name(system))} predictions.json --to sgd')"
+        )
         raise _refused(system, told, "PRED", gold, systems)
     if _has_acts(system) and not _has_acts(gold) and gold.format in _SAME_SHAPE:
         raise _refused(

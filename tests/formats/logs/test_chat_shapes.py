@@ -221,6 +221,42 @@ def test_what_a_log_does_not_say_stays_unknown_and_what_is_not_read_is_counted(t
     assert corpus.notes.counts == {"field mood not read": 1, "field cost not read": 1}
 
 
+SPEAKERS = [{"speaker": "USER", "utterance": "hi"}, {"speaker": "SYSTEM", "utterance": "hello"}]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"turns": SPEAKERS},
+        {"id": "a", "turns": [{"speaker": "user", "text": "hi"}, {"speaker": "agent", "text": "hello"}]},
+        {"dialogue": SPEAKERS, "goal": "Say hi."},
+        {"turns": SPEAKERS, "dialogue_id": "a", "goal": "Say hi."},
+        {"history": [{"user": "hi"}, {"agent": "hello"}]},
+        {"turns": [{"turn": 0, "user": "hi", "system": "hello"}]},
+        {"dialog": [["user", "hi"], ["assistant", "hello"]]},
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_words_of_dialogue_data_are_read_beside_an_outcome(beside: dict[str, Any], whole: bool, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    record = {"task_id": "t", **beside, "success": True}
+    path.write_bytes(json.dumps([record]).encode() if whole else lines(record))
+    corpus = read(path)
+    assert corpus.format == "messages"
+    assert [said(dialogue) for dialogue in corpus] == [[("user", "hi"), ("system", "hello")]]
+    assert corpus[0].outcome is not None and corpus[0].outcome.success is True
+    path.write_bytes(json.dumps([beside]).encode())
+    with pytest.raises(DialgaugeError, match=r"no known format fits it|does not have the expected shape"):
+        read(path)
+
+
+def test_our_own_dialogues_with_a_stray_field_are_refused_as_such(tmp_path: Path) -> None:
+    turn = {"speaker": "user", "text": "hi", "state": {}}
+    (tmp_path / "x.jsonl").write_bytes(lines({"id": "a", "turns": [turn], "success": True}))
+    with pytest.raises(DialgaugeError, match="unknown field `success`"):
+        read(tmp_path / "x.jsonl")
+
+
 def test_a_table_has_a_message_in_each_row(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(
@@ -267,6 +303,25 @@ def test_files_of_one_name_are_told_apart_by_their_folders(form: str, tmp_path: 
     ids = ["t0#0", "t0#1", "t1#0"] if form.startswith("t") else ["0#0", "0#1", "1#0"]
     assert [dialogue.id for dialogue in corpus] == ids
     assert corpus.notes.counts == {"task and trial taken from the names of folders": 3}
+
+
+def test_a_file_beside_the_messages_says_how_it_went(tmp_path: Path) -> None:
+    for trial, reward in enumerate((1.0, 0.0)):
+        folder = tmp_path / "t" / f"trial_{trial}"
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(json.dumps({"reward": reward, "cost": 2}))
+        (folder / "trajectory.json").write_text(json.dumps(TALK))
+    corpus = read(tmp_path)
+    details = [dialogue.outcome.details for dialogue in corpus if dialogue.outcome]
+    assert [one["score[reward]"] for one in details] == ["1", "0"]
+    assert [(one["task"], one["trial"], one["cost"]) for one in details] == [("t", "0", "2"), ("t", "1", "2")]
+    assert corpus.notes.counts["outcomes taken from files beside the messages"] == 2
+    (tmp_path / "t" / "trial_0" / "trajectory.json").write_bytes(lines({"messages": TALK}, {"messages": TALK}))
+    with pytest.raises(DialgaugeError, match="several conversations, and a file beside it has one outcome"):
+        read(tmp_path)
+    (tmp_path / "t" / "trial_0" / "z.json").write_text("{}")
+    with pytest.raises(DialgaugeError, match=r"result\.json: no known format fits it"):
+        read(tmp_path)
 
 
 def test_one_name_in_folders_that_are_no_trials_stays_an_error(tmp_path: Path) -> None:

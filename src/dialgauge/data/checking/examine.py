@@ -6,6 +6,7 @@ Dialogues stream: none is kept. A file that cannot be read is listed with its re
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -115,9 +116,11 @@ class _Examination:
                     self._not_read(error.file or part.name if together else part.name, error)
 
     def _chosen(self, parts: Iterable[Part]) -> Iterator[tuple[Part, AnyFormat]]:
-        for part in parts:
+        held = list(parts)
+        folders = Counter(part.folder for part in held)
+        for part in held:
             try:
-                chosen = self.named if self.named and not is_document(part.stem) else recognise(part)
+                chosen = self.named if self.named and not is_document(part.stem) else recognise(part, folders)
             except DialgaugeError as error:
                 self._not_read(part.name, error)
             else:

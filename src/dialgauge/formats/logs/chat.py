@@ -22,8 +22,9 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key
-from dialgauge.formats.logs.messages import is_message, read_messages, unwrapped
+from dialgauge.formats.logs.beside import outcome_beside
+from dialgauge.formats.logs.facts import Numbering, facts_of, logged_dialogue, message_tokens, plain_key, says_outcome
+from dialgauge.formats.logs.messages import is_message, is_spoken, is_talk, read_messages, unwrapped
 from dialgauge.formats.source import Part
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -40,7 +41,7 @@ _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "th
                     "conversation", "session", "thread")  # fmt: skip
 _LIST = msgspec.json.Decoder(list[Raw])
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Any)
-#: One of these is in every file of messages, as the table of formats says.
+#: One of these is in every file of messages, as the table of formats says; others are asked about when nothing fits.
 _SIGNS = (b'"role"', b'"from"', b'"messages"', b'"conversation"', b'"transcript"', b'"sender"', b'"human"')
 #: No conversation is longer; a longer line is something else.
 _LONGEST_LINE = 256 << 20
@@ -80,19 +81,33 @@ class ChatMessages(DialogueFormat):
             return False
         if given is None:
             return _is_table(peek.lines[0])
-        if not _kind(given) or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
+        kind = _kind(given)
+        if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
             return False
-        return peek.has_escaped_letters or any(word in peek.head for word in _SIGNS)
+        if peek.has_escaped_letters or any(word in peek.head for word in _SIGNS):
+            return not (_is_spoken(given, kind) and _are_predictions(peek))
+        first = next(_of_value(given, kind), None)
+        return first is not None and says_outcome(first.record) and not _are_predictions(peek)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return _dialogues(part, notes, Numbering())
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """The conversations of several files; where these share a name, their folders say which is which."""
-        numbering, stems = Numbering(), Counter(_stem(part) for part in parts)
-        for part in parts:
+        counts = Counter(part.folder for part in parts)
+        outcomes = {part.folder: (part, told) for part in parts if (told := _outcome(part, counts)) is not None}
+        talks = [part for part in parts if outcomes.get(part.folder, (None,))[0] is not part]
+        numbering, stems = Numbering(), Counter(_stem(part) for part in talks)
+        for part in talks:
             folders = _folders(part, several=len(stems) > 1) if stems[_stem(part)] > 1 else None
-            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders))
+            _, beside = outcomes.get(part.folder, (part, {}))
+            yield from ((part, dialogue) for dialogue in _dialogues(part, notes, numbering, folders, beside))
+
+
+def _outcome(part: Part, folders: Mapping[str, int]) -> dict[str, Any] | None:
+    """What a file without messages says of the conversation beside it."""
+    told = outcome_beside(part, folders)
+    return told if told is not None and not _kind(told) else None
 
 
 def _stem(part: Part) -> str:
@@ -114,6 +129,17 @@ def _is_unusual(given: Any) -> bool:
     return grouped or isinstance(given.get("messages"), str) or "contents" in given
 
 
+def _is_spoken(given: Any, kind: str) -> bool:
+    """Are the messages of the first conversation in the words of dialogue data?"""
+    try:
+        first = next(_of_value(given, kind), None)
+    except DialgaugeError:  # said when it is read
+        return False
+    if first is None or not first.messages:
+        return False
+    return is_spoken(first.messages[0]) or ("turns" in first.used and not _has_role(first.messages[0]))
+
+
 def _are_predictions(peek: Peek) -> bool:
     from dialgauge.formats.predictions.free_form import problem
 
@@ -121,15 +147,26 @@ def _are_predictions(peek: Peek) -> bool:
 
 
 def _dialogues(
-    part: Part, notes: Notes, numbering: Numbering, folders: tuple[str, int] | None = None
+    part: Part,
+    notes: Notes,
+    numbering: Numbering,
+    folders: tuple[str, int] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Iterator[Dialogue]:
     stem = _stem(part)
     for number, (found, alone) in enumerate(_with_last(_conversations(part)), start=1):
         fallback = found.key or (stem if alone else f"{stem}-{number:04d}")
+        if beside and not alone:
+            told = "it holds several conversations, and a file beside it has one outcome; put outcomes into this file"
+            raise DialgaugeError(told, file=part.name)
+        if beside:
+            notes.add("outcomes taken from files beside the messages")
         try:
-            facts = facts_of(found.record, notes, found.used)
+            facts = facts_of({**(beside or {}), **found.record}, notes, found.used)
             said = read_messages(found.messages, notes)
-            if "tokens" not in facts.details and (tokens := message_tokens(map(unwrapped, found.messages))):
+            if "tokens" not in facts.details and (
+                tokens := message_tokens(unwrapped(one) for one in found.messages if isinstance(one, dict))
+            ):
                 facts.details["tokens"] = tokens
             if found.grouped and not facts.id and not facts.task:
                 facts.task = found.key
@@ -424,9 +461,20 @@ def _messages_key(record: Mapping[str, Any]) -> str:
         meant = not given or (isinstance(given[0], dict) and "role" in given[0])
         if meant and key == "messages":  # what is wrong with a message is said when it is read
             return key
-        if given and is_message(given[0]) and (key != "turns" or {"role", "from"} & given[0].keys()):
+        if given and is_message(given[0]) and (key != "turns" or _has_role(given[0])):
+            return key
+        if given and is_talk(given[0]) and says_outcome(record) and not _is_framed(record):
             return key
     return ""
+
+
+def _has_role(message: Any) -> bool:
+    return isinstance(message, dict) and not {"role", "from"}.isdisjoint(message)
+
+
+def _is_framed(record: Mapping[str, Any]) -> bool:
+    """Is it a dialogue of a format that has turns, too?"""
+    return "metrics" in record or isinstance(record.get("goal"), dict)
 
 
 def _opened(messages: Any) -> Any:

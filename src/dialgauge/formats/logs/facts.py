@@ -136,6 +136,12 @@ def plain_key(key: str) -> str:
     return _PUNCTUATION.sub("", key.lower())
 
 
+def says_outcome(keys: Iterable[str]) -> bool:
+    """Does one of these keys name a task or how it went, which only a log of an agent has beside what was said?"""
+    plain = {plain_key(key): key for key in keys}
+    return not plain.keys().isdisjoint((*_TASK, *_SUCCESS, "verdict", "scores")) or any(map(_is_score, plain.values()))
+
+
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
     fields = list(_fields(record, used))
@@ -393,7 +399,11 @@ def _domains(known: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _is_scores(key: str) -> bool:
-    return plain_key(key) in _SCORES or _SCORE_NAME.search(_snake(key)) is not None
+    return plain_key(key) in _SCORES or _is_score(key)
+
+
+def _is_score(key: str) -> bool:
+    return _SCORE_NAME.search(_snake(key)) is not None
 
 
 def _snake(key: str) -> str:
@@ -403,7 +413,7 @@ def _snake(key: str) -> str:
 def _all_scores(record: Mapping[str, Any], fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in fields:
-        if _SCORE_NAME.search(_snake(key)) and not isinstance(value, list) and plain_key(key) not in _SCORES | _NESTED:
+        if _is_score(key) and not isinstance(value, list) and plain_key(key) not in _SCORES | _NESTED:
             found.update(score_texts(key, value))
     for key, value in record.items():
         if plain_key(key) in _SCORES:

@@ -42,6 +42,8 @@ _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string"})
 _CALLS = frozenset({"tool_use", "tool_call", "server_tool_use", "toolCall", "tool-call"})
 _RESULTS = frozenset({"tool_result", "tool_call_response", "tool_response", "tool-result"})
 _THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
+#: What may stand beside words that are filed under who said them.
+_BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -79,6 +81,30 @@ def is_message(value: Any) -> bool:
         return True
     role = role_of(value)
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
+
+
+def is_spoken(value: Any) -> bool:
+    """Does something file words under who said them: ``{"agent": "hello"}``, ``["user", "hi"]``?"""
+    return bool(_speakers(value))
+
+
+def is_talk(value: Any) -> bool:
+    """Is it a turn in the words of dialogue data, without any annotation of its own?"""
+    if is_spoken(value):
+        return True
+    return is_message(value) and {"speaker"} < value.keys() <= {"speaker", "utterance", "text", *_BESIDE}
+
+
+def _speakers(value: Any) -> list[tuple[str, Any]]:
+    """Who says what in an object whose keys are speakers, or in a pair; nothing where it is neither."""
+    if isinstance(value, list):
+        pair = len(value) == 2 and all(isinstance(text, str) for text in value) and value[0].lower() in ROLES
+        return [(value[0].lower(), value[1])] if pair else []
+    if not isinstance(value, dict):
+        return []
+    said = [(key.lower(), text) for key, text in value.items() if key.lower() not in _BESIDE]
+    fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in said)
+    return said if fits else []
 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,7 +166,17 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
             else:
                 made.append(message)
                 places.append(place)
+    if given and _calls_itself_system(given[0], made):
+        made = [TauMessage("assistant", one.content, one.tool_calls) if one.role == "system" else one for one in made]
     return LogMessages(tuple(made), tuple(places))
+
+
+def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
+    """Is the agent called system, as in dialogue data: speakers, none of whom is an assistant, and it answers?"""
+    roles = [message.role for message in made]
+    if "assistant" in roles or "user" not in roles or "system" not in roles[roles.index("user") :]:
+        return False
+    return is_spoken(first) or (isinstance(first, dict) and "speaker" in first and not {"role", "from"} & first.keys())
 
 
 def _goes_on(last: TauMessage, message: TauMessage) -> bool:
@@ -150,6 +186,11 @@ def _goes_on(last: TauMessage, message: TauMessage) -> bool:
 
 
 def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
+    if spoken := _speakers(raw):
+        for speaker, text in spoken:
+            if text:
+                yield from _messages({"role": speaker, "content": text}, place, notes)
+        return
     if not isinstance(raw, dict):
         raise DialgaugeError(f"message {place} is no object with a role and a content", turn=place)
     raw = unwrapped(raw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,9 +43,11 @@ def refuse_unreadable(file: str | Path) -> None:
     if Path(file).is_dir() and _format(file, tolerant=True) not in FORMATS:
         return
     _refuse_nothing(file)
-    for part in resolve(file):
+    parts = resolve(file)
+    folders = Counter(part.folder for part in parts)
+    for part in parts:
         try:
-            recognise(part)
+            recognise(part, folders)
         except UnknownFormat as error:
             if error.fault:
                 raise
@@ -86,12 +89,13 @@ def _format(file: str | Path, *, tolerant: bool = False) -> str:
     if not (Path(file).is_file() or Path(file).is_dir()):
         return ""
     try:
-        parts = resolve(file)[:_LOOKED_AT]
+        parts = resolve(file)
     except DialgaugeError:
         return ""
-    for part in parts:
+    folders = Counter(part.folder for part in parts)
+    for part in parts[:_LOOKED_AT]:
         try:
-            format_ = recognise(part)
+            format_ = recognise(part, folders)
         except DialgaugeError:
             if not tolerant:
                 return ""
