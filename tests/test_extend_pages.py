@@ -10,7 +10,7 @@ from support.extend_pages import ExtendPage
 from support.soak import soak
 
 
-@pytest.mark.parametrize(("name", "commands"), [("measure", 4), soak("ranker", 5), ("kind", 2)])
+@pytest.mark.parametrize(("name", "commands"), [("measure", 3), soak("ranker", 5), ("kind", 2)])
 def test_the_page_does_what_it_says(name: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     page = ExtendPage(name)
