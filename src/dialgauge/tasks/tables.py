@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
-from dialgauge.tasks.gold import DomainGoal, TaskState
+from dialgauge.tasks.gold import GoldGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.rules import RULES, DialogueVerdict, DomainVerdict, JudgedDialogue, Rules, is_valid, mentions
@@ -123,7 +123,7 @@ def _faults(
 
 
 def _not_informed(
-    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
+    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: GoldGoal, town: TownDatabase
 ) -> Iterator[TaskFailure]:
     if one.offer_turn is None:
         yield TaskFailure(reason="nothing_offered", wanted=_offer(rules, domain, goal))
@@ -148,7 +148,7 @@ def _not_informed(
         )  # fmt: skip
 
 
-def _offer(rules: Rules, domain: str, goal: DomainGoal) -> str:
+def _offer(rules: Rules, domain: str, goal: GoldGoal) -> str:
     """What would have been an offer."""
     if rules == "mwzeval":
         return "[train_id]" if domain == "train" else "[name]"

@@ -27,7 +27,7 @@ _SOLVED_BOUND = "solved: at least 99% of dialogs"
 _UNSOLVED_BOUND = "no dialog: at most 5%"
 
 
-class Evidence:
+class ClaimEvidence:
     """The accuracies of one training, and the numbers that a claim looked at."""
 
     def __init__(self, accuracies: Accuracies, training: str) -> None:
@@ -79,13 +79,13 @@ class _Claim(NamedTuple):
 
     section: str
     sentence: str
-    judged: Callable[[Evidence], bool]
+    judged: Callable[[ClaimEvidence], bool]
     why: str = UNEXPLAINED
     #: Where it is a matter of degree: what counts.
     bound: str = ""
 
 
-def _tfidf_is_worst(evidence: Evidence) -> bool:
+def _tfidf_is_worst(evidence: ClaimEvidence) -> bool:
     others = ("nearest", "embeddings", "memn2n")
     return evidence.failing(
         _ALL,
@@ -94,17 +94,17 @@ def _tfidf_is_worst(evidence: Evidence) -> bool:
     )
 
 
-def _types_help_tfidf(evidence: Evidence) -> bool:
+def _types_help_tfidf(evidence: ClaimEvidence) -> bool:
     helped = evidence.above("tfidf-type", "tfidf", ("T1", "T2", "T5", "T1-OOV", "T2-OOV", "T5-OOV"))
     return helped and evidence.above("nearest", "tfidf-type", _ALL)
 
 
-def _embeddings_beat_retrieval(evidence: Evidence) -> bool:
+def _embeddings_beat_retrieval(evidence: ClaimEvidence) -> bool:
     parts = [evidence.above("embeddings", other, _ALL) for other in ("tfidf", "nearest")]
     return all(parts)
 
 
-def _embeddings_solve_task_1_alone(evidence: Evidence) -> bool:
+def _embeddings_solve_task_1_alone(evidence: ClaimEvidence) -> bool:
     evidence.say(f"per-dialog T1 {_percent(evidence.dialog('embeddings', 'T1'))}")
     most = max((column for column in _PLAIN[1:]), key=lambda column: evidence.dialog("embeddings", column))
     evidence.say(f"most elsewhere {_percent(evidence.dialog('embeddings', most))} ({most})")
@@ -112,32 +112,34 @@ def _embeddings_solve_task_1_alone(evidence: Evidence) -> bool:
     return evidence.dialog("embeddings", "T1") >= _SOLVED - 1e-9 and rest <= _UNSOLVED
 
 
-def _solved(model: str, columns: tuple[str, ...]) -> Callable[[Evidence], bool]:
-    def judged(evidence: Evidence) -> bool:
+def _solved(model: str, columns: tuple[str, ...]) -> Callable[[ClaimEvidence], bool]:
+    def judged(evidence: ClaimEvidence) -> bool:
         evidence.say("per-dialog " + ", ".join(f"{c} {_percent(evidence.dialog(model, c))}" for c in columns))
         return all(evidence.dialog(model, column) >= _SOLVED - 1e-9 for column in columns)
 
     return judged
 
 
-def _unsolved(model: str, columns: tuple[str, ...], most: float) -> Callable[[Evidence], bool]:
-    def judged(evidence: Evidence) -> bool:
+def _unsolved(model: str, columns: tuple[str, ...], most: float) -> Callable[[ClaimEvidence], bool]:
+    def judged(evidence: ClaimEvidence) -> bool:
         evidence.say("per-dialog " + ", ".join(f"{c} {_percent(evidence.dialog(model, c))}" for c in columns))
         return all(evidence.dialog(model, column) <= most for column in columns)
 
     return judged
 
 
-def _above(better: str, worse: str, columns: tuple[str, ...], *, strict: bool = True) -> Callable[[Evidence], bool]:
+def _above(
+    better: str, worse: str, columns: tuple[str, ...], *, strict: bool = True
+) -> Callable[[ClaimEvidence], bool]:
     return lambda evidence: evidence.above(better, worse, columns, strict=strict)
 
 
-def _memory_beats_all(evidence: Evidence) -> bool:
+def _memory_beats_all(evidence: ClaimEvidence) -> bool:
     parts = [evidence.above("memn2n", other, _ALL, strict=False) for other in ("tfidf", "nearest", "embeddings")]
     return all(parts)
 
 
-def _known_words_only(evidence: Evidence) -> bool:
+def _known_words_only(evidence: ClaimEvidence) -> bool:
     return evidence.failing(
         _OOV,
         lambda column: evidence.response("memn2n", column) <= FIXED[column] + _EQUAL,
@@ -145,36 +147,36 @@ def _known_words_only(evidence: Evidence) -> bool:
     )
 
 
-def _types_hurt_task_2(evidence: Evidence) -> bool:
+def _types_hurt_task_2(evidence: ClaimEvidence) -> bool:
     plain, typed = evidence.response("memn2n", "T2"), evidence.response("memn2n-type", "T2")
     evidence.say(f"{_percent(plain)} without, {_percent(typed)} with")
     return plain - 0.05 <= typed < plain
 
 
-def _types_idle_on_task_6(evidence: Evidence) -> bool:
+def _types_idle_on_task_6(evidence: ClaimEvidence) -> bool:
     plain, typed = evidence.response("memn2n", "T6"), evidence.response("memn2n-type", "T6")
     evidence.say(f"{_percent(plain)} without, {_percent(typed)} with")
     return typed <= plain + 0.005
 
 
-def _memory_beats_rules(evidence: Evidence) -> bool:
+def _memory_beats_rules(evidence: ClaimEvidence) -> bool:
     rules, memory = evidence.response("rules", "T6"), evidence.response("memn2n", "T6")
     evidence.say(f"memory network {_percent(memory)}, rules {_percent(rules)}")
     return memory > rules
 
 
-def _same_order(evidence: Evidence) -> bool:
+def _same_order(evidence: ClaimEvidence) -> bool:
     values = [evidence.response(model, "T6") for model in ("memn2n", "embeddings", "nearest", "tfidf")]
     evidence.say("memory network, embeddings, nearest, TF-IDF: " + ", ".join(map(_percent, values)))
     return values[0] > values[1] > max(values[2:])
 
 
-def _typed_embeddings_out_of_vocabulary(evidence: Evidence) -> bool:
+def _typed_embeddings_out_of_vocabulary(evidence: ClaimEvidence) -> bool:
     helped = evidence.above("embeddings-type", "embeddings", ("T1-OOV", "T5-OOV"))
     return helped and evidence.above("memn2n-type", "embeddings-type", ("T1-OOV", "T5-OOV"))
 
 
-def _bigrams_hurt(evidence: Evidence) -> bool:
+def _bigrams_hurt(evidence: ClaimEvidence) -> bool:
     columns = tuple(column for column in _ALL if column != "T5")
     lost = evidence.above("embeddings", "embeddings-bigrams", columns, strict=False)
     return lost and evidence.above("embeddings-bigrams", "embeddings", ("T5",))
@@ -255,7 +257,7 @@ def claims(
 
 def _judged(record: Reproduction, claim: _Claim, accuracies: Accuracies, training: str) -> None:
     what = f"{claim.section}: {claim.sentence}"
-    evidence = Evidence(accuracies, training)
+    evidence = ClaimEvidence(accuracies, training)
     try:
         holds = claim.judged(evidence)
     except KeyError as missing:
