@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from dialgauge.agents import EXPLANATION, Limits, Replay, Reply, Scenario, SystemContext, Usage, UserContext, converse
+from dialgauge.agents import EXPLANATION, Limits, Reply, Scenario, SystemContext, Usage, UserContext, converse
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import restaurant_scenario, simulate, world_facts
@@ -193,7 +193,11 @@ def test_ctrl_c_is_no_failure_of_an_agent() -> None:
 
 def test_a_recorded_dialogue_can_be_held_again() -> None:
     (recorded,) = simulate(load_world(), 5, "trn", 1)
-    again = talk(Replay(recorded, "user"), Replay(recorded, "system"))
+    turns = {speaker: [turn for turn in recorded.turns if turn.speaker == speaker] for speaker in ("user", "system")}
+    replies = {
+        speaker: [*(Reply(turn=turn) for turn in said), Reply(turn=None, done=True)] for speaker, said in turns.items()
+    }
+    again = talk(Scripted("user", *replies["user"]), Scripted("system", *replies["system"]))
     assert again.turns == recorded.turns
     assert again.outcome == Outcome(success=None, reason="user_done", ended_by="user")
 

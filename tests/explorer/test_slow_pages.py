@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from dialgauge import Store
-from dialgauge.comparison import Comparison, Draws, compare_runs, compare_runs_again
+from dialgauge.comparison import Comparison, ComparisonDraws, compare_runs, compare_runs_again
 from dialgauge.explorer import Explorer, create_app, kept_beside
 from dialgauge.report import Table
 from dialgauge.runs import Run
@@ -121,7 +121,7 @@ def facts(comparison: Comparison) -> list[object]:
 
 def test_a_comparison_from_kept_draws_is_the_same(stored: tuple[Store, list[Run]]) -> None:
     drawn = compare_runs(stored[1], resamples=200)
-    draws = msgspec.msgpack.decode(msgspec.msgpack.encode(Draws.of(drawn)), type=Draws)
+    draws = msgspec.msgpack.decode(msgspec.msgpack.encode(ComparisonDraws.of(drawn)), type=ComparisonDraws)
     again = compare_runs_again(stored[1], draws)
     assert facts(again) == facts(drawn)
     assert again.intervals.tolist() == drawn.intervals.tolist()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Fact
-from dialgauge.rankers import Point, TypedEntities, Vocabulary, history_bags, matches, tokens, utterance_bags
+from dialgauge.rankers import Point, TypedEntities, WordIndex, history_bags, matches, tokens, utterance_bags
 from support.tiny_world import point
 
 WORDS = st.sampled_from(["a", "B", "c", "option:", "i'm", "_x_", "unknown"])
@@ -26,7 +26,7 @@ def test_tokens_stay_whole() -> None:
 
 @given(st.lists(points(), min_size=1, max_size=5))
 def test_bags_count_words(found: list[Point]) -> None:
-    vocabulary = Vocabulary(["a", "b", "c", "option:", "i'm", "_x_"])
+    vocabulary = WordIndex(["a", "b", "c", "option:", "i'm", "_x_"])
     whole = history_bags(vocabulary, found).dense()
     last = utterance_bags(vocabulary, found).dense()
     for row, one in enumerate(found):
@@ -71,6 +71,6 @@ def test_matches_against_a_double_loop(said: list[str], candidates: list[str]) -
 
 
 def test_empty_input_is_an_empty_bag() -> None:
-    empty = history_bags(Vocabulary(["a"]), [point(utterance="")])
+    empty = history_bags(WordIndex(["a"]), [point(utterance="")])
     assert empty.shape == (1, 1)
     assert np.count_nonzero(empty.dense()) == 0

@@ -13,7 +13,7 @@ from dialgauge.dialogue import Goal
 from dialgauge.runs import Run
 from dialgauge.tasks import (
     RULES,
-    DomainGoal,
+    GoldGoal,
     GoldTask,
     TaskEvaluation,
     TaskPredictions,
@@ -209,7 +209,7 @@ def test_human_values_stand_beside_every_system(e2e: Any, scores: Run) -> None:
 
 def synthetic(case: Any) -> tuple[GoldTask, TaskPredictions]:
     goals = {
-        domain: DomainGoal.of(part.get("info", {}), part.get("reqt", ()), books=bool(part.get("book")))
+        domain: GoldGoal.of(part.get("info", {}), part.get("reqt", ()), books=bool(part.get("book")))
         for domain, part in case["goal"].items()
         if part
     }

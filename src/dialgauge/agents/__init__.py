@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         UserContext,
     )
     from dialgauge.agents.registry import BUILT_IN, agent_names, converted_options, deciding_options, make_agent
-    from dialgauge.agents.replay import Replay
     from dialgauge.agents.replier import AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot
     from dialgauge.agents.restaurant_user import RestaurantUser
@@ -69,7 +68,6 @@ __all__ = [
     "ModelBot",
     "Overrulable",
     "RandomStreams",
-    "Replay",
     "Reply",
     "RestaurantUser",
     "RuleAgent",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dialgauge.comparison.csv_files import read_csv
     from dialgauge.comparison.divergence import DialogueDivergence, divergence_sizes, divergences
     from dialgauge.comparison.document import ComparisonOptions, comparison_json, comparison_tables, screen_tables
-    from dialgauge.comparison.draws import Draws
+    from dialgauge.comparison.draws import ComparisonDraws
     from dialgauge.comparison.figures import comparison_figures, figure_label
     from dialgauge.comparison.missing import (
         MISSING_OPTIONS,
@@ -69,11 +69,11 @@ __all__ = [
     "SCORED_AS_EMPTY",
     "UNLIKE_TURNS",
     "Comparison",
+    "ComparisonDraws",
     "ComparisonOptions",
     "ComparisonView",
     "DialogueDivergence",
     "Difference",
-    "Draws",
     "ItemDifference",
     "LackingSystem",
     "MeasureVerdict",

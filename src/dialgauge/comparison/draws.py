@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PARTS = ("difference", "p", "adjusted", "low", "high", "error", "reach")
 
 
-class Draws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ComparisonDraws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Intervals and tests of a comparison. Arrays are nested lists, as :class:`Comparison` orders them."""
 
     systems: tuple[str, ...]
@@ -38,7 +38,7 @@ class Draws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p_several: dict[str, list[float]]
 
     @classmethod
-    def of(cls, comparison: Comparison) -> Draws:
+    def of(cls, comparison: Comparison) -> ComparisonDraws:
         """Those of a comparison."""
         return cls(
             systems=comparison.systems,

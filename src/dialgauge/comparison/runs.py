@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dialgauge.columns import GivenTable, as_frame
-from dialgauge.comparison.draws import Draws
+from dialgauge.comparison.draws import ComparisonDraws
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import RESAMPLES, Comparison, compare_scores
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
@@ -57,7 +57,7 @@ def compare_runs(
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
 
 
-def compare_runs_again(runs: Sequence[Run], draws: Draws) -> Comparison:
+def compare_runs_again(runs: Sequence[Run], draws: ComparisonDraws) -> Comparison:
     """What :func:`compare_runs` made of these runs when the draws were kept; a ValueError where they are of others."""
     scores, named = _scores_of_runs(runs, None, "shared")
     return draws.comparison(scores, named)

@@ -17,7 +17,7 @@ _SHORTEST = 3
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TurnEvidence:
     """Turns one came for; the turn in which a wrong value is first said; words to mark, and wrong and right values."""
 
     sought: Sequence[int] = ()
@@ -27,7 +27,7 @@ class Evidence:
     right: Sequence[str] = ()
 
 
-def evidence_of(dialogue: Dialogue, view: DialogueView, sought: Sequence[int], words: Sequence[str]) -> Evidence:
+def evidence_of(dialogue: Dialogue, view: DialogueView, sought: Sequence[int], words: Sequence[str]) -> TurnEvidence:
     """What to mark in a conversation that was found by some filters and words."""
     wrong: dict[str, None] = {}
     right: dict[str, None] = {}
@@ -38,7 +38,7 @@ def evidence_of(dialogue: Dialogue, view: DialogueView, sought: Sequence[int], w
             wrong |= {value: None for value in other if value not in one}
     only_wrong = [value for value in wrong if value not in right]
     decides = next((at for at, turn in enumerate(dialogue.turns) if _says(turn, only_wrong)), None)
-    return Evidence(sought, decides, words, only_wrong, [value for value in right if value not in wrong])
+    return TurnEvidence(sought, decides, words, only_wrong, [value for value in right if value not in wrong])
 
 
 def _says(turn: Turn, values: Sequence[str]) -> bool:

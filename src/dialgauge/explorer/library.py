@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from dialgauge.comparison import RESAMPLES, Comparison, Draws, can_be_compared, compare_runs, compare_runs_again
+from dialgauge.comparison import (
+    RESAMPLES,
+    Comparison,
+    ComparisonDraws,
+    can_be_compared,
+    compare_runs,
+    compare_runs_again,
+)
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import kept_beside
@@ -251,11 +258,11 @@ def _compared(runs: Sequence[Run], resamples: int) -> Comparison:
     """The comparison, from draws that were kept where there are such."""
     fresh: list[Comparison] = []
 
-    def draw() -> Draws:
+    def draw() -> ComparisonDraws:
         fresh.append(compare_runs(runs, resamples=resamples))
-        return Draws.of(fresh[0])
+        return ComparisonDraws.of(fresh[0])
 
-    draws: Draws = kept_beside(runs, f"comparison {resamples}", Draws, draw)
+    draws: ComparisonDraws = kept_beside(runs, f"comparison {resamples}", ComparisonDraws, draw)
     if fresh:
         return fresh[0]
     try:

@@ -29,7 +29,7 @@ _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ShownCall:
     """A tool call as a page shows it: its arguments in a line, and in full as indented JSON, as its result is."""
 
     name: str
@@ -44,7 +44,7 @@ class ToolCall:
 class ToolCell:
     """The tool calls before a turn, and what the user did wrong in it."""
 
-    calls: Sequence[ToolCall]
+    calls: Sequence[ShownCall]
     faults: Sequence[tuple[str, str]]
 
 
@@ -201,7 +201,7 @@ def _verdict(row: Mapping[str, Any]) -> list[Badge]:
     return [told, *trial]
 
 
-def _marks(calls: Sequence[ToolCall], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
+def _marks(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], place: int) -> list[Badge]:
     wrong = sum(call.failed or (call.mark is not None and call.mark.tone == "bad") for call in calls)
     marks = [Badge(counted(len(calls), "call"), "warn" if wrong else "plain")] if wrong else []
     here = [fault for fault in faults if fault.get("turn") == place and _is_fault(fault)]
@@ -221,7 +221,7 @@ def _spaced(kind: Any) -> str:
     return str(kind).replace("_", " ")
 
 
-def _cell(calls: Sequence[ToolCall], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
+def _cell(calls: Sequence[ShownCall], faults: Iterable[Mapping[str, Any]], place: int) -> ToolCell | None:
     told = _told(fault for fault in faults if fault.get("turn") == place)
     return ToolCell(calls, told) if calls or told else None
 
@@ -353,7 +353,7 @@ def _taken(spare: dict[int, _Made], wanted: tuple[str, dict[str, str] | None]) -
     return number
 
 
-def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[list[ToolCall]]:
+def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[list[ShownCall]]:
     """The calls of each turn, those marked that were expected with other arguments."""
     other = {action.call for action in actions if action.call is not None and not action.same}
     right = {action.call for action in actions if action.same}
@@ -365,7 +365,7 @@ def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[
         calls = []
         for call in turn.calls or ():
             calls.append(
-                ToolCall(
+                ShownCall(
                     call.name,
                     ", ".join(f"{name} {value}" for name, value in call.arguments.items()),
                     _indented(call.arguments),

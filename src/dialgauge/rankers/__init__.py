@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dialgauge.rankers.episode import NO_RESULT, SILENCE, AnsweredPoint, Episode, Line, Point, episodes, points_of
     from dialgauge.rankers.features import (
         TypedEntities,
-        Vocabulary,
+        WordIndex,
         history_bags,
         matches,
         tokens,
@@ -92,7 +92,7 @@ __all__ = [
     "TfIdfTypes",
     "TfIdfTypesChosen",
     "TypedEntities",
-    "Vocabulary",
+    "WordIndex",
     "attend",
     "check_task",
     "checked_scores",

@@ -33,7 +33,7 @@ def words_and_pairs(text: str) -> list[str]:
     return [*words, *(f"{first} {second}" for first, second in pairwise(words))]
 
 
-class Vocabulary:
+class WordIndex:
     """Words with their numbers, in order of first appearance; words it does not know are not counted."""
 
     def __init__(self, words: Iterable[str], split: Callable[[str], list[str]] = tokens) -> None:
@@ -44,7 +44,7 @@ class Vocabulary:
         return len(self.index)
 
     @classmethod
-    def of_texts(cls, texts: Iterable[str], split: Callable[[str], list[str]] = tokens) -> Vocabulary:
+    def of_texts(cls, texts: Iterable[str], split: Callable[[str], list[str]] = tokens) -> WordIndex:
         """All words of the texts; ``split`` says what a word is."""
         return cls((word for text in texts for word in split(text)), split)
 
@@ -60,20 +60,20 @@ class Vocabulary:
 
 
 #: From a vocabulary and points to their bags: :func:`history_bags` or :func:`utterance_bags`.
-Bags: TypeAlias = Callable[["Vocabulary", Sequence[Point]], SparseRows]
+Bags: TypeAlias = Callable[["WordIndex", Sequence[Point]], SparseRows]
 
 
-def history_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> SparseRows:
+def history_bags(vocabulary: WordIndex, points: Sequence[Point]) -> SparseRows:
     """The bag of each point's whole history, facts and both speakers included, with the last utterance."""
     return _bags_of_lines(vocabulary, [[*(line.text for line in point.history), point.utterance] for point in points])
 
 
-def utterance_bags(vocabulary: Vocabulary, points: Sequence[Point]) -> SparseRows:
+def utterance_bags(vocabulary: WordIndex, points: Sequence[Point]) -> SparseRows:
     """The bag of each point's last utterance alone."""
     return _bags_of_lines(vocabulary, [[point.utterance] for point in points])
 
 
-def _bags_of_lines(vocabulary: Vocabulary, groups: Sequence[Sequence[str]]) -> SparseRows:
+def _bags_of_lines(vocabulary: WordIndex, groups: Sequence[Sequence[str]]) -> SparseRows:
     distinct: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -94,7 +94,7 @@ class TypedEntities:
 
     def __init__(self, words: dict[str, list[str]]) -> None:
         self.words = words
-        self._vocabularies = {kind: Vocabulary(listed) for kind, listed in words.items()}
+        self._vocabularies = {kind: WordIndex(listed) for kind, listed in words.items()}
 
     @classmethod
     def of_facts(cls, facts: Iterable[Fact]) -> TypedEntities:

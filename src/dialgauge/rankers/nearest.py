@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.features import Vocabulary, tokens
+from dialgauge.rankers.features import WordIndex, tokens
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 
@@ -41,7 +41,7 @@ class NearestNeighbour(Ranker):
 
     def _prepare(self, groups: list[str], answers: NDArray[np.int64]) -> None:
         self._groups, self._answers = groups, answers
-        self._vocabulary = Vocabulary.of_texts(groups)
+        self._vocabulary = WordIndex.of_texts(groups)
         self._bags = self._vocabulary.bags(groups).transposed()
 
     def scores(self, points: Sequence[Point]) -> ScoreMatrix:

@@ -25,7 +25,7 @@ from dialgauge.rankers.episode import Point
 from dialgauge.rankers.features import (
     Bags,
     TypedEntities,
-    Vocabulary,
+    WordIndex,
     history_bags,
     matches,
     tokens,
@@ -89,7 +89,7 @@ class TfIdf(Ranker):
     def _prepare(self, candidates: tuple[str, ...], entities: TypedEntities) -> None:
         self.candidates, self.entities = candidates, entities
         self._mentioned = entities.mentions(candidates)
-        self._vocabulary = Vocabulary.of_texts(candidates, words_and_pairs if self.bigrams else tokens)
+        self._vocabulary = WordIndex.of_texts(candidates, words_and_pairs if self.bigrams else tokens)
         counts = self._vocabulary.bags(candidates)
         seen = np.bincount(counts.columns, minlength=counts.width)
         self._idf = np.log((1 + len(candidates)) / (1 + seen))

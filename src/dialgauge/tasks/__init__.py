@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.blame.measured_blame import BlameEstimate, BlameRecord, load_blame_record
     from dialgauge.tasks.delexical import CLASSES, classed, cleaned, placeholders, surface
     from dialgauge.tasks.evaluation import TaskEvaluation, TaskOptions, score_tasks, task_measures
-    from dialgauge.tasks.gold import DomainGoal, GoldTask, GoldTasks, TaskState, read_gold
+    from dialgauge.tasks.gold import GoldGoal, GoldTask, GoldTasks, TaskState, read_gold
     from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures
     from dialgauge.tasks.judges.judge_views import judge_document, judge_tables
     from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         reasons_table,
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict
-    from dialgauge.tasks.recordings.conduct import Conduct
+    from dialgauge.tasks.recordings.conduct import ConversationCounts
     from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
@@ -90,11 +90,11 @@ __all__ = [
     "BlameEstimate",
     "BlameRecord",
     "CompatVerdict",
-    "Conduct",
-    "DomainGoal",
+    "ConversationCounts",
     "DomainMode",
     "FailureBlame",
     "FailureEvidence",
+    "GoldGoal",
     "GoldTask",
     "GoldTasks",
     "GraderVerdict",

@@ -35,14 +35,14 @@ _SPAN_CLASSES = {
 _CONTRACTIONS = {"'s", "'re", "'m", "'ve", "'ll", "'d", "n't"}
 
 
-class DomainGoal(Struct, frozen=True, eq=False):
+class GoldGoal(Struct, frozen=True, eq=False):
     """What the user wants of one domain: constraints, and the classes of what must be told."""
 
     informable: dict[str, str]
     requestable: frozenset[str]
 
     @classmethod
-    def of(cls, info: Mapping[str, str], requests: Iterable[str], *, books: bool) -> DomainGoal:
+    def of(cls, info: Mapping[str, str], requests: Iterable[str], *, books: bool) -> GoldGoal:
         """The part of a goal that the evaluation looks at. Constraints that first fail are not in it."""
         classes = {_REQUESTS[name] for name in requests if name in _REQUESTS}
         informable = {normal_slot(slot): value for slot, value in info.items()}
@@ -54,7 +54,7 @@ class GoldTask(Struct, eq=False):
 
     id: str
     goal: Goal
-    domains: dict[str, DomainGoal]
+    domains: dict[str, GoldGoal]
     user_texts: list[str]
     #: For every turn the domains that were booked by then.
     booked: list[frozenset[str]]
@@ -209,7 +209,7 @@ class _Reader:
             id=name,
             goal=Goal(tasks={domain: part.task() for domain, part in wanted.items()}),
             domains={
-                domain: DomainGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
+                domain: GoldGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
             },
             user_texts=[entry.text for entry in raw.log[::2]],
             booked=[

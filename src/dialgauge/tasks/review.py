@@ -42,7 +42,7 @@ _UNSAID = {
 }
 
 
-class Reading(Struct, frozen=True):
+class SuggestedReading(Struct, frozen=True):
     """A conversation to read, the message to look at, and why."""
 
     conversation: str
@@ -89,9 +89,9 @@ class Review(Struct, frozen=True, kw_only=True):
         return complete and (self.audit is None or not (self.audit.integrity.foreign or self.audit.differences))
 
     @property
-    def readings(self) -> list[Reading]:
+    def readings(self) -> list[SuggestedReading]:
         """What to read first: what does not belong, what the replay contradicts, then failures of different tasks."""
-        first: dict[str, Reading] = {}
+        first: dict[str, SuggestedReading] = {}
         for reading in _readings(self):
             first.setdefault(reading.conversation, reading)
         return list(first.values())[:TO_READ]
@@ -232,14 +232,14 @@ def _blame(review: Review) -> Iterator[str]:
     )
 
 
-def _readings(review: Review) -> Iterator[Reading]:
+def _readings(review: Review) -> Iterator[SuggestedReading]:
     if review.audit is not None:
         for filing in review.audit.integrity.foreign:
             other = f"it is about {filing.fits}" if filing.fits else "it does not belong there"
-            yield Reading(filing.conversation, None, f"filed under task {filing.task}, but {other}")
+            yield SuggestedReading(filing.conversation, None, f"filed under task {filing.task}, but {other}")
         for one in review.audit.differences:
             message = one.first_drift["message"] if one.first_drift else None
-            yield Reading(one.id, message, "the replay contradicts its verdict")
+            yield SuggestedReading(one.id, message, "the replay contradicts its verdict")
     if review.blame is not None:
         yield from _failures(review.blame.failures)
     elif "trials" in review.run.tables:
@@ -250,29 +250,31 @@ def _readings(review: Review) -> Iterator[Reading]:
         )
 
 
-def _failed(conversation: str, faults: Sequence[ObservedFault]) -> Reading:
+def _failed(conversation: str, faults: Sequence[ObservedFault]) -> SuggestedReading:
     if not faults:
-        return Reading(conversation, None, "failed")
+        return SuggestedReading(conversation, None, "failed")
     about = f" ({faults[0].about})" if faults[0].about else ""
     why = f"failed, and the user erred: {faults[0].kind.replace('_', ' ')}{about}"
-    return Reading(conversation, faults[0].message, why)
+    return SuggestedReading(conversation, faults[0].message, why)
 
 
-def _failures(failures: Sequence[FailureBlame]) -> Iterator[Reading]:
+def _failures(failures: Sequence[FailureBlame]) -> Iterator[SuggestedReading]:
     """Firm verdicts before others, and one of each task before the second of any."""
     ordered = sorted(failures, key=lambda failure: (not failure.firm, failure.message is None))
     yield from _first_of_each_task(
         (
             failure.conversation.partition("#")[0],
-            Reading(failure.conversation, failure.message, f"{blame_sentence(failure, 1)} [{verdict_words(failure)}]"),
+            SuggestedReading(
+                failure.conversation, failure.message, f"{blame_sentence(failure, 1)} [{verdict_words(failure)}]"
+            ),
         )
         for failure in ordered
     )
 
 
-def _first_of_each_task(readings: Iterator[tuple[str, Reading]]) -> Iterator[Reading]:
+def _first_of_each_task(readings: Iterator[tuple[str, SuggestedReading]]) -> Iterator[SuggestedReading]:
     seen: dict[str, None] = {}
-    later: list[Reading] = []
+    later: list[SuggestedReading] = []
     for task, reading in readings:
         if task in seen:
             later.append(reading)

@@ -25,7 +25,7 @@ from dialgauge.tasks.delexical import (
     TYPE,
     placeholders,
 )
-from dialgauge.tasks.gold import DomainGoal, GoldTask, TaskState
+from dialgauge.tasks.gold import GoldGoal, GoldTask, TaskState
 from dialgauge.tasks.predictions import TaskTurn
 from dialgauge.values import normal_value
 from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes
@@ -196,7 +196,7 @@ def judge_mwzeval(
     return DialogueVerdict(inform, all(verdict.success for verdict in verdicts.values()), verdicts)
 
 
-def _informed(domain: str, goal: DomainGoal, offered: int, fitting: int, town: TownDatabase) -> bool:
+def _informed(domain: str, goal: GoldGoal, offered: int, fitting: int, town: TownDatabase) -> bool:
     if "name" in goal.informable or domain in _FREE_DOMAINS:
         return True
     if not offered:
@@ -261,7 +261,7 @@ def judge_grounded(
     )
 
 
-def _grounded_verdict(goal: DomainGoal, last: tuple[int, bool, int] | None, provided: set[str]) -> DomainVerdict:
+def _grounded_verdict(goal: GoldGoal, last: tuple[int, bool, int] | None, provided: set[str]) -> DomainVerdict:
     inform = last is not None and last[1]
     return DomainVerdict(
         inform,
@@ -284,7 +284,7 @@ def missing_verdict(gold: GoldTask) -> DialogueVerdict:
     return DialogueVerdict(False, False, domains, wanted=sum(len(goal.requestable) for goal in gold.domains.values()))
 
 
-def is_valid(domain: str, goal: DomainGoal, rows: int, fitting: int, state: TaskState) -> bool:
+def is_valid(domain: str, goal: GoldGoal, rows: int, fitting: int, state: TaskState) -> bool:
     """Does the state at the time lead to nothing but what the goal wants?"""
     if domain in DATABASE_DOMAINS:
         return rows != 0 and not rows & ~fitting
@@ -306,7 +306,7 @@ def _taxi_agrees(wanted: Mapping[str, str], given: Mapping[str, str]) -> bool:
     return True
 
 
-def _offers(domain: str, goal: DomainGoal, classes: frozenset[str]) -> bool:
+def _offers(domain: str, goal: GoldGoal, classes: frozenset[str]) -> bool:
     """Do the classes that belong to a domain make an offer? Where the goal has a name, any do."""
     if domain in VENUE_DOMAINS:
         return NAME in classes or (bool(classes) and "name" in goal.informable)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from dialgauge.columns import ColumnKind, ColumnTable
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
-from dialgauge.tasks.gold import DomainGoal, TaskState
+from dialgauge.tasks.gold import GoldGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.rules import (
@@ -131,7 +131,7 @@ def _faults(
 
 
 def _not_informed(
-    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: DomainGoal, town: TownDatabase
+    rules: Rules, domain: str, each: JudgedDialogue, one: DomainVerdict, goal: GoldGoal, town: TownDatabase
 ) -> Iterator[TaskFailure]:
     if one.offer_turn is None:
         yield TaskFailure(reason="nothing_offered", wanted=offer_wanted(rules, domain, goal))

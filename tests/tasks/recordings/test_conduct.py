@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialgauge.dialogue import Dialogue, Outcome, Task
-from dialgauge.tasks import Conduct
+from dialgauge.tasks import ConversationCounts
 from dialgauge.tasks.recordings.conduct import HeardActs, HeardAs, conduct
 from support.recorded import acts, conversation, system, user
 
@@ -11,7 +11,7 @@ TASKS = {"hotel": Task(info={"area": "north"})}
 AREA, PHONE = "Hotel-Inform|area|north", "Hotel-Request|phone|?"
 
 
-def counted(dialogue: Dialogue) -> Conduct:
+def counted(dialogue: Dialogue) -> ConversationCounts:
     return conduct(dialogue, HeardActs())
 
 

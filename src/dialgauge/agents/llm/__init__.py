@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.llm.budget import BudgetSpent, Cost, DialogueBudget, RunBudget
-    from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, ToolCall, request_key
+    from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, WantedCall, request_key
     from dialgauge.agents.llm.chat import ChatClient, clean_text, completion_of
     from dialgauge.agents.llm.desk import Desk
     from dialgauge.agents.llm.in_flight import awaited
@@ -41,11 +41,11 @@ __all__ = [
     "RunBudget",
     "SystemSettings",
     "TapeEntry",
-    "ToolCall",
     "ToolSystem",
     "ToolUser",
     "Transport",
     "VoiceSettings",
+    "WantedCall",
     "awaited",
     "chat_settings",
     "check_local_model",

@@ -21,7 +21,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import locked, reason
 
 
-class ToolCall(Struct, frozen=True):
+class WantedCall(Struct, frozen=True):
     """A tool that the model wants used; the arguments as it wrote them."""
 
     id: str
@@ -33,7 +33,7 @@ class Completion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a model answered."""
 
     text: str = ""
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[WantedCall, ...] = ()
     #: Why it stopped: ``stop``, ``length``, ``tool_calls``, ``content_filter``.
     finish: str = ""
     tokens_in: int = 0

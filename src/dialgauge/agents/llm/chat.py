@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.agents.llm.budget import Cost, DialogueBudget, RunBudget
-from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, ToolCall, request_key
+from dialgauge.agents.llm.cassette import Cassette, Completion, TapeEntry, WantedCall, request_key
 from dialgauge.agents.llm.gate import Gate
 from dialgauge.agents.llm.in_flight import awaited
 from dialgauge.agents.llm.settings import LOCAL, ChatSettings
@@ -177,7 +177,7 @@ def clean_text(content: object) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text).strip()
 
 
-def _tool_calls(given: object) -> tuple[ToolCall, ...]:
+def _tool_calls(given: object) -> tuple[WantedCall, ...]:
     calls = []
     for number, one in enumerate(given[:_MOST_CALLS] if isinstance(given, list) else ()):
         function = one.get("function") if isinstance(one, dict) else None
@@ -190,7 +190,7 @@ def _tool_calls(given: object) -> tuple[ToolCall, ...]:
             arguments = json.dumps(arguments)
         identifier = clean_text(one.get("id"))[:_SHOWN] or f"call-{number + 1}"
         calls.append(
-            ToolCall(identifier, clean_text(function.get("name"))[:_SHOWN], clean_text(arguments)[:_MOST_TEXT])
+            WantedCall(identifier, clean_text(function.get("name"))[:_SHOWN], clean_text(arguments)[:_MOST_TEXT])
         )
     return tuple(calls)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.speech.nlu_default import default_model, recipe_checksum, train_default
     from dialgauge.agents.speech.nlu_model import NluModel
     from dialgauge.agents.speech.nlu_samples import PRACTICE_ONTOLOGY, human_samples, practice_samples
-    from dialgauge.agents.speech.nlu_scores import Understanding, understanding
+    from dialgauge.agents.speech.nlu_scores import UnderstoodCounts, understanding
     from dialgauge.agents.speech.nlu_training import NluSample, train_nlu
     from dialgauge.agents.speech.phrase_book import PhraseBook
     from dialgauge.agents.speech.retrieval_nlg import RetrievalNlg
@@ -43,7 +43,7 @@ __all__ = [
     "ServiceGrammar",
     "ServiceVocabulary",
     "TemplateNlg",
-    "Understanding",
+    "UnderstoodCounts",
     "ValueMention",
     "Vocabulary",
     "Wording",

@@ -15,7 +15,7 @@ from dialgauge.dialogue import Act, Speaker
 Item = tuple[str, ...]
 
 
-class Understanding(Struct, frozen=True):
+class UnderstoodCounts(Struct, frozen=True):
     """Counts over samples: what was understood (``right``), understood wrongly (``extra``), and missed."""
 
     right: Counter[Item]
@@ -54,7 +54,7 @@ class Understanding(Struct, frozen=True):
 
 def understanding(
     nlu: LinearNlu, samples: Iterable[NluSample], speaker: Speaker | None = None, *, values: bool = True
-) -> Understanding:
+) -> UnderstoodCounts:
     """Try an NLU on samples of one speaker or of both; ``values`` says whether values count.
 
     Values are compared as the NLU's world writes them: "city centre" is "centre", "5 pm" is "17:00".
@@ -72,7 +72,7 @@ def understanding(
         extra.update(heard - said)
         missed.update(said - heard)
         confused.update({(pair[:2], other[:2]) for pair in said - heard for other in heard - said})
-    return Understanding(right, extra, missed, confused)
+    return UnderstoodCounts(right, extra, missed, confused)
 
 
 def _items(acts: Iterable[Act], nlu: LinearNlu, values: bool) -> set[Item]:

@@ -33,7 +33,7 @@ _UNSOLVED_BOUND = "no dialog: at most 5%"
 _FIXED_BOUND = "fail: at most the share of the sentences that need no entity (T2 78.9, T3 74.9, T4 57.2)"
 
 
-class Evidence:
+class ClaimEvidence:
     """The accuracies of one training, and the numbers that a claim looked at."""
 
     def __init__(self, accuracies: Accuracies, training: str) -> None:
@@ -85,13 +85,13 @@ class _Claim(NamedTuple):
 
     section: str
     sentence: str
-    judged: Callable[[Evidence], bool]
+    judged: Callable[[ClaimEvidence], bool]
     why: str = UNEXPLAINED
     #: Where it is a matter of degree: what counts.
     bound: str = ""
 
 
-def _tfidf_is_worst(evidence: Evidence) -> bool:
+def _tfidf_is_worst(evidence: ClaimEvidence) -> bool:
     others = ("nearest", "embeddings", "memn2n")
     return evidence.failing(
         _ALL,
@@ -100,12 +100,12 @@ def _tfidf_is_worst(evidence: Evidence) -> bool:
     )
 
 
-def _types_help_tfidf(evidence: Evidence) -> bool:
+def _types_help_tfidf(evidence: ClaimEvidence) -> bool:
     helped = evidence.above("tfidf-type", "tfidf", ("T1", "T2", "T5", "T1-OOV", "T2-OOV", "T5-OOV"))
     return helped and evidence.above("nearest", "tfidf-type", _ALL)
 
 
-def _embeddings_beat_retrieval(evidence: Evidence) -> bool:
+def _embeddings_beat_retrieval(evidence: ClaimEvidence) -> bool:
     for other in ("tfidf", "nearest"):
         evidence.above("embeddings", other, _ALL)
     better = (
@@ -115,7 +115,7 @@ def _embeddings_beat_retrieval(evidence: Evidence) -> bool:
     return min(better) > len(_ALL) / 2
 
 
-def _embeddings_solve_task_1_alone(evidence: Evidence) -> bool:
+def _embeddings_solve_task_1_alone(evidence: ClaimEvidence) -> bool:
     evidence.say(f"per-dialog T1 {_percent(evidence.dialog('embeddings', 'T1'))}")
     most = max((column for column in _PLAIN[1:]), key=lambda column: evidence.dialog("embeddings", column))
     evidence.say(f"most elsewhere {_percent(evidence.dialog('embeddings', most))} ({most})")
@@ -123,32 +123,34 @@ def _embeddings_solve_task_1_alone(evidence: Evidence) -> bool:
     return evidence.dialog("embeddings", "T1") >= _SOLVED - 1e-9 and rest <= _UNSOLVED
 
 
-def _solved(model: str, columns: tuple[str, ...]) -> Callable[[Evidence], bool]:
-    def judged(evidence: Evidence) -> bool:
+def _solved(model: str, columns: tuple[str, ...]) -> Callable[[ClaimEvidence], bool]:
+    def judged(evidence: ClaimEvidence) -> bool:
         evidence.say("per-dialog " + ", ".join(f"{c} {_percent(evidence.dialog(model, c))}" for c in columns))
         return all(evidence.dialog(model, column) >= _SOLVED - 1e-9 for column in columns)
 
     return judged
 
 
-def _unsolved(model: str, columns: tuple[str, ...], most: float) -> Callable[[Evidence], bool]:
-    def judged(evidence: Evidence) -> bool:
+def _unsolved(model: str, columns: tuple[str, ...], most: float) -> Callable[[ClaimEvidence], bool]:
+    def judged(evidence: ClaimEvidence) -> bool:
         evidence.say("per-dialog " + ", ".join(f"{c} {_percent(evidence.dialog(model, c))}" for c in columns))
         return all(evidence.dialog(model, column) <= most for column in columns)
 
     return judged
 
 
-def _above(better: str, worse: str, columns: tuple[str, ...], *, strict: bool = True) -> Callable[[Evidence], bool]:
+def _above(
+    better: str, worse: str, columns: tuple[str, ...], *, strict: bool = True
+) -> Callable[[ClaimEvidence], bool]:
     return lambda evidence: evidence.above(better, worse, columns, strict=strict)
 
 
-def _memory_beats_all(evidence: Evidence) -> bool:
+def _memory_beats_all(evidence: ClaimEvidence) -> bool:
     parts = [evidence.above("memn2n", other, _ALL, strict=False) for other in ("tfidf", "nearest", "embeddings")]
     return all(parts)
 
 
-def _known_words_only(evidence: Evidence) -> bool:
+def _known_words_only(evidence: ClaimEvidence) -> bool:
     return evidence.failing(
         _OOV,
         lambda column: evidence.response("memn2n", column) <= FIXED[column] + _EQUAL,
@@ -156,10 +158,10 @@ def _known_words_only(evidence: Evidence) -> bool:
     )
 
 
-def _fixed_only(models: tuple[str, ...], columns: tuple[str, ...]) -> Callable[[Evidence], bool]:
+def _fixed_only(models: tuple[str, ...], columns: tuple[str, ...]) -> Callable[[ClaimEvidence], bool]:
     """Whether models get no more right than the sentences that need no entity."""
 
-    def judged(evidence: Evidence) -> bool:
+    def judged(evidence: ClaimEvidence) -> bool:
         for model in models:
             evidence.say(f"{model} " + ", ".join(f"{c} {_percent(evidence.response(model, c))}" for c in columns))
         return all(evidence.response(model, c) <= FIXED[c] + _EQUAL for model in models for c in columns)
@@ -167,7 +169,7 @@ def _fixed_only(models: tuple[str, ...], columns: tuple[str, ...]) -> Callable[[
     return judged
 
 
-def _entities_out_of_vocabulary(evidence: Evidence) -> bool:
+def _entities_out_of_vocabulary(evidence: ClaimEvidence) -> bool:
     columns = ("T1-OOV", "T2-OOV")
     return evidence.failing(
         columns,
@@ -176,7 +178,7 @@ def _entities_out_of_vocabulary(evidence: Evidence) -> bool:
     )
 
 
-def _encouraging_but_low(evidence: Evidence) -> bool:
+def _encouraging_but_low(evidence: ClaimEvidence) -> bool:
     response, dialog = (
         sum(get("memn2n", column) for column in _ALL) / len(_ALL) for get in (evidence.response, evidence.dialog)
     )
@@ -185,7 +187,7 @@ def _encouraging_but_low(evidence: Evidence) -> bool:
     return response > 0.5 > dialog
 
 
-def _harder_than_task_5(evidence: Evidence) -> bool:
+def _harder_than_task_5(evidence: ClaimEvidence) -> bool:
     methods = ("tfidf", "tfidf-type", "nearest", "embeddings", "memn2n", "memn2n-type")
     pairs = [(evidence.response(model, "T6"), evidence.response(model, "T5")) for model in methods]
     evidence.say(
@@ -194,7 +196,7 @@ def _harder_than_task_5(evidence: Evidence) -> bool:
     return all(real < simulated for real, simulated in pairs)
 
 
-def _none_is_perfect(evidence: Evidence) -> bool:
+def _none_is_perfect(evidence: ClaimEvidence) -> bool:
     """Whether no learned model solves all of T1 to T5."""
     worst = {
         model: min(_PLAIN[:5], key=lambda column: evidence.dialog(model, column))
@@ -206,36 +208,36 @@ def _none_is_perfect(evidence: Evidence) -> bool:
     return all(evidence.dialog(model, column) < _SOLVED for model, column in worst.items())
 
 
-def _types_hurt_task_2(evidence: Evidence) -> bool:
+def _types_hurt_task_2(evidence: ClaimEvidence) -> bool:
     plain, typed = evidence.response("memn2n", "T2"), evidence.response("memn2n-type", "T2")
     evidence.say(f"{_percent(plain)} without, {_percent(typed)} with")
     return plain - 0.05 <= typed < plain
 
 
-def _types_idle_on_task_6(evidence: Evidence) -> bool:
+def _types_idle_on_task_6(evidence: ClaimEvidence) -> bool:
     plain, typed = evidence.response("memn2n", "T6"), evidence.response("memn2n-type", "T6")
     evidence.say(f"{_percent(plain)} without, {_percent(typed)} with")
     return typed <= plain + 0.005
 
 
-def _memory_beats_rules(evidence: Evidence) -> bool:
+def _memory_beats_rules(evidence: ClaimEvidence) -> bool:
     rules, memory = evidence.response("rules", "T6"), evidence.response("memn2n", "T6")
     evidence.say(f"memory network {_percent(memory)}, rules {_percent(rules)}")
     return memory > rules
 
 
-def _same_order(evidence: Evidence) -> bool:
+def _same_order(evidence: ClaimEvidence) -> bool:
     values = [evidence.response(model, "T6") for model in ("memn2n", "embeddings", "nearest", "tfidf")]
     evidence.say("memory network, embeddings, nearest, TF-IDF: " + ", ".join(map(_percent, values)))
     return values[0] > values[1] > max(values[2:])
 
 
-def _typed_embeddings_out_of_vocabulary(evidence: Evidence) -> bool:
+def _typed_embeddings_out_of_vocabulary(evidence: ClaimEvidence) -> bool:
     helped = evidence.above("embeddings-type", "embeddings", ("T1-OOV", "T5-OOV"))
     return helped and evidence.above("memn2n-type", "embeddings-type", ("T1-OOV", "T5-OOV"))
 
 
-def _bigrams_hurt(evidence: Evidence) -> bool:
+def _bigrams_hurt(evidence: ClaimEvidence) -> bool:
     columns = tuple(column for column in _ALL if column != "T5")
     lost = evidence.above("embeddings", "embeddings-bigrams", columns, strict=False)
     return lost and evidence.above("embeddings-bigrams", "embeddings", ("T5",))
@@ -347,14 +349,14 @@ def _part(section: str) -> str:
 
 
 def _judged(record: Reproduction, claim: _Claim, accuracies: Accuracies, training: str, printed: Accuracies) -> None:
-    evidence = Evidence(accuracies, training)
+    evidence = ClaimEvidence(accuracies, training)
     try:
         holds = claim.judged(evidence)
     except KeyError as missing:
         why = f"no accuracy of {missing.args[0][1]}: its data or kept results are not present"
         record.impossible(_part(claim.section), claim.sentence, "claimed", why)
         return
-    of_paper = Evidence(printed, _PRINTED)
+    of_paper = ClaimEvidence(printed, _PRINTED)
     in_print = "in print it holds" if claim.judged(of_paper) else f"in print it does not: {'; '.join(of_paper.seen)}"
     note = "; ".join(filter(None, [claim.bound, in_print]))
     record.claim(

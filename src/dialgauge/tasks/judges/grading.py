@@ -21,7 +21,7 @@ FEWEST_TASKS = 10
 Graded = Mapping[str, Sequence[bool]]
 
 
-class Figure(Struct, frozen=True):
+class JudgeEstimate(Struct, frozen=True):
     """A value with its 95% interval; without one where it cannot be told."""
 
     value: float
@@ -35,9 +35,9 @@ class GraderFigures(Struct, frozen=True, kw_only=True):
     grader: str
     conversations: int
     verdicts: int
-    pass_rate: Figure
+    pass_rate: JudgeEstimate
     #: The chance that two gradings of one conversation differ; None where nothing was graded twice.
-    flip_rate: Figure | None
+    flip_rate: JudgeEstimate | None
     graded_twice: int
 
 
@@ -48,8 +48,8 @@ class PairFigures(Struct, frozen=True, kw_only=True):
     second: str
     conversations: int
     #: None where they share no conversation.
-    agreement: Figure | None
-    kappa: Figure | None
+    agreement: JudgeEstimate | None
+    kappa: JudgeEstimate | None
 
 
 class PassPart(Struct, frozen=True, kw_only=True):
@@ -72,10 +72,10 @@ class Corrected(Struct, frozen=True, kw_only=True):
 
     grader: str
     labelled: int
-    sensitivity: Figure | None
-    specificity: Figure | None
+    sensitivity: JudgeEstimate | None
+    specificity: JudgeEstimate | None
     apparent: float
-    corrected: Figure | None = None
+    corrected: JudgeEstimate | None = None
     refused: str | None = None
 
 
@@ -123,7 +123,9 @@ class _Draws:
     def __init__(self, tasks: Mapping[str, str], resamples: int, seed: int) -> None:
         self._tasks, self._resamples, self._seed = tasks, resamples, seed
 
-    def figure(self, conversations: Sequence[str], value: Callable[[Sequence[str]], float | None]) -> Figure | None:
+    def figure(
+        self, conversations: Sequence[str], value: Callable[[Sequence[str]], float | None]
+    ) -> JudgeEstimate | None:
         """A value over conversations with its interval; None where it cannot be told."""
         whole = value(conversations)
         if whole is None:
@@ -132,13 +134,13 @@ class _Draws:
         for name in conversations:
             groups[self._tasks[name]].append(name)
         if len(groups) < FEWEST_TASKS or not self._resamples:
-            return Figure(whole)
+            return JudgeEstimate(whole)
         draw, units = random.Random(self._seed), list(groups.values())  # noqa: S311
         drawn = ([name for unit in draw.choices(units, k=len(units)) for name in unit] for _ in range(self._resamples))
         values = sorted(found for each in drawn if (found := value(each)) is not None)
         if not values:
-            return Figure(whole)
-        return Figure(whole, values[int(0.025 * len(values))], values[max(int(0.975 * len(values)) - 1, 0)])
+            return JudgeEstimate(whole)
+        return JudgeEstimate(whole, values[int(0.025 * len(values))], values[max(int(0.975 * len(values)) - 1, 0)])
 
 
 def majority(replicates: Sequence[bool]) -> bool:
@@ -159,7 +161,7 @@ def _grader(name: str, graded: Graded, draws: _Draws) -> GraderFigures:
         grader=name,
         conversations=len(graded),
         verdicts=sum(map(len, graded.values())),
-        pass_rate=rate or Figure(0.0),
+        pass_rate=rate or JudgeEstimate(0.0),
         flip_rate=flips,
         graded_twice=len(twice),
     )
@@ -173,7 +175,7 @@ def _pair(first: str, second: str, ours: Graded, theirs: Graded, draws: _Draws) 
         first=first,
         second=second,
         conversations=len(shared),
-        agreement=Figure(agreed / len(shared), *share_interval(agreed, len(shared))) if shared else None,
+        agreement=JudgeEstimate(agreed / len(shared), *share_interval(agreed, len(shared))) if shared else None,
         kappa=draws.figure(shared, lambda names: cohen_kappa([said[name] for name in names])) if shared else None,
     )
 
@@ -243,14 +245,18 @@ def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:
         refused = "its specificity is unknown: every labelled conversation passed"
     else:
         try:
-            corrected = Figure(*rogan_gladen(sum(said.values()), len(said), hits, positives, rejections, negatives))
+            corrected = JudgeEstimate(
+                *rogan_gladen(sum(said.values()), len(said), hits, positives, rejections, negatives)
+            )
         except DialgaugeError:
             refused = "sensitivity and specificity add up to no more than 1: its verdicts tell nothing of the truth"
     return Corrected(
         grader=name,
         labelled=len(pairs),
-        sensitivity=Figure(hits / positives, *share_interval(hits, positives)) if positives else None,
-        specificity=Figure(rejections / negatives, *share_interval(rejections, negatives)) if negatives else None,
+        sensitivity=JudgeEstimate(hits / positives, *share_interval(hits, positives)) if positives else None,
+        specificity=JudgeEstimate(rejections / negatives, *share_interval(rejections, negatives))
+        if negatives
+        else None,
         apparent=sum(said.values()) / len(said),
         corrected=corrected,
         refused=refused,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.report import Cell, Column, Table
-from dialgauge.tasks.judges.grading import FEWEST_TASKS, Figure, JudgeFigures
+from dialgauge.tasks.judges.grading import FEWEST_TASKS, JudgeEstimate, JudgeFigures
 
 
 def judge_tables(figures: JudgeFigures) -> list[Table]:
@@ -86,7 +86,7 @@ def _corrected_table(figures: JudgeFigures) -> Table:
     return table
 
 
-def _cell(figure: Figure | None) -> Cell | None:
+def _cell(figure: JudgeEstimate | None) -> Cell | None:
     return None if figure is None else Cell(figure.value, figure.low, figure.high)
 
 

@@ -34,7 +34,7 @@ class HearingCounts(Struct, frozen=True, gc=False):
     right: int = 0
 
 
-class Conduct(Struct, frozen=True, kw_only=True, gc=False):
+class ConversationCounts(Struct, frozen=True, kw_only=True, gc=False):
     """What can be counted in a conversation."""
 
     utterances: int
@@ -87,7 +87,7 @@ class HeardActs:
         return HearingCounts(lost.total(), invented.total(), right.total())
 
 
-def conduct(dialogue: Dialogue, understanding: HeardActs) -> Conduct:
+def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     """Counts of a conversation; what was heard for what goes into ``understanding``."""
     turns, acts = {"user": 0, "system": 0}, {"user": 0, "system": 0}
     hearing: dict[Listener, list[HearingCounts]] = {"user": [], "system": []}
@@ -102,7 +102,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> Conduct:
             listener: Listener = "system" if turn.speaker == "user" else "user"
             hearing[listener].append(understanding.note(listener, said, turn.heard))
     outcome = dialogue.outcome
-    return Conduct(
+    return ConversationCounts(
         utterances=len(dialogue.turns),
         exchanges=turns["user"],
         turns=turns,

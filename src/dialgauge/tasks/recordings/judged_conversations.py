@@ -13,7 +13,7 @@ from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET
 from dialgauge.dialogue import Dialogue, Goal
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
-from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
+from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.outcomes import StrictRules, StrictVerdict
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 from dialgauge.worlds.town import Failures, TownSearch, town_goal
@@ -36,7 +36,7 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
     compat: CompatVerdict | None
     #: None where the record does not say what the system called: then nobody knows what was booked.
     strict: StrictVerdict | None
-    conduct: Conduct
+    conduct: ConversationCounts
 
 
 class JudgedConversations:

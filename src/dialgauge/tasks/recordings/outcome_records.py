@@ -20,7 +20,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.runs import frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
-from dialgauge.tasks.recordings.conduct import Conduct, HeardActs, conduct
+from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
 
@@ -91,7 +91,9 @@ def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
         yield _conversation(dialogue, conduct(dialogue, HeardActs()), strict=None, compat=None)
 
 
-def _conversation(dialogue: Dialogue, went: Conduct, *, strict: bool | None, compat: bool | None) -> tuple[Any, ...]:
+def _conversation(
+    dialogue: Dialogue, went: ConversationCounts, *, strict: bool | None, compat: bool | None
+) -> tuple[Any, ...]:
     tasks = dialogue.goal.tasks.values() if dialogue.goal else ()
     return (
         dialogue.id,

@@ -51,7 +51,7 @@ _CITY = re.compile(rf"\b(?:{'|'.join(sorted(set(AIRPORTS.values())))})\b", re.IG
 _RECKONED = 8
 
 
-class Entity(Struct, frozen=True):
+class StatedEntity(Struct, frozen=True):
     """A thing of a kind, as written and in the form in which it is compared."""
 
     kind: str
@@ -59,7 +59,7 @@ class Entity(Struct, frozen=True):
     value: str
 
 
-def entities(text: str) -> Iterator[Entity]:
+def entities(text: str) -> Iterator[StatedEntity]:
     """The things in a text that no wording explains: addresses, ids, numbers of flights, phones, days, airports."""
     patterns = {
         "e-mail address": _EMAIL, "user id": _USER_ID, "payment id": _ITEM_ID, "phone number": _PHONE,
@@ -67,15 +67,15 @@ def entities(text: str) -> Iterator[Entity]:
     }  # fmt: skip
     for kind, pattern in patterns.items():
         for found in pattern.finditer(text):
-            yield Entity(kind, found[0], found[0].lower())
+            yield StatedEntity(kind, found[0], found[0].lower())
     for code in bookings(text):
-        yield Entity("booking code", code, code.lower())
+        yield StatedEntity("booking code", code, code.lower())
     for found in _CODE.finditer(text):
-        yield Entity("airport", found[0], found[0].lower())
+        yield StatedEntity("airport", found[0], found[0].lower())
     for found in _CITY.finditer(text):
-        yield Entity("city", found[0], found[0].lower())
+        yield StatedEntity("city", found[0], found[0].lower())
     for day, written in days(text):
-        yield Entity("day", written, day)
+        yield StatedEntity("day", written, day)
 
 
 def bookings(text: str) -> list[str]:
@@ -127,7 +127,7 @@ def amounts(text: str) -> list[float]:
     return [float(found[1].replace(",", "").rstrip(".")) for found in _AMOUNT.finditer(text)]
 
 
-def is_known(entity: Entity, told: str) -> bool:
+def is_known(entity: StatedEntity, told: str) -> bool:
     """Does what was told explain a thing? Days may be reckoned from others, airports named by their city."""
     lower = told.lower()
     if entity.kind == "day":
@@ -139,7 +139,7 @@ def is_known(entity: Entity, told: str) -> bool:
     return entity.value in lower
 
 
-def _names_of(place: Entity) -> list[str]:
+def _names_of(place: StatedEntity) -> list[str]:
     """The names under which a place may have been told: its airports, its city, and what else these are called."""
     codes = [code for code, city in AIRPORTS.items() if place.value in (code.lower(), city)]
     return [name for code in codes for name in (code.lower(), AIRPORTS[code], *_ALSO.get(code, ()))]
