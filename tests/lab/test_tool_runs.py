@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dialgauge.agents import Limits, Reply, SystemContext, ToolDesk
+from dialgauge.agents import Limits, Reply, SystemContext, ToolDesk, converse
 from dialgauge.dialogue import Turn
 from dialgauge.lab import run_tool_domain
 from dialgauge.runs import Store
@@ -162,3 +163,35 @@ def test_a_failing_user_says_nothing_of_the_system_and_limits_are_kept(depot: To
 def test_agents_of_other_worlds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "lab", "run", "--domain", "depot")
     assert (outcome.code, "rule-system knows no tools" in outcome.err) == (2, True)
+
+
+def test_several_workers_and_a_second_start_give_the_same(
+    depot: ToolDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after three conversations, the same call holds the rest only."""
+    alone = run_tool_domain(depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0)
+    many = run_tool_domain(
+        depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, workers=2,
+        again=partial(load_tool_domain, "depot"),
+    )  # fmt: skip
+    assert list(many[0].dialogues()) == list(alone[0].dialogues())
+    store, held = Store(tmp_path), list[str]()
+
+    def plug_pulled(conversations: int) -> None:
+        held.append("first")
+        if len(held) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_tool_domain(
+            depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, store=store, advance=plug_pulled
+        )
+
+    def counted(*arguments: Any) -> Any:
+        held.append("second")
+        return converse(*arguments)
+
+    monkeypatch.setattr("dialgauge.lab.tool_runs.converse", counted)
+    again = run_tool_domain(depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, store=store)
+    assert list(again[0].dialogues()) == list(alone[0].dialogues())
+    assert held.count("second") == 2 * len(depot.tasks) - 3

@@ -110,7 +110,9 @@ def run(
     from dialgauge.runs import Store
 
     if town.has_tools:
-        held = lab_call.LabOfTools(town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds)
+        held = lab_call.LabOfTools(
+            town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds, placement.place
+        )
         return held.run(agents, model.asked(), output, gates)
     gate = gates.gate(output.store, kinds=("lab",))
     loaded = town.open(count, failures)

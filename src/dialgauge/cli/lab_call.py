@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dialgauge.cli.gates import Gates
     from dialgauge.cli.lab_options import Agents
     from dialgauge.cli.output import Output
+    from dialgauge.engine import WorkPlace
 
 _DOMAIN = Option(
     "--domain",
@@ -114,6 +116,7 @@ class LabOfTools(Struct, frozen=True):
     resamples: int
     exchanges: int
     seconds: float
+    place: WorkPlace
 
     @staticmethod
     def _partner(system: str) -> str:
@@ -125,11 +128,13 @@ class LabOfTools(Struct, frozen=True):
         from dialgauge.agents import Limits
         from dialgauge.data import data_folder
         from dialgauge.lab import run_tool_domain
+        from dialgauge.runs import Store
         from dialgauge.tasks import coverage_sentences
         from dialgauge.worlds.tools import load_tool_domain
 
         gate = gates.gate(output.store, kinds=("trials",))
-        loaded = load_tool_domain(self.domain, root=data_folder().root)
+        load = partial(load_tool_domain, self.domain, root=data_folder().root)
+        loaded = load()
         tasks = list(loaded.tasks)[: self.count]
         sides = {}
         for side in ("system", "user"):
@@ -149,6 +154,9 @@ class LabOfTools(Struct, frozen=True):
                 limits=Limits(exchanges=self.exchanges, seconds=self.seconds),
                 resamples=self.resamples,
                 advance=advance,
+                workers=self.place,
+                again=load,
+                store=Store(output.store),
             )
         screen = out if output.on_screen else err
         for sentence in coverage_sentences(results.runs):

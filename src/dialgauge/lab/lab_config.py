@@ -220,7 +220,7 @@ def hold_conversations(
     for result in engine.run(LabWork(search, sitting), _units(goals, sitting), workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
-        held = [_recorded(line) for line in result.content.splitlines()]
+        held = [recorded(line) for line in result.content.splitlines()]
         if on_unit is not None:
             on_unit(len(held))
         yield from held
@@ -235,7 +235,7 @@ def _encoded(dialogue: Dialogue) -> bytes:
         return _ENCODER.encode_lines([replace(dialogue, turns=(), outcome=_unwritable(why))])
 
 
-def _recorded(line: bytes) -> Dialogue:
+def recorded(line: bytes) -> Dialogue:
     """A dialogue of a record; one whose agents returned what no record can hold has lost its turns."""
     try:
         return _DECODER.decode(line)

@@ -7,12 +7,18 @@ context, and ``reader``, which reads its instruction out and leaves. The run is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext
+from typing import Any
 
+import msgspec
 from msgspec import structs
 
+from dialgauge import engine
 from dialgauge.agents import (
     AGENT_ERROR,
+    EXPLANATION,
     MAX_EXCHANGES,
     TIME_BUDGET,
     TOKEN_BUDGET,
@@ -31,7 +37,9 @@ from dialgauge.agents import (
 )
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Run
+from dialgauge.lab.lab_config import ASKS_OTHERS, AgentSpec, recorded
+from dialgauge.rankers import code_of
+from dialgauge.runs import Store
 from dialgauge.tasks import TrialRuns, score_attempts
 from dialgauge.worlds.tools import AgentText, Conduct, ToolDomain, ToolTask, judge
 
@@ -85,30 +93,113 @@ class _Reader:
         return Reply(turn=Turn(speaker="user", text=self._words.pop(0)), done=not self._words)
 
 
+_AgentNamed = tuple[str, Mapping[str, str]]
+
+
+class _ToolWork(engine.Work[ToolDomain, tuple[ToolTask, int]]):
+    """Holding the conversation of one trial of a task. Another process loads the domain again: tools are code."""
+
+    def __init__(
+        self,
+        domain: ToolDomain,
+        again: Callable[[], ToolDomain] | None,
+        agents: tuple[_AgentNamed, _AgentNamed],
+        seed: int,
+        limits: Limits,
+    ) -> None:
+        #: Where the domain comes from; in another process it is loaded again.
+        self._load: Callable[[], ToolDomain] = lambda: domain
+        self._again = again
+        self._agents, self._seed, self._limits = agents, seed, limits
+        self.idempotent = not {name for name, _ in agents} & ASKS_OTHERS
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._again is None:
+            raise DialgaugeError("several workers load the domain each for themselves; say how, with 'again'")
+        return {**self.__dict__, "_load": self._again}
+
+    def open(self) -> ToolDomain:
+        return self._load()
+
+    def do(self, state: ToolDomain, unit: engine.Unit[tuple[ToolTask, int]]) -> bytes:
+        task, trial = unit.payload
+        agents = [_agent(name, settings, task) for name, settings in self._agents]
+        held = _held(state, task, trial, agents, self._seed, self._limits)
+        try:
+            return msgspec.json.encode(held)
+        except (UnicodeError, TypeError, ValueError) as error:
+            why = f"what an agent said cannot be written ({error})".encode("ascii", "backslashreplace").decode()
+            outcome = Outcome(
+                success=False, reason="agent_error", ended_by="system",
+                details={"benchmark": "dialgauge", "task": task.id, "trial": str(trial), EXPLANATION: why},
+            )  # fmt: skip
+            return msgspec.json.encode(structs.replace(held, turns=(), outcome=outcome))
+
+
 def run_tool_domain(
     domain: ToolDomain,
     *,
-    system: tuple[str, Mapping[str, str]],
-    user: tuple[str, Mapping[str, str]],
+    system: _AgentNamed,
+    user: _AgentNamed,
     tasks: Sequence[ToolTask] | None = None,
     trials: int = 1,
     seed: int = 0,
     limits: Limits | None = None,
     resamples: int = 1000,
     advance: Callable[[int], None] = lambda conversations: None,
+    workers: engine.Workers = None,
+    again: Callable[[], ToolDomain] | None = None,
+    store: Store | None = None,
 ) -> TrialRuns:
-    """Hold a conversation for each trial of each task, and score them; agents are names with their settings."""
+    """Hold a conversation for each trial of each task, and score them; agents are names with their settings.
+
+    ``again`` loads the domain in other processes, where ``workers`` asks for some. With a ``store`` finished
+    conversations outlive the process, and the same call goes on with the rest.
+    """
     chosen = list(domain.tasks if tasks is None else tasks)
     if not chosen:
         raise DialgaugeError(f"the domain '{domain.name}' has no tasks to talk about")
-    dialogues = []
-    for task in chosen:
-        for trial in range(trials):
-            agents = [_agent(name, settings, task) for name, settings in (system, user)]
-            dialogues.append(_held(domain, task, trial, agents, seed, limits or Limits(exchanges=20)))
-            advance(1)
-    run: Run = score_attempts(dialogues, f"{system[0]}-{domain.name}", resamples=resamples, seed=seed)
-    return TrialRuns([run])
+    bounds = limits or Limits(exchanges=20)
+    work = _ToolWork(domain, again, (system, user), seed, bounds)
+    planned = [(task, trial) for task in chosen for trial in range(trials)]
+    units = [engine.Unit(f"{number:08d}", one) for number, one in enumerate(planned)]
+    name = f"{system[0]}-{domain.name}"
+    config = {
+        "agents": [(str(AgentSpec(agent, dict(given))), _code(agent, given)) for agent, given in (system, user)],
+        "domain": _checksum(domain),
+        "tasks": hashlib.sha256(msgspec.json.encode(planned)).hexdigest(),
+        "seed": seed,
+        "limits": msgspec.to_builtins(bounds),
+    }
+    with store.kept_units(kind="trials", name=name, config=config) if store else nullcontext() as done:
+        dialogues = list(_conversations(work, units, workers, done, advance))
+    return TrialRuns([score_attempts(dialogues, name, resamples=resamples, seed=seed)])
+
+
+def _conversations(
+    work: _ToolWork,
+    units: Sequence[engine.Unit[tuple[ToolTask, int]]],
+    workers: engine.Workers,
+    done: MutableMapping[str, bytes] | None,
+    advance: Callable[[int], None],
+) -> Iterator[Dialogue]:
+    for result in engine.run(work, units, workers=workers, done=done, on_done=lambda _: advance(1)):
+        if result.content is None:
+            raise DialgaugeError(result.failure or "conversations could not be held")
+        yield recorded(result.content)
+
+
+def _code(agent: str, given: Mapping[str, str]) -> str:
+    """The checksum of an agent's own code; ours is part of what half-done work is found by."""
+    return code_of(make_agent(agent, given)) if ":" in agent else ""
+
+
+def _checksum(domain: ToolDomain) -> str:
+    """Of the records, the policy and the code of a domain."""
+    digest = hashlib.sha256(msgspec.json.encode([domain.name, domain.policy, domain.records]))
+    for file in sorted(domain.folder.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _agent(name: str, settings: Mapping[str, str], task: ToolTask) -> Agent:

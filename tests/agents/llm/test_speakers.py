@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, TOKEN_BUDGET, Agent, Limits, Scenario, converse, make_agent
-from dialgauge.agents.llm import Desk, goal_prompt
+from dialgauge.agents.llm import Desk, goal_prompt, json_instructions
 from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
@@ -331,3 +331,14 @@ def test_what_an_agent_is_not(town: LoadedDomain, server: ModelServer) -> None:
     ):
         outcome: Any = converse(user, system, scenario).outcome
         assert outcome.reason == AGENT_ERROR
+
+
+def test_models_without_a_tool_protocol_are_told_values_ranges_and_what_is_required() -> None:
+    fields = {
+        "day": {"type": "string", "enum": ["monday", "friday"], "description": "day"},
+        "people": {"type": "integer", "minimum": 1, "maximum": 8, "description": "people"},
+        "price": {"type": "number", "description": "price: at most this (euros)"},
+    }
+    tool = {"name": "book_x", "description": "Book it.", "parameters": {"properties": fields, "required": ["day"]}}
+    line = json_instructions([tool]).splitlines()[-1]
+    assert line == "- book_x(day* monday|friday, people 1..8, price (at most this (euros))): Book it."

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.chat import ChatClient, clean_text, completion_of
     from dialgauge.agents.llm.desk import Desk
     from dialgauge.agents.llm.in_flight import awaited
-    from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, llm_system
+    from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, json_instructions, llm_system
     from dialgauge.agents.llm.language_user import LlmUser, goal_prompt, llm_user
     from dialgauge.agents.llm.local_model import LocalModel, check_local_model
     from dialgauge.agents.llm.observer import Observer, reported_acts
@@ -52,6 +52,7 @@ __all__ = [
     "clean_text",
     "completion_of",
     "goal_prompt",
+    "json_instructions",
     "llm_system",
     "llm_user",
     "reported_acts",

@@ -265,8 +265,10 @@ def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[
         return {"type": "number", "description": f"{label}: {bound} this{unit}"}
     schema: dict[str, Any] = {"type": "string", "description": f"{label}{unit}"}
     if wish.match == "contains":
-        schema["description"] = f"one of the {label} that it should have"
-    if 0 < len(wish.values) <= FEW and slot != words.service.name_slot:
+        schema["description"] = f"{label}: one that should be among them"
+    if slot == words.service.name_slot:
+        schema["description"] = f"{label}: its name, where the customer named one"
+    elif 0 < len(wish.values) <= FEW:
         schema["enum"] = list(wish.values)
     return schema
 

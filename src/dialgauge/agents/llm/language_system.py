@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -30,19 +30,20 @@ How to work:
 don't know it.
 - Search as soon as you know something of what the customer wants; a search does not need every field. When nothing \
 fits, say so and say what the customer asked for.
-- Offer one result by its name, or a few to choose from.
+- Offer one result by its name, or a few to choose from. Do not ask again for what the customer has told you or does \
+not mind.
 - To book, ask for what the tool requires and the customer has not said. Book only what the customer wants booked, \
 once it is clear which one, and tell what the booking returned, word for word.
-- When a tool refuses, tell the customer what was refused.
-- Answer in one or two short sentences of plain text."""
+- When a tool refuses, tell the customer what was refused. When no tool can do what the customer wants, say so.
+- Answer every question in the message you answer, in short sentences of plain text."""
 _POLICY = """
 
 Policy of the house, which you must follow:
 {policy}"""
 _JSON_PROMPT = """
 
-Write one JSON object and nothing else: {"say": "What would you like?"} to speak to the customer, or {"tool": "NAME", \
-"arguments": {"FIELD": "VALUE"}} to use a tool first. Tools and their fields:
+Write one JSON object and nothing else: {"say": "WORDS"} to speak, or {"tool": "NAME", "arguments": {"FIELD": \
+"VALUE"}} to use a tool first; its result comes back to you. Tools and their fields, * for those that must be there:
 """
 _ENOUGH = "(No more tools for this message: answer the customer now, in words.)"
 _SAY = re.compile(r'^\s*\{\s*"say"\s*:\s*"')
@@ -85,7 +86,7 @@ class LlmSystem(LanguageAgent):
         if domain.policy:
             prompt += _POLICY.format(policy=domain.policy)
         if self._way == "json":
-            prompt += _JSON_PROMPT + "\n".join(_usage_line(tool) for tool in self._desk.tools)
+            prompt += json_instructions(self._desk.tools)
         self._begin(context, domain, prompt)
 
     def _answer(self, turn: Turn | None) -> Reply:
@@ -178,8 +179,28 @@ def _unquoted(text: str) -> str:
     return text.strip()
 
 
-def _usage_line(tool: dict[str, Any]) -> str:
-    return f"- {tool['name']}({', '.join(tool['parameters']['properties'])}): {tool['description']}"
+def json_instructions(tools: Iterable[Mapping[str, Any]]) -> str:
+    """How to use tools without the protocol; an endpoint that constrains answers shows the model none of the schema."""
+    return _JSON_PROMPT + "\n".join(map(_usage_line, tools))
+
+
+def _usage_line(tool: Mapping[str, Any]) -> str:
+    required = tool["parameters"].get("required", ())
+    fields = [
+        f"{name}{'*' if name in required else ''}{_allowed(schema)}"
+        for name, schema in tool["parameters"]["properties"].items()
+    ]
+    return f"- {tool['name']}({', '.join(fields)}): {tool['description']}"
+
+
+def _allowed(schema: Mapping[str, Any]) -> str:
+    """What a field may be: the values to choose from, the range, else what its description adds to its name."""
+    if "enum" in schema:
+        return f" {'|'.join(map(str, schema['enum']))}"
+    if "minimum" in schema and "maximum" in schema:
+        return f" {schema['minimum']}..{schema['maximum']}"
+    _, colon, meaning = str(schema.get("description", "")).partition(": ")
+    return f" ({meaning})" if colon else ""
 
 
 _SAY_SCHEMA = {

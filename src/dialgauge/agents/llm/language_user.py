@@ -29,7 +29,8 @@ How to talk:
 - Use the values below as they stand. Wish for nothing else: when you are asked about something that is not below, say \
 that you don't mind; when you are asked for something that you would have to know and don't, such as a name or a \
 number, say that you don't know.
-- An answer that something is unknown is an answer: go on.
+- Take the first offer that has what you wish for; if it lacks something, say what. An answer that something is \
+unknown is an answer: go on.
 - When you have everything, say goodbye and write {done} on a line of its own. When it turns out that you cannot get \
 it, say so and write {give_up} on a line of its own.
 
@@ -97,9 +98,9 @@ def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
     if task.first:
         instead = grammar.told_wishes(_changed(task.first, task.info))
         yield f"Only if there is none like that, ask for this instead: {instead}."
-    asked = [grammar.quoted_label(slot) for slot in task.requests if slot not in gives]
+    asked = [_asked(grammar, slot) for slot in task.requests if slot not in gives]
     if asked:
-        yield f"Find out the {', the '.join(asked[:-1]) + ' and the ' if len(asked) > 1 else ''}{asked[-1]}."
+        yield f"Find out {', '.join(asked[:-1]) + ' and ' if len(asked) > 1 else ''}{asked[-1]}."
     for slot, other in task.links.items():
         yield f"For the {grammar.quoted_label(slot)}, say the name of the {other} that you settled on."
     if task.book:
@@ -109,6 +110,12 @@ def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
             yield f"Only if that booking is refused, try this instead: {changed}."
         if gives:
             yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, gives))}."
+
+
+def _asked(grammar: ServiceGrammar, slot: str) -> str:
+    if grammar.is_state(slot) or grammar.is_deed(slot):
+        return f"whether it {'is ' if grammar.is_state(slot) else ''}{grammar.words.label(slot)}"
+    return f"the {grammar.quoted_label(slot)}"
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:

@@ -16,9 +16,10 @@ from dialgauge.errors import DialgaugeError
 #: Values of a slot that a prompt names; a slot with more is open.
 _MOST_VALUES = 12
 _PROMPT = """You read a conversation between a user and a system. Write down what the user wants after the last \
-message: every slot that was settled so far, as one JSON object of domains with slots and values, such as \
-{{"hotel": {{"area": "north"}}}}. Leave out what was not mentioned; write dontcare where the user does not mind. \
-Write nothing but the JSON.
+message: every slot that was settled so far, as one JSON object of domains with slots and values, in this form: \
+{{"DOMAIN": {{"SLOT": "VALUE"}}}}. A later wish replaces an earlier one. Leave out what was not mentioned; write \
+dontcare where the user does not mind. Take a value from those in brackets where there are some, else as the user or \
+the system wrote it. Write nothing but the JSON.
 Domains and their slots:
 {slots}"""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dialgauge.agents.llm.budget import DialogueBudget
-from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings
+from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, json_instructions
 from dialgauge.agents.llm.language_user import DONE, GIVE_UP, ends_conversation
 from dialgauge.agents.protocol import NO_USAGE, SYSTEM_QUIT, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
 from dialgauge.agents.tool_desk import DeskSide, ToolDesk, ToolPlan
@@ -17,14 +17,25 @@ _SYSTEM = """You work at {title}. Follow this policy:
 
 {policy}
 
-Use your tools for every fact and every change; invent nothing. Speak to the customer in short plain sentences."""
+How to work:
+- Take every fact from the customer, the policy or what your tools return, and make nothing up. Nothing is changed \
+unless a tool changed it: never say that something is done before its result says so.
+- When a tool returns an error, put right what was wrong with the call, or tell the customer what cannot be done.
+- Tell the customer every figure, name and number that was asked for, in short plain sentences."""
 _USER = """You are a customer, not the assistant: you contacted {title}. Your situation:
 
 {instruction}{knows}
 
-Write only your next message to the assistant, one or two short sentences; do not tell everything at once. If you are \
-asked for something that is not above, say that you do not know it. When you have what you wanted, or it is clear that \
-you will not get it, say goodbye and write {done} on a line of its own; to break off, write {give_up}."""
+How to talk:
+- Write only your next message to the assistant, one or two short sentences. Tell what you want first, and the rest \
+when you are asked for it.
+- Stay with what is above: do not make up names, numbers or wishes. If you are asked for something that is not there, \
+say that you don't know it, or that you don't mind.
+- If you are asked to confirm, say yes where it is what you want and else what is wrong.{tools}
+- When all of it is done, refused or handed over to somebody else, say goodbye and write {done} on a line of its own. \
+If the assistant makes no headway, say so and write {give_up} on a line of its own instead."""
+_OWN_TOOLS = """
+- You have tools of your own, for what only you can look up or do. Use them when the assistant asks for that."""
 _HIGHEST_SEED = 2**31 - 1
 _OPENING = "(The assistant is listening. Say your first message.)"
 _NOTHING = "(Nothing was said.)"
@@ -45,11 +56,7 @@ class _ToolAgent(LlmSystem):
         if not desk.tools:
             self._way = "none"
         elif self._way == "json":
-            names = " ".join(f"{tool['name']}({', '.join(tool['parameters']['properties'])})." for tool in desk.tools)
-            prompt += (
-                '\n\nWrite one JSON object and nothing else: {"say": "words"} to speak, or {"tool": "name", '
-                f'"arguments": {{}}}} to use a tool first. Tools: {names}'
-            )
+            prompt += json_instructions(desk.tools)
         self._messages = [{"role": "system", "content": prompt}]
         self._usage = NO_USAGE
 
@@ -95,6 +102,7 @@ class ToolUser(_ToolAgent):
             title=plan.title,
             instruction=plan.instruction,
             knows=f"\n\nYou know:{knows}" if knows else "",
+            tools=_OWN_TOOLS if plan.desk.tools else "",
             done=DONE,
             give_up=GIVE_UP,
         )
