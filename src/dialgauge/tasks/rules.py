@@ -317,7 +317,7 @@ def _offers(domain: str, goal: GoldGoal, classes: frozenset[str]) -> bool:
     return bool(classes)
 
 
-def offer_wanted(rules: Rules, domain: str, goal: DomainGoal) -> str:
+def offer_wanted(rules: Rules, domain: str, goal: GoldGoal) -> str:
     """What would have been an offer."""
     if rules == "mwzeval":
         return "[train_id]" if domain == "train" else "[name]"
