@@ -36,7 +36,8 @@ _PRINTED = "from the printed numbers"
 _UNION, _UNION_SKIP = "AGA(form=jaccard)", "AGA(form=jaccard-skip)"
 _EXAMPLE = "on the conversation of Figure 1"
 _NO_SYSTEM = (
-    f"no predictions: neither dst_predictions/{HUMAN_100} (dialgauge data get dst_predictions) nor --system NAME=FILE"
+    "no predictions: neither yours (dialgauge reproduce fga --system NAME=FILE) nor "
+    f"dst_predictions/{HUMAN_100} (dialgauge data get dst_predictions)"
 )
 _FOUR = ("TRADE", "Hi-DST", "SOM-DST", "Trippy")
 
@@ -298,7 +299,8 @@ def _of_table_1(record: Reproduction, table: Mapping[str, Any], groups: Sequence
             _ranked(record, _columns_of(table["columns"], group), f" ({', '.join(group)})", how)
     record.notes.setdefault("Section 4", []).append(
         "Statements about the four models are judged on the printed numbers, and again on predictions when all four "
-        "are there (dialgauge data get dst_predictions, or --system NAME=FILE); those about measures on any two."
+        "are there (dialgauge reproduce fga --system NAME=FILE, or dialgauge data get dst_predictions); those about "
+        "measures on any two."
     )
 
 
