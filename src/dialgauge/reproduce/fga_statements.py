@@ -36,7 +36,7 @@ _PRINTED = "from the printed numbers"
 _UNION, _UNION_SKIP = "AGA(form=jaccard)", "AGA(form=jaccard-skip)"
 _EXAMPLE = "on the conversation of Figure 1"
 _NO_SYSTEM = (
-    "no predictions: neither given (dialgauge reproduce fga --system NAME=FILE) nor "
+    "no predictions: neither yours (dialgauge reproduce fga --system NAME=FILE) nor "
     f"dst_predictions/{HUMAN_100} (dialgauge data get dst_predictions)"
 )
 _FOUR = ("TRADE", "Hi-DST", "SOM-DST", "Trippy")
