@@ -34,15 +34,7 @@ WAYS: dict[Speaker, dict[str, tuple[str, ...]]] = {"user": _ways.user, "system":
 #: What is said where there is nothing to say.
 NOTHING = "Okay."
 _QUESTION_KINDS = (
-    "want_it",
-    "want_state",
-    "want_deed",
-    "which_among",
-    "how_many",
-    "limit",
-    "earliest",
-    "latest",
-    "which",
+    *("want_it", "want_state", "want_deed", "which_among", "how_many", "limit", "earliest", "latest", "which"),
 )
 _BOOKED_QUESTIONS = ("how_many_booked", "which_booked", "how_many_of_it", "under_booked")
 #: Said before a sentence that is about another service than the one before it.
@@ -86,20 +78,7 @@ _ADJECTIVES = frozenset(
     )
 )
 _DEEDS = frozenset(
-    (
-        "comes",
-        "speaks",
-        "takes",
-        "accepts",
-        "allows",
-        "serves",
-        "sells",
-        "offers",
-        "works",
-        "ships",
-        "delivers",
-        "teaches",
-    )
+    "comes speaks takes accepts allows serves sells offers works ships delivers teaches".split()  # noqa: SIM905
 )
 _AWKWARD = re.compile(r'[,.?!"]|\band\b')
 _ROLES: tuple[Role, ...] = ("offer", "book")
