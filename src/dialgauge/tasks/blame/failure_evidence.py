@@ -187,13 +187,7 @@ class _Known:
         self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
 
     def user_said(self, before: int | None = None) -> str:
-        return self._texts("user", before)
-
-    def agent_said(self, before: int | None = None) -> str:
-        return self._texts("system", before)
-
-    def _texts(self, speaker: str, before: int | None) -> str:
-        said = (each for each in self._one.texts if each.speaker == speaker)
+        said = (each for each in self._one.texts if each.speaker == "user")
         return "\n".join(each.text for each in said if before is None or each.place < before).lower()
 
     def shown(self, before: int | None = None) -> str:
