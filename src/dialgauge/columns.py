@@ -323,16 +323,9 @@ class _Chunk(Struct, frozen=True):
 
 def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:
     """A page with its header, and its size before compression."""
-    packed = _gzipped(content) if gzip else content
+    packed = zlib.compress(content, _LEVEL, wbits=31) if gzip else content
     header = _struct({1: _i32(kind), 2: _i32(len(content)), 3: _i32(len(packed)), **about})
     return header + packed, len(header) + len(content)
-
-
-def _gzipped(content: bytes) -> bytes:
-    """To set up zlib's usual window and tables takes longer than to compress a small page, as most are."""
-    window = min(zlib.MAX_WBITS, max(9, len(content).bit_length()))
-    packing = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + window, min(zlib.DEF_MEM_LEVEL, window - 6))
-    return packing.compress(content) + packing.flush()
 
 
 def _chunk(column: TableColumn) -> _Chunk:

@@ -36,6 +36,12 @@ _LOCK = ".lock"
 _PATIENCE = 1.0  # seconds; a sweep holds the lock of resumable work for a moment, a writer for long
 
 
+def sync_file(path: Path) -> None:
+    """Return when the file's bytes are on the disk."""
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
 def sync_folder(path: Path) -> None:
     """Return when the folder's entries are on the disk (systems that cannot open folders need no such step)."""
     if os.name != "posix":
@@ -48,11 +54,9 @@ def sync_folder(path: Path) -> None:
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file of a folder that nobody else sees yet, and return when its bytes are on the disk."""
-    with path.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    """Write a file of a folder that nobody else sees yet."""
+    path.write_bytes(content)
+    sync_file(path)
 
 
 def write_table(frame: GivenTable, path: Path) -> TableInfo:
