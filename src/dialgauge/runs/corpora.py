@@ -14,9 +14,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -43,10 +42,12 @@ _PATIENCE = 60.0  # seconds; the lock is held for a look at the manifests and on
 #: Stands for the corpus of a run whose manifest cannot be read: it may need any.
 _ANY = "*"
 
-#: Turns of a piece of a table that is too large to be held.
-_PIECE = 1 << 16
+#: Turns of a piece of a table that is too large to be held, and bytes of them.
+_PIECE, _PIECE_BYTES = 1 << 16, 16 << 20
 
 _ENCODER = msgspec.json.Encoder()
+#: A row of the table ``dialogues``.
+_Head: TypeAlias = "tuple[str, int, tuple[str, ...], bytes | None, bytes | None]"
 
 
 class _CorpusFile(msgspec.Struct, frozen=True):
@@ -96,22 +97,27 @@ class _CorpusRows:
     """Dialogues as rows of both tables."""
 
     def __init__(self) -> None:
-        self.heads: list[tuple[str, int, tuple[str, ...], bytes | None, bytes | None]] = []
+        self.heads: list[_Head] = []
         self.turns: list[Turn] = []
         self.records: list[bytes] = []
+        self.size = 0
 
     def add(self, dialogue: Dialogue) -> bytes:
         """One more; its line in the native format."""
         own = _ENCODER.encode_lines(dialogue.turns).splitlines()
-        goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
-        outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
-        self.heads.append((dialogue.id, len(own), dialogue.domains, goal, outcome))
+        head = _head(dialogue)
+        self.heads.append(head)
         self.turns += dialogue.turns
         self.records += own
-        return _native(dialogue, own, goal, outcome)
+        self.size += sum(map(len, own))
+        return _native(dialogue, own, *head[-2:])
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
+        return {DIALOGUES: _heads_table(self.heads), TURNS: self.turns_table()}
+
+    def turns_table(self) -> ColumnTable:
+        """The table ``turns``."""
         import numpy as np
 
         from dialgauge.columns import ColumnTable, chosen_texts, column
@@ -125,27 +131,48 @@ class _CorpusRows:
             "text": column("String", [turn.text for turn in self.turns]),
             "record": column("String", self.records),
         }
-        return {
-            DIALOGUES: ColumnTable.of(FIXED[DIALOGUES], zip(*self.heads, strict=True) if self.heads else [()] * 5),
-            TURNS: ColumnTable(columns),
-        }
+        return ColumnTable(columns)
+
+
+def _head(dialogue: Dialogue) -> _Head:
+    """The row of a dialogue in the table ``dialogues``."""
+    goal = None if dialogue.goal is None else _ENCODER.encode(dialogue.goal)
+    outcome = None if dialogue.outcome is None else _ENCODER.encode(dialogue.outcome)
+    return dialogue.id, len(dialogue.turns), dialogue.domains, goal, outcome
+
+
+def _heads_table(heads: Sequence[_Head]) -> ColumnTable:
+    from dialgauge.columns import ColumnTable
+
+    return ColumnTable.of_rows(FIXED[DIALOGUES], heads)
 
 
 def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     """The same tables, made some dialogues at a time."""
     from dialgauge.columns import PiecedTable
 
-    def pieces(table: str) -> Iterator[ColumnTable]:
+    def heads() -> Iterator[ColumnTable]:
+        rows: list[_Head] = []
+        for dialogue in dialogues:
+            rows.append(_head(dialogue))
+            if len(rows) == _PIECE:
+                yield _heads_table(rows)
+                rows = []
+        yield _heads_table(rows)
+
+    def all_turns() -> Iterator[ColumnTable]:
         rows = _CorpusRows()
         for dialogue in dialogues:
             rows.add(dialogue)
-            if len(rows.turns) > _PIECE:
-                yield rows.tables()[table]
+            if len(rows.turns) > _PIECE or rows.size > _PIECE_BYTES:
+                yield rows.turns_table()
                 rows = _CorpusRows()
-        yield rows.tables()[table]
+        yield rows.turns_table()
 
-    heights = {DIALOGUES: len(dialogues), TURNS: turns}
-    return {name: PiecedTable(FIXED[name], height, partial(pieces, name)) for name, height in heights.items()}
+    return {
+        DIALOGUES: PiecedTable(FIXED[DIALOGUES], len(dialogues), heads),
+        TURNS: PiecedTable(FIXED[TURNS], turns, all_turns),
+    }
 
 
 def _native(dialogue: Dialogue, turns: Sequence[bytes], goal: bytes | None, outcome: bytes | None) -> bytes:
