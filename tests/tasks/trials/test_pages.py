@@ -71,7 +71,7 @@ def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Ru
     faults = pl.DataFrame(
         {
             "dialogue": ["b#1", "b#1", "b#1"], "kind": ["invented", "early_end", "withheld"], "turn": [0, None, 0],
-            "reason": ["it made up a date", "a wish was open", "unchecked"], "checked": [True, True, False],
+            "reason": ["it made up a date", "a wish was open", ""], "checked": [True, True, False],
         }
     )  # fmt: skip
     tables = {name: run.table(name) for name in run.tables if name not in ("dialogues", "turns", "dialogue_scores")}
