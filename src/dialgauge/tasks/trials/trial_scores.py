@@ -48,6 +48,7 @@ from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.recognition import refuse_unreadable
 from dialgauge.tasks.trials.reward_measures import (
     COST,
     FAMILY,
@@ -145,6 +146,7 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], No
     except DialgaugeError:
         plan = planned_results(source)
         if not plan:
+            refuse_unreadable(source)
             raise
         return [], plan, Notes()
     return corpus.dialogues, {}, corpus.notes
