@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialgauge.columns import ColumnKind, ColumnTable, TableColumn, chosen_texts, column
+from dialgauge.columns import ColumnKind, ColumnTable, PiecedTable, TableColumn, chosen_texts, column
 from support.soak import examples
 
 KINDS: dict[ColumnKind, Any] = {
@@ -151,3 +151,19 @@ def test_columns_of_one_length_only() -> None:
 def test_a_column_tells_its_texts_and_nulls(each: TableColumn) -> None:
     assert list(each.unique()) == ["b", None, "a"]
     assert (len(each), each.null_count()) == (4, 1)
+
+
+def test_rows_that_are_made_anew_are_held_by_the_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    whole = ColumnTable.of_rows
+
+    def of_rows(kinds: Any, rows: Any) -> ColumnTable:
+        held.append(len(rows))
+        return whole(kinds, rows)
+
+    monkeypatch.setattr(ColumnTable, "of_rows", staticmethod(of_rows))
+    monkeypatch.setattr("dialgauge.columns.PIECE_BYTES", 25)
+    rows = [("a" * 10, 1), ("b" * 10, 2), ("c" * 10, None), ("d" * 30, 4), ("", 5)]
+    table = PiecedTable.of_made_rows({"text": "String", "number": "Int64"}, len(rows), lambda: iter(rows))
+    assert table.frame().rows() == rows
+    assert held == [3, 1, 1]

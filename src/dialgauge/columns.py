@@ -39,6 +39,8 @@ _ARRAYS = {"Boolean": "?", "Int32": "<i4", "Int64": "<i8", "Float64": "<f8"}
 
 _MAGIC = b"PAR1"
 _ROWS = 1 << 18  # of a row group
+#: Of a piece of a table that is too large to be held.
+PIECE_ROWS, PIECE_BYTES = 1 << 16, 16 << 20
 _PAGE = 1 << 30  # bytes of a page, whose length Parquet keeps in 31 bits
 _LEVEL = 1  # of gzip: the usual one takes three times as long for a quarter less
 _SMALL = 256  # bytes: a shorter column is not compressed
@@ -244,6 +246,24 @@ class PiecedTable(ColumnTable):
         self.height = height
         self._pieces = pieces
         self._frame = None
+
+    @classmethod
+    def of_made_rows(
+        cls, kinds: Mapping[str, ColumnKind], height: int, rows: Callable[[], Iterable[Sequence[Any]]]
+    ) -> PiecedTable:
+        """A table of so many rows, which are made anew each time."""
+
+        def pieces() -> Iterator[ColumnTable]:
+            held, size = list[Sequence[Any]](), 0
+            for row in rows():
+                held.append(row)
+                size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+                if len(held) == PIECE_ROWS or size > PIECE_BYTES:
+                    yield ColumnTable.of_rows(kinds, held)
+                    held, size = [], 0
+            yield ColumnTable.of_rows(kinds, held)
+
+        return cls(kinds, height, pieces)
 
     @property
     def columns(self) -> list[str]:

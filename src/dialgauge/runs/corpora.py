@@ -42,9 +42,6 @@ _PATIENCE = 60.0  # seconds; the lock is held for a look at the manifests and on
 #: Stands for the corpus of a run whose manifest cannot be read: it may need any.
 _ANY = "*"
 
-#: Turns of a piece of a table that is too large to be held, and bytes of them.
-_PIECE, _PIECE_BYTES = 1 << 16, 16 << 20
-
 _ENCODER = msgspec.json.Encoder()
 #: A row of the table ``dialogues``.
 _Head: TypeAlias = "tuple[str, int, tuple[str, ...], bytes | None, bytes | None]"
@@ -114,7 +111,9 @@ class _CorpusRows:
 
     def tables(self) -> dict[str, ColumnTable]:
         """The tables ``dialogues`` and ``turns``."""
-        return {DIALOGUES: _heads_table(self.heads), TURNS: self.turns_table()}
+        from dialgauge.columns import ColumnTable
+
+        return {DIALOGUES: ColumnTable.of_rows(FIXED[DIALOGUES], self.heads), TURNS: self.turns_table()}
 
     def turns_table(self) -> ColumnTable:
         """The table ``turns``."""
@@ -141,37 +140,22 @@ def _head(dialogue: Dialogue) -> _Head:
     return dialogue.id, len(dialogue.turns), dialogue.domains, goal, outcome
 
 
-def _heads_table(heads: Sequence[_Head]) -> ColumnTable:
-    from dialgauge.columns import ColumnTable
-
-    return ColumnTable.of_rows(FIXED[DIALOGUES], heads)
-
-
 def _pieced(dialogues: SpooledDialogues, turns: int) -> dict[str, ColumnTable]:
     """The same tables, made some dialogues at a time."""
-    from dialgauge.columns import PiecedTable
+    from dialgauge.columns import PIECE_BYTES, PIECE_ROWS, PiecedTable
 
-    def heads() -> Iterator[ColumnTable]:
-        rows: list[_Head] = []
-        for dialogue in dialogues:
-            rows.append(_head(dialogue))
-            if len(rows) == _PIECE:
-                yield _heads_table(rows)
-                rows = []
-        yield _heads_table(rows)
-
-    def all_turns() -> Iterator[ColumnTable]:
+    def pieces() -> Iterator[ColumnTable]:
         rows = _CorpusRows()
         for dialogue in dialogues:
             rows.add(dialogue)
-            if len(rows.turns) > _PIECE or rows.size > _PIECE_BYTES:
+            if len(rows.turns) > PIECE_ROWS or rows.size > PIECE_BYTES:
                 yield rows.turns_table()
                 rows = _CorpusRows()
         yield rows.turns_table()
 
     return {
-        DIALOGUES: PiecedTable(FIXED[DIALOGUES], len(dialogues), heads),
-        TURNS: PiecedTable(FIXED[TURNS], turns, all_turns),
+        DIALOGUES: PiecedTable.of_made_rows(FIXED[DIALOGUES], len(dialogues), lambda: map(_head, dialogues)),
+        TURNS: PiecedTable(FIXED[TURNS], turns, pieces),
     }
 
 

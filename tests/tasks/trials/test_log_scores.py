@@ -11,6 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Store
 from dialgauge.tasks import are_results, score_attempts, score_results
 from support.commands import dialgauge as command
 
@@ -209,8 +210,8 @@ def test_facts_that_say_nothing_are_told(record: dict[str, Any], tmp_path: Path)
 @pytest.mark.parametrize(
     "record",
     [
-        {"task_id": "a", "turns": [{"speaker": "user", "utterance": "hi"}], "success": True},
-        {"task_id": "a", "dialogue": [{"user": "hi", "assistant": "hello"}], "success": True},
+        {"task_id": "a", "steps": [{"thought": "Who is it?", "action": "greet"}], "success": True},
+        {"task_id": "a", "transcript": "User: hi", "success": True},
     ],
 )
 def test_a_log_without_messages_is_told_what_is_missing(
@@ -280,9 +281,13 @@ def test_conversations_of_several_models_are_no_trials_of_one(tmp_path: Path) ->
     )
 
 
-def test_a_file_beside_the_messages_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_beside_the_messages_is_read_or_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "talk.json").write_text(json.dumps(TALK))
     (tmp_path / "result.json").write_text('{"reward": 1.0}')
+    outcome = command(capsys, "tasks", "score", tmp_path, "--resamples", 0)
+    assert outcome.code == 0 and "pass^1" in outcome.out
+    assert "outcomes taken from files beside the messages (once)" in " ".join(outcome.err.split())
+    (tmp_path / "other.json").write_text(json.dumps(TALK))  # whose result is it?
     outcome = command(capsys, "tasks", "score", tmp_path)
     assert outcome.code == 2
     assert "result.json: it has no messages (keys seen: reward)" in " ".join(outcome.err.split())
@@ -293,3 +298,21 @@ def test_a_log_in_another_encoding_is_told_so(tmp_path: Path, capsys: pytest.Cap
     path.write_text(path.read_text(), encoding="utf-16")
     outcome = command(capsys, "tasks", "score", path)
     assert outcome.code == 2 and "it is UTF-16 text; save it as UTF-8" in " ".join(outcome.err.split())
+
+
+def test_a_log_that_is_not_held_in_memory_is_stored_the_same_by_the_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"role": "assistant", "tool_calls": [{"id": "c", "name": "look", "arguments": {"q": "ä" * 50}}]}
+    talk = [*TALK, call, {"role": "tool", "tool_call_id": "c", "content": "found " * 50}, TALK[1]]
+    path = log(tmp_path, *({"task_id": f"t{number}", "messages": talk, "success": True} for number in range(40)))
+    stored = []
+    for name, held, piece in (("whole", 1 << 40, 1 << 40), ("pieces", 1000, 900)):
+        monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", held)
+        monkeypatch.setattr("dialgauge.columns.PIECE_BYTES", piece)
+        [run] = score_results([path]).runs
+        stored.append(Store(tmp_path / name).add(run))
+    one, other = stored
+    assert one.manifest.corpus == other.manifest.corpus and one.tables["calls"].rows == 40
+    for table in one.tables:
+        assert one.table(table).equals(other.table(table)), table

@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.formats import SpooledDialogues
 from dialgauge.runs import frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
@@ -27,8 +28,14 @@ from dialgauge.tasks.recordings.outcome_measures import COMPAT, STRICT
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.columns import ColumnKind, GivenTable
+
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
-_COLUMNS: dict[str, dict[str, str]] = {
+_CALLS: dict[str, ColumnKind] = {
+    "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
+    "arguments": "String", "rows": "List(Int64)", "result": "String",
+}  # fmt: skip
+_COLUMNS: dict[str, Mapping[str, str]] = {
     OUTCOMES: {
         "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
         "turn": "Int64",
@@ -39,10 +46,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "strict": "Boolean", "compat": "Boolean", "utterances": "Int64", "exchanges": "Int64", "longest_run": "Int64",
         "repeated_constraints": "Int64", "repeated_requests": "Int64", "usage": "String",
     },
-    CALLS: {
-        "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
-        "arguments": "String", "rows": "List", "result": "String",
-    },
+    CALLS: _CALLS,
     HEARD: {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"},
 }  # fmt: skip
 
@@ -63,7 +67,7 @@ def _frame(name: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> polars.D
     import polars as pl
 
     kinds: dict[str, Any] = {
-        "String": pl.String, "Boolean": pl.Boolean, "Int64": pl.Int64, "List": pl.List(pl.Int64),
+        "String": pl.String, "Boolean": pl.Boolean, "Int64": pl.Int64, "List(Int64)": pl.List(pl.Int64),
     }  # fmt: skip
     return frame_of(make(), {column: kinds[kind] for column, kind in _COLUMNS[name].items()})
 
@@ -114,9 +118,18 @@ def _conversation(
     )
 
 
-def calls_frame(dialogues: Iterable[Dialogue]) -> polars.DataFrame:
-    """The table ``calls`` of any dialogues."""
-    return _frame(CALLS, lambda: (row for dialogue in dialogues for row in _calls(dialogue)))
+def calls_table(dialogues: Sequence[Dialogue]) -> GivenTable:
+    """The table ``calls`` of any dialogues; of those in a file, made some calls at a time."""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        return (row for dialogue in dialogues for row in _calls(dialogue))
+
+    if not isinstance(dialogues, SpooledDialogues):
+        return _frame(CALLS, rows)
+    from dialgauge.columns import PiecedTable
+
+    count = sum(len(turn.calls or ()) for dialogue in dialogues for turn in dialogue.turns)
+    return PiecedTable.of_made_rows(_CALLS, count, rows)
 
 
 def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:

@@ -45,9 +45,10 @@ from dialgauge.tasks.judges.graded_runs import (
     gradings_frame,
 )
 from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
-from dialgauge.tasks.recordings.outcome_records import CALLS, calls_frame
+from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
+from dialgauge.tasks.trials.recognition import refuse_unreadable
 from dialgauge.tasks.trials.reward_measures import (
     COST,
     FAMILY,
@@ -68,10 +69,11 @@ from dialgauge.worlds.tools import Integrity, check_log
 if TYPE_CHECKING:
     import polars
 
+    from dialgauge.columns import GivenTable
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
 #: Tables by name, each made when it is asked for.
-MoreTables: TypeAlias = Mapping[str, Callable[[], "polars.DataFrame"]]
+MoreTables: TypeAlias = Mapping[str, Callable[[], "GivenTable"]]
 
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
@@ -144,6 +146,7 @@ def _read(source: str | Path) -> tuple[Sequence[Dialogue], Mapping[str, str], No
     except DialgaugeError:
         plan = planned_results(source)
         if not plan:
+            refuse_unreadable(source)
             raise
         return [], plan, Notes()
     return corpus.dialogues, {}, corpus.notes
@@ -168,7 +171,7 @@ def score_attempts(
     plan: Mapping[str, str] | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
-    more_tables: Mapping[str, Callable[[], polars.DataFrame]] = {},
+    more_tables: Mapping[str, Callable[[], GivenTable]] = {},
     verdicts: Sequence[GraderVerdict] = (),
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
@@ -557,7 +560,7 @@ def _tables(attempts: Attempts) -> MoreTables:
     return {
         TRIALS: lambda: _trials_frame(attempts),
         REWARD_PARTS: lambda: _parts_frame(attempts),
-        CALLS: lambda: calls_frame(attempts.dialogues),
+        CALLS: lambda: calls_table(attempts.dialogues),
     }
 
 
