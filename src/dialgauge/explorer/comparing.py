@@ -231,10 +231,22 @@ def _first_difference(turns: Sequence[SideTurn]) -> TurnDivergence | None:
 
 def trials_side_by_side(library: Library, run: Run, task: str) -> SideBySide:
     """The trials of one task of a run, at most as many as fit."""
-    pages = pages_of(run.kind)
-    names = pages.trials_of(library, run, task)[:MOST_SIDES]
+    names = pages_of(run.kind).trials_of(library, run, task)[:MOST_SIDES]
     if not names:
         raise DialgaugeError(f"the run '{run.id}' has no trials of a task '{task}'")
+    return _columns(library, run, names)
+
+
+def dialogues_side_by_side(library: Library, run: Run, names: Sequence[str]) -> SideBySide:
+    """Two to four dialogues of one run."""
+    chosen = list(dict.fromkeys(names))
+    if not 2 <= len(chosen) <= MOST_SIDES:
+        raise DialgaugeError(f"two to {MOST_SIDES} dialogues can be shown side by side; choose that many")
+    return _columns(library, run, chosen)
+
+
+def _columns(library: Library, run: Run, names: Sequence[str]) -> SideBySide:
+    pages = pages_of(run.kind)
     dialogues = tuple(library.dialogue(run, name) for name in names)
     views = tuple(pages.dialogue(library, run, dialogue) for dialogue in dialogues)
     titles = tuple(

@@ -15,7 +15,15 @@ from urllib.parse import urlencode
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.beside_runs import StoredTable
-from dialgauge.explorer.comparing import neighbours, ranking, ranking_charts, side_by_side, trials_side_by_side
+from dialgauge.explorer.comparing import (
+    MOST_SIDES,
+    dialogues_side_by_side,
+    neighbours,
+    ranking,
+    ranking_charts,
+    side_by_side,
+    trials_side_by_side,
+)
 from dialgauge.explorer.dialogue_list import PAGE_SIZE, DialogueList
 from dialgauge.explorer.evidence import evidence_of
 from dialgauge.explorer.library import Library, MissingRun
@@ -156,7 +164,7 @@ class Explorer:
             usual=(query.sort, query.falling) == listed.worst_first,
             units=[score.unit for score in scores], rising=[score.higher_is_better is not False for score in scores],
             measures=[name for name in run.scores if run.scores[name].value is not None],
-            words=search_words(query.text), evidence=self._evidence(run),
+            words=search_words(query.text), evidence=self._evidence(run), most_sides=MOST_SIDES,
         )  # fmt: skip
 
     def _evidence(self, run: Run) -> Mapping[str, tuple[int | None, str]]:
@@ -274,6 +282,12 @@ class Explorer:
             return self.page("trials_grid.html", "runs", run=run, grid=grid, has_steady=steady)
         side = trials_side_by_side(self.library, run, asked.get("task", ""))
         return self.page("trials_page.html", "runs", run=run, side=side, task=asked.get("task", ""))
+
+    def chosen(self, id: str, names: Sequence[str]) -> str:
+        """Dialogues of a run that were chosen in its list, side by side."""
+        run = self.library.run(id)
+        side = dialogues_side_by_side(self.library, run, [received(name) for name in names])
+        return self.page("trials_page.html", "runs", run=run, side=side, task="")
 
     def annotate(self, id: str, form: Mapping[str, str]) -> str:
         """Keep labels and a note; the address to go back to."""

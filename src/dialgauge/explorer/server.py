@@ -70,6 +70,10 @@ def create_app(store: Store, *, patience: float | None = None) -> Starlette:
 
         return endpoint
 
+    async def chosen(request: Request) -> Response:
+        run = request.path_params["id"]
+        return await answered(request, partial(explorer.chosen, run, request.query_params.getlist("id")), [run])
+
     async def compare_chart(request: Request) -> Response:
         asked = request.query_params
         make = partial(explorer.compare_chart, asked.getlist("run"), dict(asked))
@@ -114,6 +118,7 @@ def create_app(store: Store, *, patience: float | None = None) -> Starlette:
         Route("/runs/{id}/dialogues.csv", export),
         Route("/report", report),
         Route("/runs/{id}/trials", page(explorer.trials, "id")),
+        Route("/runs/{id}/side", chosen),
         Route("/runs/{id}/annotate", annotate, methods=["POST"]),
         Route("/compare", several(explorer.compare)),
         Route("/compare/chart", compare_chart),

@@ -79,7 +79,7 @@ function showChosen() {
   for (const box of boxes) box.closest(".row").classList.toggle("chosen", box.checked);
   bar.hidden = !chosen.length;
   byId("compare").textContent = `Compare (${chosen.length})`;
-  byId("compare").disabled = chosen.length < 2;
+  byId("compare").disabled = chosen.length < 2 || chosen.length > Number(bar.dataset.most || Infinity);
   bar.querySelector("[data-chosen]").textContent = chosen.map((box) => box.closest(".row").querySelector("a.open").textContent).join(", ");
 }
 
