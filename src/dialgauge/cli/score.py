@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tracking import SgdScoring, TrackingRuns
 
-#: What --worst goes by unless it is said.
-WORST_BY = "FGA@0.5"
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
 
@@ -60,14 +58,14 @@ class Views(Struct, frozen=True):
     ] = False
     worst: WorstOption = 0
     worst_by: Annotated[
-        str,
+        str | None,
         Option(
             metavar="MEASURE",
             known=measures_of("tracking", check=[], several=False),
             needs="--worst",
-            help="Measure that ranks dialogues for --worst.",
+            help="Measure that ranks dialogues for --worst. Default: FGA@0.5, or else the first one asked for.",
         ),
-    ] = WORST_BY
+    ] = None
 
     dialogue: Annotated[
         list[str] | None, Option("--dialogue", metavar="ID", help="Show this dialogue turn by turn; repeatable.")
@@ -258,7 +256,7 @@ def score(
     )
     where, rates = placement.place, views.domain_rates()
     score_file: Callable[[str], Run] | None = None
-    if views.worst:
+    if views.worst_by:
         ranking_measure(views.worst_by)
     if from_runs:
         results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)
