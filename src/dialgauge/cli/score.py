@@ -17,6 +17,7 @@ from dialgauge.cli.common import (
     ResamplesOption,
     SeedOption,
     WorstOption,
+    named_systems,
     working_store,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -193,8 +194,8 @@ def score(
         Argument(
             metavar="[GOLD] PRED...",
             not_with=("--from",),
-            help="The gold file, then prediction files, in any known format. A single file, or 'self' in place of "
-            "GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
+            help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, "
+            "or 'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
         ),
     ] = None,
     from_runs: FromRunsOption = None,
@@ -300,7 +301,7 @@ def score(
             store=working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
-        results, score_file = scored(systems), lambda file: scored([file]).runs[0]
+        results, score_file = scored(named_systems(systems)), lambda file: scored([file]).runs[0]
     checks = gate.check(results.runs, score_file)
     by = views.by or ()
     rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None
