@@ -33,6 +33,15 @@ BUILT_IN = {
 
 
 @dataclass(frozen=True)
+class Mistakes:
+    """What counts as a mistake in a dialogue: columns of a table, summed over the dialogue's rows."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
 
@@ -49,6 +58,10 @@ class Kind:
     from_dialogues: str = ""
     #: The measures that decide which system is ahead, the most telling first: the first that a run has counts.
     headline: tuple[str, ...] = ()
+    #: The measures that decide which dialogue is worst, the first that a run has; without any, the headline.
+    worst_by: tuple[str, ...] = ()
+    #: What decides between dialogues with the same value.
+    mistakes: Mistakes | None = None
 
     def part(
         self, part: Literal["cards", "comparison", "pages", "results", "from_dialogues"], contract: plugins.Kind[T]

@@ -122,7 +122,7 @@ def test_views_faults_worst_sensitivity_and_profiles(
     for words in ("by domain", "by slot", "errors by slot", "confused values", "first error", "under each profile"):
         assert words in done.out
     assert "Dialogue ID : A.json" in done.out and "Usr : the north, please" in done.out
-    assert "mine (plain): dialogue A.json alone has FGA@0.5 " in done.out
+    assert "mine (plain): worst dialogue 1 by FGA@0.5, then wrong slots" in done.out
     found = scores(target)
     assert [one["profile"] for one in found["systems"]] == ["plain", "canon_nodc"]
     assert found["systems"][0]["by"]["slot"]["hotel-people"]["missed"] == 1

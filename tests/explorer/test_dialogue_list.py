@@ -12,7 +12,7 @@ from dialgauge import Store, score
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import DialogueList, DialogueQuery, Library
 from dialgauge.presentation import pages_of
-from dialgauge.runs import Run
+from dialgauge.runs import Run, worst_first
 from support.explorer_store import large_run, tracking_store
 
 PAGE_SIZE = 50
@@ -45,6 +45,9 @@ def oracle(run: Run, parameters: dict[str, str]) -> list[str]:
         if fits:
             found.append(dialogue.id)
     if "sort" in parameters:
+        ranking = worst_first(run)
+        assert ranking is not None
+        found.sort(key=ranking.dialogues.index)
         found.sort(key=lambda name: -values[name] if parameters.get("falling") else values[name])
     return found
 

@@ -24,7 +24,7 @@ from dialgauge.tracking import (
     layout,
     read_counts,
     score_prepared,
-    worst_dialogues,
+    worst_ranking,
 )
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
@@ -108,9 +108,10 @@ def test_what_is_shown_of_a_stored_run(sort: object, tmp_path: Path) -> None:
     assert [table.render("csv") for table in again.tables()] == [table.render("csv") for table in results.tables()]
     measure = parse_measure("JGA", "tracking")
     for one, other in zip(results.systems, again.systems, strict=True):
-        worst = worst_dialogues(one, measure, 2)
-        assert worst_dialogues(other, measure, 2) == worst
-        assert [layout(other, name) for name, _ in worst] == [layout(one, name) for name, _ in worst]
+        worst = worst_ranking(one, measure)
+        assert worst_ranking(other, measure) == worst
+        first = worst.dialogues[:2]
+        assert [layout(other, name) for name in first] == [layout(one, name) for name in first]
 
 
 def test_counts_are_read_back_as_they_were() -> None:

@@ -22,7 +22,7 @@ from dialgauge.tracking import (
     layout,
     profile_sensitivity,
     slots_per_dialogue,
-    worst_dialogues,
+    worst_ranking,
 )
 from dialgauge.values import profile_named
 from tracking.corpora import pair_of_dialogues
@@ -264,8 +264,8 @@ def test_no_faults_at_all() -> None:
 
 def test_the_worst_dialogues_in_the_papers_layout() -> None:
     system = scored()
-    worst = worst_dialogues(system, parse_measure("JGA"), 2)
-    assert worst == [("A", 0.25), ("C", pytest.approx(1 / 3))]
+    worst = worst_ranking(system, parse_measure("JGA"))
+    assert (worst.dialogues[:2], worst.values[:2]) == (["A", "C"], [0.25, pytest.approx(1 / 3)])
     text = layout(system, "A")
     assert text.startswith("Dialogue ID : A\n")
     assert text.count("Matched : True\nError   : none; FGA@0.5 weight 1\n\n------") == 1
@@ -277,7 +277,7 @@ def test_the_worst_dialogues_in_the_papers_layout() -> None:
     assert "right    : 2 slots\nspurious : taxi-leave: 09:00\n\nMatched : False" in turns[4]
     assert "{" not in text
     with pytest.raises(DialgaugeError, match="no value for single dialogues"):
-        worst_dialogues(system, parse_measure("F1(average=slot)"), 1)
+        worst_ranking(system, parse_measure("F1(average=slot)"))
 
 
 def test_sensitivity_counts_flips_and_swaps() -> None:

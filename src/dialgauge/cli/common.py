@@ -401,6 +401,29 @@ def print_tables(tables: Iterable[Table]) -> None:
         out.print(each.render("terminal"))
 
 
+def named_systems(arguments: Sequence[str]) -> list[str] | dict[str, str]:
+    """Files of systems; by name where one is given as NAME=FILE and nothing is called so as a whole."""
+    from dialgauge.formats import system_names
+
+    parts = [_name_and_file(text) for text in arguments]
+    if not any(name for name, _ in parts):
+        return list(arguments)
+    own = system_names([file for _, file in parts])
+    names = [name or usual for (name, _), usual in zip(parts, own, strict=True)]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise DialgaugeError(f"two systems are called '{twice}'; give each a name of its own (NAME=FILE)")
+    return {name: file for name, (_, file) in zip(names, parts, strict=True)}
+
+
+def _name_and_file(text: str) -> tuple[str, str]:
+    """A system's name, empty where none is given, and its file."""
+    from glob import glob
+
+    name, _, file = text.partition("=")
+    named = name.strip() and file and "/" not in name and not Path(text).exists() and not glob(text)
+    return (name.strip(), file) if named else ("", text)
+
+
 def print_sentence(text: str, screen: Screen = out) -> None:
     """A sentence of any length, folded so that a pipe shows it as a terminal does."""
     from dialgauge.report import fold_sentence

@@ -18,6 +18,7 @@ from dialgauge.cli.common import (
     StoreOption,
     ViewOption,
     keep_shown,
+    named_systems,
     print_sentence,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -217,8 +218,8 @@ def main(
         Argument(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
             not_with=("--systems",),
-            help="The gold file, then two or more prediction files ('self' in place of GOLD uses the gold inside "
-            "PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, tags or latest).",
+            help="The gold file, then two or more prediction files, each FILE or NAME=FILE ('self' in place of "
+            "GOLD uses the gold inside PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, tags or latest).",
         ),
     ] = None,
     systems: Annotated[
@@ -277,7 +278,7 @@ def main(
     with err.status("scoring and comparing"):
         comparison = compare(
             files[0],
-            files[1:],
+            named_systems(files[1:]),
             measures=testing.measures or None,
             profile=profile or DEFAULT_PROFILE,
             coverage=inputs.coverage,
@@ -391,7 +392,7 @@ def present(comparison: Comparison, options: ComparisonOptions, output: Comparis
         from dialgauge.runs import Store
 
         place = Store(output.store)
-        runs = [place.add(run) for run in runs]
+        runs = [place.add(run) for run in comparison.runs_with_intervals()]
         for run in runs:
             err.print(f"stored as run {run.id} in {place.folder}")
     if output.view:

@@ -310,20 +310,26 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
         worse = bool(one.difference) and one.better == old
         larger = abs(one.difference) > margin / (100 if _is_share(run.scores.get(one.measure)) else 1)
         sign = 1 if one.higher_is_better is False else -1
-        low, high = sorted((sign * one.low, sign * one.high))
+        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, one))
         facts = {
-            "check": "fail-on-drop", "against": against, "drop": sign * one.difference,
+            "check": "fail-on-drop", "against": against, "drop": sign * one.difference + 0.0,
             "low": low, "high": high, "p": float(p),
         }  # fmt: skip
         passed = not (worse and larger and p < _ALPHA)
         yield Check(run.name, one.measure, passed, _drop_sentence(comparison, one, float(p), against), facts)
 
 
+def _ends(comparison: Comparison, one: Difference) -> tuple[float, float]:
+    """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
+    unvaried = not one.difference and not one.wins and not one.losses and not comparison.too_few
+    return (0.0, 0.0) if unvaried else (one.low, one.high)
+
+
 def _drop_sentence(comparison: Comparison, one: Difference, p: float, against: str) -> str:
     score = comparison.scores.run_score(one.measure)
     column = comparison.measures.index(one.measure)
     old, new = (_shown(score, float(comparison.values[row, column])) for row in (0, 1))
-    low, high = sorted((abs(one.low), abs(one.high)))
+    low, high = sorted(map(abs, _ends(comparison, one)))
     size, ends = _size(score, abs(one.difference)), _size(score, low, high)
     verb = ("rose" if one.difference > 0 else "dropped") if one.difference else "moved"
     return (

@@ -17,6 +17,7 @@ from dialgauge.cli.common import (
     ResamplesOption,
     SeedOption,
     WorstOption,
+    named_systems,
     working_store,
 )
 from dialgauge.cli.dispatch import EXIT_INCOMPLETE
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
     from dialgauge.tracking import SgdScoring, TrackingRuns
 
-#: What --worst goes by unless it is said.
-WORST_BY = "FGA@0.5"
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
 
@@ -60,14 +59,14 @@ class Views(Struct, frozen=True):
     ] = False
     worst: WorstOption = 0
     worst_by: Annotated[
-        str,
+        str | None,
         Option(
             metavar="MEASURE",
             known=measures_of("tracking", check=[], several=False),
             needs="--worst",
-            help="Measure that ranks dialogues for --worst.",
+            help="Measure that ranks dialogues for --worst. Default: FGA@0.5, or else the first one asked for.",
         ),
-    ] = WORST_BY
+    ] = None
 
     dialogue: Annotated[
         list[str] | None, Option("--dialogue", metavar="ID", help="Show this dialogue turn by turn; repeatable.")
@@ -195,8 +194,8 @@ def score(
         Argument(
             metavar="[GOLD] PRED...",
             not_with=("--from",),
-            help="The gold file, then prediction files, in any known format. A single file, or 'self' in place of "
-            "GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
+            help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, "
+            "or 'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
         ),
     ] = None,
     from_runs: FromRunsOption = None,
@@ -258,7 +257,7 @@ def score(
     )
     where, rates = placement.place, views.domain_rates()
     score_file: Callable[[str], Run] | None = None
-    if views.worst:
+    if views.worst_by:
         ranking_measure(views.worst_by)
     if from_runs:
         results = TrackingRuns(Store(output.store).open(from_run) for from_run in from_runs)
@@ -302,7 +301,7 @@ def score(
             store=working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
-        results, score_file = scored(systems), lambda file: scored([file]).runs[0]
+        results, score_file = scored(named_systems(systems)), lambda file: scored([file]).runs[0]
     checks = gate.check(results.runs, score_file)
     by = views.by or ()
     rated = results.rated(views.ratings, views.rated, by_domain="domain" in by) if views.ratings else None

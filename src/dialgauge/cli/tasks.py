@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from dialgauge.cli.common import (
     StoreOption,
     TableOutput,
     WorstOption,
+    named_systems,
     tables_document,
     working_store,
 )
@@ -122,8 +123,8 @@ def score(
         Argument(
             metavar="GOLD PRED... | RESULTS...",
             not_with=("--from",),
-            help="The MultiWOZ file with goals, then one response file (mwzeval format) per system; or one or more "
-            "agent result files (tau-bench, tau2-bench).",
+            help="The MultiWOZ file with goals, then one response file (mwzeval format) per system, FILE or NAME=FILE; "
+            "or one or more agent result files (tau-bench, tau2-bench).",
         ),
     ] = None,
     measures: Annotated[
@@ -205,7 +206,7 @@ def score(
         refuse("agent results are already scored", {**responses.named, "--by": by, "--worst": worst})
         if files:
 
-            def scored(results_files: Sequence[str]) -> TrialRuns:
+            def scored(results_files: Sequence[str] | Mapping[str, str]) -> TrialRuns:
                 return score_results(
                     results_files,
                     measures=measures or (),
@@ -216,7 +217,7 @@ def score(
                     **elsewhere,
                 )
 
-            results, score_file = scored(files), lambda file: scored([file]).runs[0]
+            results, score_file = scored(named_systems(files)), lambda file: scored([file]).runs[0]
         else:
             results = TrialRuns(stored)
         schema, screen = "tasks-trials", out if output.on_screen else err
@@ -235,7 +236,7 @@ def score(
         else:
             gold, systems = _named(files)
 
-            def answered(answers: Sequence[str]) -> TaskRuns:
+            def answered(answers: Sequence[str] | Mapping[str, str]) -> TaskRuns:
                 return score_tasks(
                     gold,
                     answers,
@@ -252,7 +253,7 @@ def score(
                     **elsewhere,
                 )
 
-            results, score_file = answered(systems), lambda file: answered([file]).runs[0]
+            results, score_file = answered(named_systems(systems)), lambda file: answered([file]).runs[0]
         for note in results.notes:
             err.print(plain(note))
     tables = [*results.tables(), *(results.worst(worst) if worst else ())]
@@ -321,7 +322,8 @@ def _are_results(files: Sequence[str]) -> bool:
     from dialgauge.tasks import are_results
 
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
-    return once or are_results(files, native=True)
+    named = named_systems(files)
+    return once or are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 
 def _with_domains(results: TaskRuns, by: str | None) -> TaskRuns:

@@ -17,6 +17,7 @@ from dialgauge.cli.common import (
     SeedOption,
     StoreOption,
     TableOutput,
+    named_systems,
     row_limit,
     working_store,
     write_json,
@@ -51,7 +52,8 @@ def score(
     conversations: Annotated[
         list[str],
         Argument(
-            metavar="CONVERSATIONS...", help="Recorded conversations: one source (file, folder, ...) per user model."
+            metavar="CONVERSATIONS...",
+            help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.",
         ),
     ],
     measures: Annotated[
@@ -101,7 +103,7 @@ def score(
             store=working_store(output.store) if placement.engine else None,
             progress=OnScreen(),
         )
-        results = scored(conversations)
+        results = scored(named_systems(conversations))
         checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
         runs = output.present(
             results,

@@ -404,6 +404,28 @@ class Comparison(Presented):
         numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
         return structs.replace(known, **numbers, signature=self.score_signature(system, measure))
 
+    def runs_with_intervals(self) -> list[Run]:
+        """The runs, each with the comparison's intervals where it has none and all its dialogues were compared."""
+        return [self._with_intervals(name, run) for name, run in self.runs.items()]
+
+    def _with_intervals(self, system: str, run: Run) -> Run:
+        scored = run.coverage.units.get("dialogues")
+        if (
+            scored is None
+            or scored.scored != len(self.dialogues)
+            or any(s.low is not None for s in run.scores.values())
+        ):
+            return run
+        how, compared, scores = str(Resampling(self.resamples, self.seed, self.level)), self[system], dict(run.scores)
+        for measure, score in compared.items():
+            if score.low is None or run.scores[measure].value != score.value:
+                continue
+            made = self.made[system, measure]
+            signature = Signature.parse(run.scores[measure].signature).with_(interval="" if made == how else made)
+            limits = {"low": score.low, "high": score.high, "signature": signature.long()}
+            scores[measure] = structs.replace(run.scores[measure], **limits)
+        return run.with_scores(scores, Signature.parse(run.signature).with_(interval=how).long())
+
     def items(self) -> list[tuple[str, dict[str, Score]]]:
         """The scores by system."""
         return [(system, self[system]) for system in self.systems]

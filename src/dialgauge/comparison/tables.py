@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from msgspec import structs
 
 from dialgauge.comparison.missing import missing_sentences
 from dialgauge.comparison.result import Comparison, Difference
 from dialgauge.comparison.spread import matrix_table, rank_agreement, spreads, swapped_pairs
 from dialgauge.comparison.standing import Standing, order, standings
+from dialgauge.measures import Signature
 from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
 from dialgauge.stats import discriminative_power
 from dialgauge.text import Note, counted, note_kind
@@ -84,6 +86,7 @@ def score_table(comparison: Comparison) -> Table:
     table = Table("Systems by measures", ["system", *comparison.measures], signature=comparison.signature)
     for row in order(comparison):
         table.add(comparison.systems[row], *(column[row] for column in cells))
+    table.notes.append(_scored_on(comparison))
     table.notes += [Note(note_kind(told), f"{told}.") for told in missing_sentences(comparison)]
     _add_score_notes(table, comparison)
     return table
@@ -116,6 +119,14 @@ def scale_note(comparison: Comparison) -> list[str]:
     return [percent_note(f"In percent{exception}")]
 
 
+def _scored_on(comparison: Comparison) -> str:
+    """How many dialogues, and under which profile where all systems have the same one."""
+    size = counted(len(comparison.dialogues), comparison.view.unit)
+    profiles = {Signature.parse(run.signature).get("profile", "") for run in comparison.runs.values() if run.signature}
+    named = profiles.pop().partition("@")[0] if len(profiles) == 1 else ""
+    return f"{size}, profile {named}." if named else f"{size}."
+
+
 def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[Cell]:
     """The scores of one measure, by system."""
     measure = comparison.measures[place]
@@ -124,7 +135,19 @@ def _score_cells(comparison: Comparison, place: int, marks: list[str]) -> list[C
         Cell(float(comparison.values[row, place]), low, high, marks[row], like=look)
         for row, (low, high) in enumerate(comparison.intervals[:, place].tolist())
     ]
-    return mark_best(look, cells)
+    alike = _like_the_best(comparison, place)
+    return [structs.replace(cell, bold=cell.bold or row in alike) for row, cell in enumerate(mark_best(look, cells))]
+
+
+def _like_the_best(comparison: Comparison, place: int) -> set[int]:
+    """The systems that cannot be told apart from the one with the best value of a measure."""
+    values = comparison.oriented[:, place]
+    if np.isnan(values).all():
+        return set()
+    best = int(np.nanargmax(values))
+    pairs = zip(comparison.pairs, comparison.significant[:, place], strict=True)
+    others = {a + b - best for (a, b), significant in pairs if best in (a, b) and not significant}
+    return {row for row in (best, *others) if not np.isnan(values[row])}
 
 
 def _add_score_notes(table: Table, comparison: Comparison) -> None:
@@ -132,7 +155,7 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.notes += amount_notes(comparison)
     table.explain(f"{comparison.basis}.", INTERVALS)
-    table.explain("Bold: best.", BOLD)
+    table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
     table.notes += [
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class MeasureVerdict:
     clear: bool
     unit: str | None
     higher_is_better: bool
+    #: The system with the worst value, and how far it is behind the leader; empty where several share that value.
+    last: str = ""
+    behind: float = 0.0
 
     @property
     def defined(self) -> bool:
@@ -54,7 +57,18 @@ class MeasureVerdict:
     @property
     def amount(self) -> str:
         """The lead with its unit: ``5.8 points``."""
-        return amount(Score(value=self.lead, unit=self.unit), self.lead, math.nan, math.nan)
+        return self._sized(self.lead)
+
+    @property
+    def last_place(self) -> str:
+        """Who has the worst value and how far behind; empty where several share it."""
+        if not self.last:
+            return ""
+        far = f"{self._sized(self.behind)} behind {plain(self.leader)}"
+        return f"{plain(self.last)} has the worst {plain(self.measure)}, {far}"
+
+    def _sized(self, difference: float) -> str:
+        return amount(Score(value=difference, unit=self.unit), difference, math.nan, math.nan)
 
     @property
     def certainty(self) -> str:
@@ -79,7 +93,8 @@ class Verdict:
             return "No measure says which system is better"
         headline, *others = self.measures
         correction = [f"p corrected for {len(self.measures)} measures"] if others else []
-        return "; ".join([self._headline(headline), *self._others(others, headline), *correction])
+        last = [headline.last_place] if headline.last_place and not self._two else []
+        return "; ".join([self._headline(headline), *self._others(others, headline), *last, *correction])
 
     @property
     def _two(self) -> bool:
@@ -154,6 +169,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
                 clear=p < comparison.alpha and not obstacle,
                 unit=score.unit if (score := comparison.scores.run_score(measure)) is not None else None,
                 higher_is_better=comparison.scores.higher_is_better(measure),
+                **_last(comparison, measure),
             )
             for measure, (leader, second, lead, _), p in zip(measures, found, corrected, strict=True)
         ),
@@ -177,6 +193,15 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
 def _best(comparison: Comparison, measure: str) -> tuple[str, ...]:
     values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
     return tuple(name for name, value in zip(comparison.systems, values, strict=True) if value == values.max())
+
+
+def _last(comparison: Comparison, measure: str) -> dict[str, Any]:
+    """The one system with the worst value, and how far it is behind; nothing where there is no such system."""
+    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
+    last = np.flatnonzero(values == values.min())
+    if len(last) != 1:
+        return {}
+    return {"last": comparison.systems[int(last[0])], "behind": float(values.max() - values.min())}
 
 
 def _has_direction(comparison: Comparison, measure: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -20,12 +21,13 @@ from dialgauge.explorer.run_list import headline_of
 from dialgauge.explorer.templating import received, sent
 from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
+from dialgauge.runs import worst_first
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.explorer.library import Library
-    from dialgauge.runs import Run
+    from dialgauge.runs import Run, WorstFirst
 
 PAGE_SIZE = 50
 #: Values that a filter offers; the most frequent ones.
@@ -133,8 +135,22 @@ class DialogueList:
     @property
     def worst_first(self) -> tuple[str, bool]:
         """The column by which a list is sorted where nobody asks for an order, and whether its largest value leads."""
-        measure = next((name for name in (headline_of(self._run), *self.columns) if name in self.columns), "")
+        named = (self.ranking.measure if self.ranking is not None else "", headline_of(self._run), *self.columns)
+        measure = next((name for name in named if name in self.columns), "")
         return measure, bool(measure) and self._run.scores[measure].higher_is_better is False
+
+    @property
+    def worst_basis(self) -> str:
+        """What that order goes by, in words."""
+        measure, _ = self.worst_first
+        ranking = self.ranking
+        return ranking.basis if ranking is not None and ranking.measure == measure else measure
+
+    @property
+    def ranking(self) -> WorstFirst | None:
+        """The dialogues from the worst on, as every screen and report ranks them."""
+        table = partial(self._library.table, self._run)
+        return self._library.of_run("worst first", self._run, lambda: worst_first(self._run, table=table))
 
     def asked_for(self, parameters: Mapping[str, str]) -> DialogueQuery:
         """What an address asks for; the worst dialogues first unless it names another order."""
@@ -212,12 +228,19 @@ class DialogueList:
         found = np.flatnonzero(self._matching(query))
         if not query.sort:
             return found
+        found = found[np.argsort(self._ranks()[found], kind="stable")]  # it decides among equals
         keys = self._sort_key(query.sort)[found]
         undefined = np.isnan(keys)
         ranked = np.argsort(-keys if query.falling else keys, kind="stable")
         # Undefined values stand last whichever way the list is sorted.
         order: NDArray[np.int64] = found[np.concatenate([ranked[~undefined[ranked]], ranked[undefined[ranked]]])]
         return order
+
+    def _ranks(self) -> NDArray[np.int64]:
+        """The rank of each dialogue from the worst on; dialogues without one stand last."""
+        worst = self.ranking.dialogues if self.ranking is not None else []
+        ranks = {name: rank for rank, name in enumerate(worst)}
+        return np.array([ranks.get(name, len(ranks)) for name in self.ids], np.int64)
 
     def _sort_key(self, sort: str) -> NDArray[np.float64]:
         if sort == "dialogue":

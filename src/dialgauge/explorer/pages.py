@@ -161,7 +161,7 @@ class Explorer:
         scores = [run.scores[name] for name in page.columns]
         return self.page(
             "dialogues.html", "runs", run=run, query=query, page=page, choices=listed.choices(query),
-            usual=(query.sort, query.falling) == listed.worst_first,
+            usual=(query.sort, query.falling) == listed.worst_first, worst_by=listed.worst_basis,
             units=[score.unit for score in scores], rising=[score.higher_is_better is not False for score in scores],
             measures=[name for name in run.scores if run.scores[name].value is not None],
             words=search_words(query.text), evidence=self._evidence(run), most_sides=MOST_SIDES,

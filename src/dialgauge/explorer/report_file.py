@@ -235,13 +235,12 @@ def _chosen(
     listed = DialogueList(library, runs[0])
     if not listed.columns:
         return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
-    measure = listed.columns[0]
-    falling = runs[0].scores[measure].higher_is_better is False
+    measure, falling = listed.worst_first
     order = listed.order(DialogueQuery(sort=measure, falling=falling))
     reading = reading_list(library, runs[0])
     urgent = reading.dialogues[:most] if reading is not None else []
     worst = [name for at in order if (name := listed.ids[int(at)]) not in urgent][: most - len(urgent)]
-    told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {measure}"
+    told = f"the {counted(len(worst), 'dialogue')} of {runs[0].name} that are worst by {listed.worst_basis}"
     if not urgent:
         return worst, told
     beside = f", then {told} among the others" if worst else ""

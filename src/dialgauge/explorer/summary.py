@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from dialgauge.comparison import Comparison, Standing, standings
@@ -11,9 +12,9 @@ from dialgauge.explorer.library import Library
 from dialgauge.explorer.reading_list import reading_list
 from dialgauge.explorer.sentences import comparison_sentences, run_sentences, spoken_of
 from dialgauge.measures import Score
-from dialgauge.presentation import DialogueRows, columns, listed, pages_of, value_of
+from dialgauge.presentation import DialogueRows, listed, pages_of, value_of
 from dialgauge.report import SHARE, Cell, Column, Table, mark_best, markdown, plain, score_column
-from dialgauge.runs import Run
+from dialgauge.runs import Run, worst_first
 
 #: Columns of the table of scores.
 _MEASURES = 5
@@ -161,48 +162,48 @@ def _reading(runs: Sequence[Run], names: Sequence[str]) -> str:
 def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
     """The dialogues that went worst, each in a line."""
     each = min(_WORST_OF_ONE, max(1, _WORST // max(1, len(runs))))
+    found = [
+        (name, worst) for name, run in list(zip(names, runs, strict=True))[:_WORST] for worst in worst_of(run, each)
+    ]
     lines = [
         f"{name}, {worst.dialogue}: {worst.measure} {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}"
-        for name, run in list(zip(names, runs, strict=True))[:_WORST]
-        for worst in worst_of(run, each)
+        for name, worst in found
     ]
-    return f"Worst dialogues:\n\n{_bullets(lines)}" if lines else ""
+    bases = list(dict.fromkeys(worst.basis for _, worst in found))
+    by = f", by {_escaped(bases[0])}" if len(bases) == 1 else ""
+    return f"Worst dialogues{by}:\n\n{_bullets(lines)}" if lines else ""
 
 
 class WorstDialogue(NamedTuple):
-    """A dialogue, its value of the run's first measure, and what went wrong."""
+    """A dialogue, its value of the measure that ranks the run's dialogues, and what went wrong."""
 
     dialogue: str
     measure: str
     value: str
     phrase: str
+    #: What the dialogues are ranked by.
+    basis: str
 
 
 def worst_of(run: Run, most: int) -> list[WorstDialogue]:
-    """The dialogues with the worst value of the run's first measure, the longest first; none that are flawless."""
-    import polars as pl
-
-    measure = next((name for name in run.scores if not name.endswith("]")), None)
-    frame = columns(run, "dialogue_scores", text=("dialogue", "measure"), number=("num", "den"))
-    if measure is None or frame is None or run.scores[measure].higher_is_better is None:
+    """The dialogues that went worst; none that are flawless."""
+    ranking = worst_first(run)
+    if ranking is None:
         return []
-    score = run.scores[measure]
-    rows = frame.filter((pl.col("measure") == measure) & (pl.col("den") > 0)).with_columns(
-        value=pl.col("num") / pl.col("den")
-    )
+    score = run.scores[ranking.measure]
     flawless = score.upper if score.higher_is_better else score.lower
-    if flawless is not None:
-        rows = rows.filter(pl.col("value") != flawless)
-    worst = rows.sort("value", "den", "dialogue", descending=[not score.higher_is_better, True, False]).head(most)
+    ranked = zip(ranking.dialogues, ranking.values, strict=True)
+    worst = list(islice((pair for pair in ranked if pair[1] != flawless), most))
     pages, tables = pages_of(run.kind), DialogueRows(run)
     return [
         WorstDialogue(
             plain(name),
-            plain(measure),
+            plain(ranking.measure),
             value_of(Score(value=value, unit=score.unit)),
             pages.went_wrong(tables, name),
+            ranking.basis,
         )
-        for name, value in worst.select("dialogue", "value").iter_rows()
+        for name, value in worst
     ]
 
 

@@ -209,8 +209,10 @@ class RunPages:
         return self.companions.get(table)
 
     def columns(self, run: Run) -> list[str]:
-        """The measures that head the list of dialogues."""
-        return list(run.scores)[:_COLUMNS]
+        """The measures that head the list of dialogues: the first ones, and the one that ranks it."""
+        first, others = list(run.scores)[:_COLUMNS], list(run.scores)[_COLUMNS:]
+        ranking = next((name for name in kind_named(run.kind).worst_by if name in run.scores), None)
+        return [*first[:-1], ranking] if ranking in others else first
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
         """One dialogue, turn by turn."""

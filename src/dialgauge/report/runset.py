@@ -22,7 +22,7 @@ from dialgauge.measures import Score, Signature
 from dialgauge.report.notebook import notebook_html
 from dialgauge.report.runs import SHARE, numbered, score_column
 from dialgauge.report.table import Cell, Column, Table, percent_note, render_tables
-from dialgauge.runs import Run, Store
+from dialgauge.runs import Run, Store, worst_first
 from dialgauge.text import some_of
 
 if TYPE_CHECKING:
@@ -234,21 +234,16 @@ class RunSet(Presented, Mapping[str, Run]):
         return Signature.shared(written).long() if written else ""
 
     def worst(self, n: int = 5, by: str | None = None) -> Display:
-        """The dialogues of each system with the worst value of a measure, by default its first that dialogues have."""
-        import polars as pl
-
+        """The worst dialogues of each system by a measure, by default the one that all pages of the run rank by."""
         shown = Display()
         for name, run in self.items():
-            frame = run.table("dialogue_scores").filter(pl.col("den") > 0)
-            known = frame["measure"].unique().to_list()
-            chosen = by or next((measure for measure in run.scores if measure in known), "")
-            if chosen not in known:
-                raise UnknownNameError(f"{name}: dialogues have no value of '{chosen}'.{nearest(chosen, known)}")
-            falling = run[chosen].higher_is_better is False
-            ranked = frame.filter(pl.col("measure") == chosen).with_columns(value=pl.col("num") / pl.col("den"))
-            ranked = ranked.sort("value", "dialogue", descending=[falling, False]).head(n)
-            table = Table(f"{name}: worst dialogues", ["dialogue", score_column(chosen, run[chosen])])
-            for dialogue, value in ranked.select("dialogue", "value").iter_rows():
+            ranking = worst_first(run, by)
+            if ranking is None:
+                known = run.table("dialogue_scores")["measure"].unique().to_list()
+                raise UnknownNameError(f"{name}: dialogues have no value of '{by or ''}'.{nearest(by or '', known)}")
+            title = f"{name}: worst dialogues by {ranking.basis}"
+            table = Table(title, ["dialogue", score_column(ranking.measure, run[ranking.measure])])
+            for dialogue, value in zip(ranking.dialogues[:n], ranking.values, strict=False):
                 table.add(dialogue, value)
             shown.append(table)
         return shown

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         versions,
         with_origin,
     )
+    from dialgauge.runs.ranking import WorstFirst, worst_first
     from dialgauge.runs.resumable import Parts, Resumable
     from dialgauge.runs.run import Run, SharedCorpus, new_run, packed_run, run_in_memory, unpacked_run
     from dialgauge.runs.sql_process import LimitedAnswer
@@ -58,6 +59,7 @@ __all__ = [
     "Survey",
     "TableInfo",
     "TableParts",
+    "WorstFirst",
     "check_columns",
     "check_fixed",
     "check_table_name",
@@ -79,6 +81,7 @@ __all__ = [
     "unpacked_run",
     "versions",
     "with_origin",
+    "worst_first",
 ]
 
 if not TYPE_CHECKING:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.states import StateComparison
     from dialgauge.tracking.tables import read_counts
     from dialgauge.tracking.views import require_view
-    from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
+    from dialgauge.tracking.worst import layout, ranking_measure, worst_ranking
 
 __all__ = [
     "ALL_MEASURES",
@@ -111,7 +111,7 @@ __all__ = [
     "sweep_table",
     "turn_counts",
     "turns_since_error",
-    "worst_dialogues",
+    "worst_ranking",
     "write_codes",
 ]
 

@@ -1,6 +1,6 @@
 """Runs of state trackers."""
 
-from dialgauge.kinds import Kind
+from dialgauge.kinds import Kind, Mistakes
 
 TRACKING = Kind(
     "tracking",
@@ -9,4 +9,6 @@ TRACKING = Kind(
     pages="dialgauge.tracking.pages:PAGES",
     results="dialgauge.tracking:TrackingRuns",
     headline=("JGA",),
+    worst_by=("FGA@0.5",),
+    mistakes=Mistakes("wrong slots", "turn_scores", ("wrong_value", "missed", "spurious")),
 )

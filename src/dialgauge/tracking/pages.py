@@ -135,7 +135,8 @@ class TrackingPages(RunPages):
         """How many turns are exactly right, how many dialogues are, and which slots are wrong."""
         exact = known(run, "JGA")
         if exact is not None:
-            about = words.said("JGA", value_with_interval(exact), scored_units(run, "dialogues"))
+            sure = "no interval" if exact.low is None else value_with_interval(exact)
+            about = words.said("JGA", sure, scored_units(run, "dialogues"))
             yield f"{plain(run.name)} gets {value_of(exact)} of the turns exactly right: {about}"
         else:
             yield from first_scores(run, words)

@@ -38,8 +38,6 @@ KIND = "tracking"
 INTERVALS_MADE = "Intervals:"
 #: The table in which runs keep what other profiles do to a score.
 SENSITIVITY = "sensitivity"
-#: What dialogues are ranked by unless a measure is named.
-WORST_BY = "FGA@0.5"
 
 #: Up to this many systems stand side by side, measures below each other with their intervals.
 _SIDE_BY_SIDE = 4
@@ -225,17 +223,20 @@ class TrackingRuns(RunSet):
         return {label: system.faults for label, system in zip(self, self.systems, strict=True)}
 
     def worst(self, n: int = 5, by: str | None = None) -> Display:
-        """The worst dialogues of each system by a measure (FGA@0.5), turn by turn."""
-        from dialgauge.tracking.worst import layout, ranking_measure, worst_dialogues
+        """The worst dialogues of each system turn by turn: by a measure, or by FGA@0.5 where that was measured."""
+        from dialgauge.tracking.worst import layout, ranking_measure, worst_ranking
 
-        measure = ranking_measure(by or WORST_BY)
         self.require_turns("worst")
         shown = Display()
         for system in self.systems:
-            for dialogue, value in worst_dialogues(system, measure, n):
-                score = f"{value:.2%}" if measure.card.unit == "share" else f"{value:.4g} {measure.card.unit}"
-                title = f"{system.name} ({system.profile}): dialogue {dialogue} alone has {measure} {score}"
-                shown.append(f"{title}\n{layout(system, dialogue)}")
+            ranking = worst_ranking(system, ranking_measure(by) if by else None)
+            known = system.run.scores.get(ranking.measure)
+            unit = known.unit if known is not None else parse_measure(ranking.measure, KIND).card.unit
+            for place, (dialogue, value) in enumerate(zip(ranking.dialogues[:n], ranking.values, strict=False), 1):
+                score = f"{value:.2%}" if unit == "share" else f"{value:.4g} {unit}"
+                title = f"{system.name} ({system.profile}): worst dialogue {place} by {ranking.basis}"
+                own = f"{dialogue} has {ranking.measure} {score}"
+                shown.append(f"{title}\n{own}\n{layout(system, dialogue)}")
         return shown
 
     def _explained(self, run: Run, dialogue: str) -> list[Table | str]:

@@ -14,6 +14,7 @@ import numpy as np
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Measure, parse_measure
+from dialgauge.runs import WorstFirst, worst_first
 from dialgauge.text import counted
 from dialgauge.tracking.fga import EXACT, TYPE1, default_rule, error_types, turns_since_error, weights
 from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, TURN_SCORES
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.results import TrackedSystem
 
 LINE = "-" * 22
+#: What ranks dialogues where nobody names a measure and the run has none that single dialogues have.
+WORST_BY = "FGA@0.5"
 
 
 def ranking_measure(text: str) -> Measure[Any]:
@@ -37,9 +40,16 @@ def _require_dialogues(measure: Measure[Any]) -> None:
         raise DialgaugeError(f"{measure} has no value for single dialogues; choose another measure for --worst-by")
 
 
-def worst_dialogues(system: TrackedSystem, measure: Measure[Any], most: int) -> list[tuple[str, float]]:
-    """The dialogues with the worst value of a measure; longer ones first among equals."""
-    _require_dialogues(measure)
+def worst_ranking(system: TrackedSystem, measure: Measure[Any] | None = None) -> WorstFirst:
+    """The dialogues from the worst on by a measure, or by what every page of the run ranks them by."""
+    if measure is not None:
+        _require_dialogues(measure)
+    ranking = worst_first(system.run, None if measure is None else str(measure))
+    return ranking or _by_counts(system, measure or parse_measure(WORST_BY, "tracking"))
+
+
+def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
+    """The same by a measure that the run was not scored by; its own ranking decides among equals."""
     counts = system.counts
     if why := measure.obstacle(counts):
         raise DialgaugeError(f"{measure} cannot be computed: {why}", file=system.name)
@@ -47,10 +57,12 @@ def worst_dialogues(system: TrackedSystem, measure: Measure[Any], most: int) -> 
     scored = np.flatnonzero(below > 0)
     values = above[scored] / below[scored]
     sign = -1.0 if measure.card.higher_is_better is False else 1.0
-    turns = np.bincount(counts.dialogue, minlength=counts.dialogues)[scored]
-    ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first]
-    order = np.lexsort((ids[scored].astype(str), -turns, sign * values))[:most]
-    return [(str(ids[scored[place]]), float(values[place])) for place in order.tolist()]
+    ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first][scored].astype(str)
+    usual = worst_first(system.run)
+    rank = {name: place for place, name in enumerate(usual.dialogues)} if usual is not None else {}
+    order = np.lexsort((ids, [rank.get(name, len(rank)) for name in ids.tolist()], sign * values))
+    basis = str(measure) if usual is None else f"{measure}, then {usual.basis}"
+    return WorstFirst(str(measure), basis, ids[order].tolist(), values[order].tolist())
 
 
 def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:

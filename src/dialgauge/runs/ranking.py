@@ -1,0 +1,88 @@
+"""The dialogues of a run from the worst on: the one ranking that screens, pages and reports share.
+
+The first key is a measure. Many dialogues have the same value of it, so the mistakes that the kind counts break ties,
+then the other measures in the run's order, then the ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from dialgauge.kinds import Kind, kind_named
+from dialgauge.runs.tables import DIALOGUE_SCORES
+
+if TYPE_CHECKING:
+    import polars
+
+    from dialgauge.runs.run import Run
+
+    ReadTable = Callable[[str], polars.DataFrame]
+
+
+class WorstFirst(NamedTuple):
+    """Dialogues with a value of ``measure``, the worst first, and in words what they are ranked by."""
+
+    measure: str
+    basis: str
+    dialogues: list[str]
+    values: list[float]
+
+
+def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = None) -> WorstFirst | None:
+    """The ranking by a measure, or by the one that the kind names; None where dialogues have no value of it.
+
+    ``table`` reads a table of the run, for whoever keeps tables in memory.
+    """
+    import polars as pl
+
+    read = table or run.table
+    kind = kind_named(run.kind)
+    if DIALOGUE_SCORES not in run.tables:
+        return None
+    scores = read(DIALOGUE_SCORES)
+    measures = _measures(run, kind, set(scores["measure"].unique()), by)
+    if not measures:
+        return None
+    ranked = scores.select("dialogue").unique()
+    for place, measure in enumerate(measures):
+        own = scores.filter(pl.col("measure") == measure)
+        value = (pl.col("num") / pl.col("den")).alias(f"value {place}")
+        ranked = ranked.join(own.select("dialogue", value), on="dialogue", how="left" if place else "inner")
+    keys = [f"value {place}" for place in range(len(measures))]
+    falling = [run.scores[measure].higher_is_better is False for measure in measures]
+    basis = [measures[0]]
+    if (mistakes := _mistakes(run, kind, read)) is not None and kind.mistakes is not None:
+        ranked = ranked.join(mistakes, on="dialogue", how="left")
+        keys.insert(1, "mistakes")
+        falling.insert(1, True)
+        basis.append(kind.mistakes.name)
+    if measures[1:]:
+        basis.append(measures[1] if len(measures) == 2 else "the other measures")
+    ranked = ranked.sort([*keys, "dialogue"], descending=[*falling, False], nulls_last=True)
+    return WorstFirst(measures[0], ", then ".join(basis), ranked["dialogue"].to_list(), ranked[keys[0]].to_list())
+
+
+def _measures(run: Run, kind: Kind, known: set[str], by: str | None) -> list[str]:
+    """The measures of whole dialogues that rank them, the first one first."""
+    fit = [
+        name
+        for name, score in run.scores.items()
+        if name in known and (name == by or (not name.endswith("]") and score.higher_is_better is not None))
+    ]
+    wanted = [by] if by is not None else [*kind.worst_by, *kind.headline, *fit]
+    first = next((name for name in wanted if name in fit), None)
+    return [] if first is None else [first, *(name for name in fit if name != first)]
+
+
+def _mistakes(run: Run, kind: Kind, read: ReadTable) -> polars.DataFrame | None:
+    """How many mistakes each dialogue has; None where the run does not tell."""
+    import polars as pl
+
+    if kind.mistakes is None or kind.mistakes.table not in run.tables:
+        return None
+    frame = read(kind.mistakes.table)
+    if not {"dialogue", *kind.mistakes.columns} <= set(frame.columns):
+        return None
+    counts = [pl.col(name).cast(pl.Float64, strict=False).sum() for name in kind.mistakes.columns]
+    return frame.group_by(pl.col("dialogue").cast(pl.String)).agg(pl.sum_horizontal(counts).alias("mistakes"))

@@ -1,0 +1,88 @@
+"""The one ranking of worst dialogues: its keys against plain sorting, and all screens against each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dialgauge import Store
+from dialgauge.explorer import DialogueList, Library, report_html, worst_of
+from dialgauge.measures import Score, Scores, parse_measure
+from dialgauge.runs import Run, new_run, worst_first
+from dialgauge.tracking import TrackingRuns, worst_ranking
+from support.explorer_store import tracking_store
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Run]:
+    store, (run, _) = tracking_store(tmp_path_factory.mktemp("store") / "runs")
+    return store, run
+
+
+def plainly(run: Run, first: str, measures: list[str]) -> list[str]:
+    """The same order from the tables, in plain Python."""
+    values: dict[str, dict[str, float]] = {}
+    for dialogue, measure, num, den in run.table("dialogue_scores").iter_rows():
+        values.setdefault(dialogue, {})[measure] = num / den
+    wrong = dict.fromkeys(values, 0)
+    for row in run.table("turn_scores").iter_rows(named=True):
+        wrong[row["dialogue"]] += row["wrong_value"] + row["missed"] + row["spurious"]
+    others = [measure for measure in measures if measure != first]
+    having = [name for name in values if first in values[name]]
+    return sorted(having, key=lambda d: (values[d][first], -wrong[d], *(values[d][name] for name in others), d))
+
+
+def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Run]) -> None:
+    _, run = stored
+    ranking = worst_first(run)
+    assert ranking is not None
+    assert (ranking.measure, ranking.basis) == ("FGA@0.5", "FGA@0.5, then wrong slots, then the other measures")
+    paired = set(run.table("dialogue_scores")["measure"])
+    measures = [name for name in run.scores if name in paired and not name.endswith("]")]
+    assert ranking.dialogues == plainly(run, "FGA@0.5", measures)
+    assert ranking.values == sorted(ranking.values)
+    by_jga = worst_first(run, "JGA")
+    assert by_jga is not None
+    assert by_jga.dialogues == plainly(run, "JGA", measures)
+    assert worst_first(run, "nonsense") is None
+
+
+def test_every_screen_has_the_same_worst_dialogues(stored: tuple[Store, Run], tmp_path: Path) -> None:
+    store, run = stored
+    ranking = worst_first(run)
+    assert ranking is not None
+    expected = ranking.dialogues[:3]
+    listed = DialogueList(Library(store), run)
+    assert [listed.ids[int(place)] for place in listed.order(listed.asked_for({}))[:3]] == expected
+    assert [worst.dialogue for worst in worst_of(run, 3)] == expected
+    printed = [str(text) for text in TrackingRuns([run]).worst(3)]
+    assert [re.findall(r"Dialogue ID : (\S+)", text) for text in printed] == [[name] for name in expected]
+    page = report_html([run], dialogues=3)
+    assert re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', page) == expected
+    assert f"worst by {ranking.basis}" in page
+    assert f"worst dialogue 2 by {ranking.basis}" in printed[1]
+
+
+def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranking(stored: tuple[Store, Run]) -> None:
+    _, run = stored
+    (system,) = TrackingRuns([run]).systems
+    ranking, usual = worst_ranking(system, parse_measure("FGA@2", "tracking")), worst_first(run)
+    assert usual is not None
+    rank = {name: place for place, name in enumerate(usual.dialogues)}
+    pairs = list(zip(ranking.values, [rank[name] for name in ranking.dialogues], strict=True))
+    assert pairs == sorted(pairs)
+    assert len(pairs) == len(usual.dialogues)
+    assert ranking.basis == f"FGA@2, then {usual.basis}"
+
+
+def test_a_run_of_an_unknown_kind_goes_by_its_first_measure_and_one_without_scores_has_none() -> None:
+    assert worst_first(new_run(kind="other", name="bare")) is None
+    sums = {"Cost": (np.array([1.0, 3.0, 3.0]), np.ones(3))}
+    score = Score(value=7 / 3, higher_is_better=False)
+    scores = Scores(dialogues=["a", "b", "c"], sums=sums, scores={"Cost": score})
+    ranking = worst_first(new_run(kind="other", name="x", scores=scores))
+    assert ranking is not None
+    assert (ranking.dialogues, ranking.basis) == (["b", "c", "a"], "Cost")
