@@ -125,6 +125,30 @@ def test_keyboard_alone(page: Page, site: str, stored: tuple[Store, list[Run]]) 
     assert page.evaluate("document.activeElement.id") == "search"
 
 
+def test_x_selects_dialogues_and_c_shows_them_side_by_side(
+    page: Page, site: str, stored: tuple[Store, list[Run]]
+) -> None:
+    page.goto(f"{site}/runs/{stored[1][0].id}/dialogues")
+    bar, button = page.locator("[data-selection]"), page.locator("#compare")
+    assert not bar.is_visible()
+    names = page.locator("tr.row a.open").all_inner_texts()
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    assert button.inner_text() == "Compare (1)" and button.is_disabled()
+    for _ in range(4):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    assert button.inner_text() == "Compare (5)" and button.is_disabled()
+    for _ in range(3):
+        page.keyboard.press("x")
+        page.keyboard.press("k")
+    assert bar.locator("[data-chosen]").inner_text() == ", ".join(names[:2])
+    page.keyboard.press("c")
+    page.wait_for_url(re.compile("/side\\?"))
+    assert page.get_by_role("heading", level=1).inner_text() == ", ".join(names[:2])
+    assert [text.split(":")[0] for text in page.locator(".sides-head a").all_inner_texts()] == names[:2]
+
+
 def test_a_deep_link_opens_at_its_turn(page: Page, site: str, stored: tuple[Store, list[Run]]) -> None:
     long = max(stored[1][0].dialogues(), key=lambda dialogue: len(dialogue.turns))
     last = len(long.turns) - 1

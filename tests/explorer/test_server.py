@@ -109,7 +109,7 @@ def test_side_by_side_starts_where_the_runs_part(client: Client, stored: tuple[S
     [
         "/runs/none", "/runs/%2e%2e", "/runs/%2e%2e%2f%2e%2e%2fetc", "/runs/corpora", "/runs/.work",
         "/nowhere", "/static/../server.py", "/static/server.py", "/runs/{run}/chart?name=none",
-        "/side?run=a&run=b&id=x", "/runs/none/dialogue?id=1",
+        "/side?run=a&run=b&id=x", "/runs/none/dialogue?id=1", "/runs/none/side?id=1&id=2", "/runs/{run}/side?id=1",
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_a_page_that_says_so(

@@ -17,6 +17,7 @@ from dialgauge.comparison import Comparison, comparable_signature, compare_runs,
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.library import Library
 from dialgauge.explorer.report_file import compact, style_sheet
+from dialgauge.explorer.run_list import group_title, scored
 from dialgauge.explorer.templating import render
 from dialgauge.files import atomic
 from dialgauge.measures import Signature
@@ -46,6 +47,7 @@ class BoardRow:
     rank: str
     scores: Sequence[BoardScore]
     complete: bool
+    scored: str
     #: What of its measurement is not as in most runs of the board.
     unlike: Sequence[str] = ()
 
@@ -55,6 +57,8 @@ class Board:
     """Runs that can be compared, best first by the first measure, by their values on the dialogues that all have."""
 
     kind: str
+    #: What the names of its runs share.
+    title: str
     signature: str
     measures: Sequence[str]
     rows: Sequence[BoardRow]
@@ -99,12 +103,13 @@ def _belong(library: Library, one: Run, other: Run) -> bool:
 
 def _board(runs: Sequence[Run]) -> Board:
     kind, unlike = runs[0].kind, _unlike(runs)
+    title = group_title([run.name for run in runs])
     shared = [name for name in runs[0].scores if all(name in run.scores for run in runs)]
     measures = list(view_of(kind).headlines(shared))[:_MEASURES]
     comparison, notes = _compared(runs, measures)
     if comparison is None:
         rows = [_row(run, "", [(run.scores.get(name), "") for name in measures], unlike) for run in runs]
-        return Board(kind, comparable_signature(runs[0]), measures, _sorted(rows), "; ".join(notes))
+        return Board(kind, title, comparable_signature(runs[0]), measures, _sorted(rows), "; ".join(notes))
     letters = dict(zip(comparison.measures, standings(comparison), strict=True))
     first = letters.get(measures[0])
     rows = []
@@ -118,7 +123,7 @@ def _board(runs: Sequence[Run]) -> Board:
         rows.append(_row(run, first.ranks(place) if first else "", scores, unlike))
     told = f"{counted(len(comparison.dialogues), comparison.view.unit)} that all have"
     signature = comparable_signature(runs[0])
-    return Board(kind, signature, measures, _sorted(rows), "; ".join(comparison.notes), told)
+    return Board(kind, title, signature, measures, _sorted(rows), "; ".join(comparison.notes), told)
 
 
 def _unlike(runs: Sequence[Run]) -> dict[str, list[str]]:
@@ -163,7 +168,7 @@ def _row(
     run: Run, rank: str, scores: Sequence[tuple[Score | None, str]], unlike: Mapping[str, Sequence[str]]
 ) -> BoardRow:
     cells = [BoardScore(score, letters) for score, letters in scores]
-    return BoardRow(run, rank, cells, run.coverage.complete, unlike[run.id])
+    return BoardRow(run, rank, cells, run.coverage.complete, scored(run.coverage), unlike[run.id])
 
 
 def _sorted(rows: Sequence[BoardRow]) -> list[BoardRow]:

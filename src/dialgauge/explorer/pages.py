@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -366,12 +367,17 @@ class Explorer:
         ][:_SHOWN_SCORES]
 
 
+#: The number of trials in the name of a measure, whose title has a letter for it.
+_COUNTED = re.compile(r"\^\d+")
+
+
 def _titles(run: Run) -> dict[str, str]:
-    """What each measure is, in words, where a card says so."""
+    """What each measure is, in words, where a card says more than its name does."""
     titles = dict.fromkeys(run.scores, "")
     for name in titles:
         with suppress(DialgaugeError):
-            titles[name] = parse_measure(name).card.title
+            title = parse_measure(name).card.title
+            titles[name] = "" if title.lower() in name.lower() or title == _COUNTED.sub("^k", name) else title
     return titles
 
 

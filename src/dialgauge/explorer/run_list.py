@@ -75,9 +75,14 @@ def run_groups(library: Library, runs: Sequence[Run], notes: Callable[[Run], Ann
 def _group(runs: Sequence[Run], notes: Callable[[Run], Annotations]) -> RunGroup:
     names = [run.name for run in runs]
     labels = distinct_names(names)
-    title = shared_words(names) if labels != names else ""
+    title = group_title(names)
     rows = [_row(run, label, notes(run)) for run, label in zip(runs, labels, strict=True)]
     return RunGroup(runs[0].kind, title, next((row.headline for row in rows if row.headline), ""), rows)
+
+
+def group_title(names: Sequence[str]) -> str:
+    """What all names of a group have; empty where they are told apart by their whole names."""
+    return shared_words(names) if distinct_names(names) != list(names) else ""
 
 
 def _row(run: Run, label: str, notes: Annotations) -> RunRow:
@@ -88,7 +93,7 @@ def _row(run: Run, label: str, notes: Annotations) -> RunRow:
     return RunRow(
         run,
         label,
-        _scored(run.coverage),
+        scored(run.coverage),
         headline,
         run.scores.get(headline),
         known[:_SCORES_IN_LIST],
@@ -114,7 +119,8 @@ def fits(row: RunRow, asked: Mapping[str, str]) -> bool:
     )
 
 
-def _scored(coverage: Coverage) -> str:
+def scored(coverage: Coverage) -> str:
+    """How much of a run has a score, by its first unit."""
     unit = next(iter(coverage.units.items()), None)
     if unit is None:
         return ""

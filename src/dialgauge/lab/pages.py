@@ -152,7 +152,7 @@ class LabPages(RunPages):
     breakdowns = (
         Breakdown("Whose fault failures were", "blame", tone="bad", note="conversations that failed by strict rules"),
         Breakdown("Why tasks failed", "why", tone="bad", note="conversations in which a task failed so"),
-        Breakdown("How they ended", "end", parts="strict", tones={"done": "good", "not done": "bad"}),
+        Breakdown("How they ended", "end", parts="strict", tones={"done": "good", "not done": "bad"}, codes=True),
     )
 
     def columns(self, run: Run) -> list[str]:

@@ -88,7 +88,7 @@ class Breakdown:
     """A chart of how many dialogues have each value of a facet; every bar leads to the dialogues that it counts.
 
     ``only`` restricts them to those with these values of other facets, ``parts`` is the facet that splits each bar, and
-    ``tones`` says what its values mean.
+    ``tones`` says what its values mean. Values that are ``codes`` of ours are read as words.
     """
 
     title: str
@@ -98,6 +98,7 @@ class Breakdown:
     tones: Mapping[str, Tone] = field(default_factory=dict)
     tone: Tone = "plain"
     note: str = ""
+    codes: bool = False
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,8 @@ class UsersPages(RunPages):
     )
     breakdowns = (
         Breakdown("Whose fault lost points were", "fault", tone="bad", note="conversations that lost one so"),
-        Breakdown("Behaviours", "behaviour", tone="warn", note="conversations that show each"),
-        Breakdown("How they ended", "end"),
+        Breakdown("Behaviours", "behaviour", tone="warn", note="conversations that show each", codes=True),
+        Breakdown("How they ended", "end", codes=True),
     )
 
     def columns(self, run: Run) -> list[str]:

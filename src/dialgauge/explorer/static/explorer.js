@@ -2,7 +2,7 @@
 "use strict";
 
 const byId = (id) => document.getElementById(id);
-const typing = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
+const typing = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
 
 function toggleTheme() {
   const root = document.documentElement;
@@ -157,9 +157,9 @@ addEventListener("beforeunload", (event) => {
   if (document.querySelector("form.annotate[data-unsaved]")) event.preventDefault();
 });
 
-// On paper nothing can be opened; of a report the first dialogues are printed.
+// On paper nothing can be opened; of a report the first dialogues are printed, and of results how long they are.
 addEventListener("beforeprint", () => {
-  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more)")) one.open = true;
+  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more, .call details)")) one.open = true;
 });
 
 if (document.body.classList.contains("report")) {

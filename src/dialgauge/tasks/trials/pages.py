@@ -134,8 +134,8 @@ class TrialsPages(ToolPages):
     )
     breakdowns = (
         Breakdown("Where conversations failed", "expected", only={"passed": "no"}, tone="bad"),
-        Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}),
-        Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found"),
+        Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}, codes=True),
+        Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found", codes=True),
         Breakdown("Tool calls", "tool", note="conversations that make each call"),
     )
     companions: ClassVar[Mapping[str, str]] = {FAULTS: "faults", CHECKS: "faults"}

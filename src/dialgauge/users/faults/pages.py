@@ -37,7 +37,7 @@ class FaultsPages(ToolPages):
         Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none")),
     )
 
-    breakdowns = (Breakdown("Faults of the user", "fault", tone="warn", note="conversations with each"),)
+    breakdowns = (Breakdown("Faults of the user", "fault", tone="warn", note="conversations with each", codes=True),)
 
     def columns(self, run: Run) -> list[str]:
         """Whether a conversation is free of faults that were found."""
