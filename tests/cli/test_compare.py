@@ -402,7 +402,7 @@ def test_a_stored_run_has_the_intervals_of_the_comparison(
     named = [f"First={files[0]}", *files[1:]]
     done = dialgauge(capsys, "compare", "self", *named, "-m", "JGA,F1", "--resamples", 200, "--run", "--store", store)
     assert done.code == 0
-    kept = {run.name: run for run in Store(store).runs()}
+    kept = {run.name: run for run in Store(store).survey().runs}
     assert "First" in kept and len(kept) == len(files)
     compared = compare(None, {"First": files[0], files[1].stem: files[1]}, measures="JGA,F1", resamples=200)
     again = score(None, {"First": files[0]}, measures="JGA,F1", resamples=200)
