@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge import write
+from dialgauge import compare, score, write
 from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker, write_predictions
@@ -377,9 +377,9 @@ def test_a_pipe_does_not_speak_of_bold_print(
 ) -> None:
     words = ("compare", "self", *files[:2], "--resamples", 200)
     assert "Bold" not in dialgauge(capsys, *words).out
-    assert "Bold: best." in dialgauge(capsys, *words, "--to", "markdown").out
+    assert "Bold: best, and what cannot be told apart from it." in dialgauge(capsys, *words, "--to", "markdown").out
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    assert "Bold: best." in dialgauge(capsys, *words).out
+    assert "Bold: best, and what cannot be told apart from it." in dialgauge(capsys, *words).out
 
 
 def test_a_table_of_systems_is_in_percent_on_the_screen_and_raw_in_files(
@@ -393,3 +393,44 @@ def test_a_table_of_systems_is_in_percent_on_the_screen_and_raw_in_files(
     assert re.search(r"^BLEU +2 +17\.50 +0\.50 ", shown, re.MULTILINE)
     assert "In percent, except BLEU; CSV and JSON have fractions." in shown
     assert "JGA,2,0.5,0.25," in file.read_text(encoding="utf-8")
+
+
+def test_a_stored_run_has_the_intervals_of_the_comparison(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "kept"
+    named = [f"First={files[0]}", *files[1:]]
+    done = dialgauge(capsys, "compare", "self", *named, "-m", "JGA,F1", "--resamples", 200, "--run", "--store", store)
+    assert done.code == 0
+    kept = {run.name: run for run in Store(store).survey().runs}
+    assert "First" in kept and len(kept) == len(files)
+    compared = compare(None, {"First": files[0], files[1].stem: files[1]}, measures="JGA,F1", resamples=200)
+    again = score(None, {"First": files[0]}, measures="JGA,F1", resamples=200)
+    for measure in ("JGA", "F1"):
+        own, theirs = kept["First"].scores[measure], compared["First"][measure]
+        assert (own.low, own.high) == (theirs.low, theirs.high)
+        assert own.low is not None
+        assert own.signature == again["First"][measure].signature
+    assert kept["First"].signature == again["First"].signature
+
+
+def test_all_that_cannot_be_told_apart_from_the_best_is_bold(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "table.tex"
+    words = ("compare", "self", *files, "-m", "JGA", "--resamples", 200, "--table", table)
+    assert dialgauge(capsys, *words).code == 0
+    rows = dict(re.findall(r"^(\w+) & (.*?) \\\\", table.read_text(), re.M))
+    letters = {
+        name: set(re.findall(r"textsuperscript\{(\w+)\}", row)[0]) for name, row in rows.items() if "text" in row
+    }
+    best = letters["good"]
+    assert {name for name in letters if rows[name].startswith(r"\textbf")} == {
+        name for name, own in letters.items() if own & best
+    }
+    assert re.search(r"\d+ dialogues, profile canon\.", table.read_text())
+
+
+def test_two_systems_of_one_name_are_refused(files: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    done = dialgauge(capsys, "compare", "self", f"x={files[0]}", f"x={files[1]}")
+    assert done.code == 2 and "two systems are called 'x'" in done.err

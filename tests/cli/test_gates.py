@@ -106,6 +106,15 @@ def test_only_a_significant_drop_fails(capsys: Capture, files: Path) -> None:
     assert dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--fail-on-drop", better).code == 0
 
 
+def test_the_same_predictions_moved_by_nothing(capsys: Capture, files: Path) -> None:
+    words = ("score", "gold.jsonl", "good.jsonl", "-m", "JGA", "--fail-on-drop", "good.jsonl", "--json", "x.json")
+    assert dialgauge(capsys, *words).code == 0
+    text = Path("x.json").read_text(encoding="utf-8")
+    [check] = json.loads(text)["checks"]
+    assert [str(check[name]) for name in ("drop", "low", "high")] == ["0.0", "0.0", "0.0"]
+    assert "95% interval 0.00 to 0.00 points" in check["sentence"]
+
+
 def test_a_stored_run_can_be_held_against_another(capsys: Capture, files: Path) -> None:
     good, bad = (stored(dialgauge(capsys, "score", "gold.jsonl", f"{name}.jsonl", "--run")) for name in ("good", "bad"))
     assert dialgauge(capsys, "score", "--from", bad, "--fail-on-drop", good).code == 3

@@ -462,3 +462,21 @@ def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Pa
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["mine", ""]
+
+
+def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(
+    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.json"
+    monkeypatch.chdir(tmp_path)
+    named = dialgauge(
+        capsys, "score", "gold.jsonl", "My tracker=mine.jsonl", "-m", "JGA", "--worst", 1, "--json", target
+    )
+    assert named.code == 0, named.err
+    assert [one["name"] for one in scores(target)["systems"]] == ["My tracker"]
+    assert "My tracker (canon): worst dialogue 1 by JGA, then wrong slots" in named.out
+    Path("x=mine.jsonl").write_bytes(files[1].read_bytes())
+    assert dialgauge(capsys, "score", "gold.jsonl", "x=mine.jsonl", "--json", target).code == 0
+    assert [one["name"] for one in scores(target)["systems"]] == ["x=mine"]
+    missing = dialgauge(capsys, "score", "gold.jsonl", "a=none.jsonl")
+    assert missing.code == 2 and "none.jsonl" in missing.err

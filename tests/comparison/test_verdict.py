@@ -81,7 +81,9 @@ def test_lower_can_be_better_and_what_has_no_direction_does_not_count() -> None:
 def test_several_systems() -> None:
     clear = verdict([[0.95, 0.5, 0.1], [0.5, 0.5, 0.9], [0.3, 0.5, 0.4]])
     assert str(clear).startswith("a is ahead of every other system in JGA, of b by 0.45 (p = 0.003); in RSA b is")
-    assert str(clear).endswith("; F1 names no clear winner; p corrected for 3 measures")
+    assert str(clear).endswith(
+        "; F1 names no clear winner; c has the worst JGA, 0.65 behind a; p corrected for 3 measures"
+    )
     unclear = str(verdict([[0.51], [0.5], [0.3]], "JGA"))
     assert unclear.startswith("JGA names no clear winner: a has the top value, b is 0.02 behind (p = ")
 

@@ -219,7 +219,8 @@ def main(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
             not_with=("--systems",),
             help="The gold file, then two or more prediction files, each FILE or NAME=FILE ('self' in place of "
-            "GOLD uses the gold inside PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, tags or latest).",
+            "GOLD uses the gold inside PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, "
+            "tags or latest).",
         ),
     ] = None,
     systems: Annotated[

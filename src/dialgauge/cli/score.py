@@ -195,7 +195,8 @@ def score(
             metavar="[GOLD] PRED...",
             not_with=("--from",),
             help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, "
-            "or 'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
+            "or 'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes "
+            "precedence.",
         ),
     ] = None,
     from_runs: FromRunsOption = None,
@@ -226,7 +227,7 @@ def score(
         Option(
             "--sensitivity",
             not_with=("--from",),
-            help="Score the first measure under every built-in profile, and show what each rule changes.",
+            help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
         ),
     ] = False,
     ontology: Annotated[

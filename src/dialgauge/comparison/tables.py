@@ -154,7 +154,7 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
     table.notes += amount_notes(comparison)
-    table.explain(f"{comparison.basis}.", INTERVALS)
+    table.explain(f"{comparison.basis}, {counted(comparison.resamples, 'resample')}.", INTERVALS)
     table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
     table.notes += [
         *scale_note(comparison),

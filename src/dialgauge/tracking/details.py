@@ -26,6 +26,8 @@ class CountBasis(Struct, frozen=True):
     flags: bool
     slots_renamed: int = 0
     slots_out_of_scope: list[str] = []
+    #: Predicted slots that the inventory lacks, the most frequent first.
+    slots_not_in_inventory: list[str] = []
 
     @classmethod
     def joined(cls, parts: Sequence[CountBasis]) -> CountBasis:
@@ -37,6 +39,7 @@ class CountBasis(Struct, frozen=True):
             gold=all(part.gold for part in parts),
             flags=any(part.flags for part in parts),
             slots_out_of_scope=sorted({slot for part in parts for slot in part.slots_out_of_scope}),
+            slots_not_in_inventory=sorted({slot for part in parts for slot in part.slots_not_in_inventory}),
         )
 
 

@@ -222,10 +222,11 @@ def fault_tables(system: TrackedSystem, most: int = 15) -> list[Table]:
             Column("recovered %", digits=1, percent=True),
         ],
         notes=[
-            "An episode is a slot that stays wrong over consecutive turns; it recovers if it ends before the dialogue."
+            "An episode is a slot that stays wrong over consecutive turns; it recovers if it ends before the dialogue. "
+            "Slots with the most episodes come first."
         ],
     )
-    for entry in faults.by_slot()[:most]:
+    for entry in sorted(faults.by_slot(), key=lambda entry: (-entry.episodes, entry.pair))[:most]:
         slots.add(
             "-".join(entry.pair),
             entry.episodes,

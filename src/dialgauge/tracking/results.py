@@ -442,11 +442,13 @@ class TrackingRuns(RunSet):
         for system in self.systems:
             evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
             renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
-            named = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")
+            named, lacking = _first_three(outside), _first_three(evidence.slots_not_in_inventory)
+            which = f" ({lacking})" if lacking else ""
             facts = {
                 f"{counted(renamed, 'slot name')} unified": renamed,
                 f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
-                f"{counted(unknown, 'prediction')} for slots missing from the inventory": unknown,
+                f"{counted(unknown, 'predicted value')} of slots missing from the inventory{which}, which count "
+                "as spurious unless gold has them too": unknown,
             }
             told = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
             sentences += [f"{system.name} ({system.profile}): {name}" for name in told if name]
@@ -508,6 +510,10 @@ def _clean(view: View) -> View:
         }
         for group, facts in view.items()
     }
+
+
+def _first_three(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _mean_over_slots(system: TrackedSystem) -> list[str]:

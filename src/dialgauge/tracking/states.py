@@ -116,14 +116,20 @@ class StateComparison:
         occurring = _distinct(self._sides["gold" if self.has_gold else "predicted"][1])
         return [pairs[number] for number in occurring.tolist()]
 
-    @cached_property
+    @property
     def off_ontology(self) -> int:
         """Predicted slots (counted once per turn) that the inventory does not have."""
+        return sum(self._not_in_inventory.values())
+
+    @cached_property
+    def _not_in_inventory(self) -> dict[Pair, int]:
+        """Such slots, the most frequent first, with the number of turns that have each predicted."""
         known = self.coder.profile.inventory or self._given_inventory
         if known is None:
-            return 0
-        numbers = [number for pair, number in self.coder.slots.items() if pair in known]
-        return int((~np.isin(self._sides["predicted"][1], numbers)).sum())
+            return {}
+        turns = np.bincount(self._sides["predicted"][1], minlength=len(self.slots)).tolist()
+        unknown = {pair: turns[number] for pair, number in self.coder.slots.items() if pair not in known}
+        return dict(sorted(((pair, count) for pair, count in unknown.items() if count), key=lambda item: -item[1]))
 
     @cached_property
     def renamed(self) -> list[Pair]:
@@ -176,6 +182,7 @@ class StateComparison:
             flags=self.flags_only,
             slots_renamed=len(self.renamed),
             slots_out_of_scope=["-".join(pair) for pair in self.out_of_scope],
+            slots_not_in_inventory=["-".join(pair) for pair in self._not_in_inventory],
         )
 
     @cached_property

@@ -60,7 +60,8 @@ def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
     ids = system.run.table(TURN_SCORES)["dialogue"].to_numpy()[counts.first][scored].astype(str)
     usual = worst_first(system.run)
     rank = {name: place for place, name in enumerate(usual.dialogues)} if usual is not None else {}
-    order = np.lexsort((ids, [rank.get(name, len(rank)) for name in ids.tolist()], sign * values))
+    ranks = np.array([rank.get(name, len(rank)) for name in ids.tolist()], np.int64)
+    order = np.lexsort((ids, ranks, sign * values))
     basis = str(measure) if usual is None else f"{measure}, then {usual.basis}"
     return WorstFirst(str(measure), basis, ids[order].tolist(), values[order].tolist())
 

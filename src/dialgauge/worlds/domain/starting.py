@@ -25,7 +25,8 @@ def new_domain(folder: str | Path) -> list[Path]:
             text = source.read_text(encoding="utf-8")
             if source.suffix == ".yaml":
                 text = text.replace("{name}", target.name)
-            with atomic(target / source.name) as scratch:
+            file = target / (source.name if source.suffix == ".yaml" else f"{target.name}{source.suffix}")
+            with atomic(file) as scratch:
                 scratch.write_bytes(text.encode())
-            written.append(target / source.name)
+            written.append(file)
     return written
