@@ -48,9 +48,9 @@ def compare(
 ) -> Comparison:
     """Which system is better, and by which measure?
 
-    Compared are results of any kind (one :class:`RunSet`, or a list of them, of runs, or of ids of stored runs), result
-    files of agents, or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`. Tests are paired
-    over the dialogues that all systems have. ``missing`` says what becomes of others: ``shared`` leaves them out,
+    Compared are results of any kind (one :class:`RunSet`, or a list of them, of runs, or of ids of stored runs), logs
+    of agents (files or folders), or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`.
+    Tests are paired over the dialogues that all systems have. ``missing`` is for others: ``shared`` leaves them out,
     ``without`` leaves out the systems that lack some, ``refuse`` is an error; of trackers, ``empty`` scores what a
     system lacks as empty states. ``profile`` to ``ontology`` and the formats to ``accept`` are for trackers.
 
@@ -91,18 +91,32 @@ def compare(
     for one in systems:
         if isinstance(one, RunSet):
             runs += one.runs
-        elif isinstance(one, Run | str):
-            runs.append(one)
+        elif isinstance(one, Run | str | Path):
+            runs.append(str(one) if isinstance(one, Path) else one)
         else:
             raise DialgaugeError(f"a {type(one).__name__} cannot be compared; give results, runs or ids of stored runs")
-    files = [run for run in runs if isinstance(run, str) and Path(run).is_file()]
-    if files and len(files) == len(runs):
-        from dialgauge.tasks import are_results, score_results
-
-        if are_results(files):
-            runs = [*score_results(files, resamples=0).runs]
     named = None if measures is None else [str(one) for one in ([measures] if isinstance(measures, str) else measures)]
-    return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)
+    return compare_runs(
+        _scored_logs(runs), store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing
+    )
+
+
+def _scored_logs(systems: Sequence[Run | str]) -> list[Run | str]:
+    """The systems, files and folders with logs of agents among them scored; the others are runs."""
+    paths = [name for name in systems if isinstance(name, str) and is_input(name)]
+    if not paths:
+        return list(systems)
+    from dialgauge.tasks import are_results, score_results
+
+    if not are_results(paths):
+        return list(systems)
+    scored = iter(score_results(paths, resamples=0).runs)
+    return [next(scored) if isinstance(name, str) and is_input(name) else name for name in systems]
+
+
+def is_input(name: str) -> bool:
+    """Whether this is a file or folder to read, not the folder of a run."""
+    return Path(name).is_file() or (Path(name).is_dir() and not (Path(name) / "run.json").is_file())
 
 
 def audit_results(results: Results, *, domain: str | None = None, tasks: str | Path | None = None) -> list[LogAudit]:

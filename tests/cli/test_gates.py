@@ -183,6 +183,40 @@ def test_the_baseline_may_be_a_file_and_small_drops_may_pass(capsys: Capture, fi
     assert between.code == 3 and between.err.count("FAILED") == 1
 
 
+def test_missing_dialogues_of_the_baseline_fail_the_check(capsys: Capture, files: Path) -> None:
+    """What is missing may be what got worse, so the build must not be green; a drop still has its own exit code."""
+    lines = Path("good.jsonl").read_text().splitlines(keepends=True)
+    Path("cut.jsonl").write_text("".join(lines[:-3]))
+    held = ("-m", "JGA", "--fail-on-drop", "good.jsonl", "--json", "out.json", "--junit", "checks.xml")
+    cut = dialgauge(capsys, "score", "gold.jsonl", "cut.jsonl", *held)
+    assert cut.code == 1
+    assert "FAILED: cut: it lacks 3 of 40 dialogues that good.jsonl has" in cut.err
+    missing, jga = json.loads(Path("out.json").read_text())["checks"]
+    assert (missing["missing"], missing["passed"], jga["measure"], jga["passed"]) == (3, False, "JGA", True)
+    suite = ElementTree.parse("checks.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    Path("bad-cut.jsonl").write_text("".join(Path("bad.jsonl").read_text().splitlines(keepends=True)[:-3]))
+    assert dialgauge(capsys, "score", "gold.jsonl", "bad-cut.jsonl", *held).code == 3
+    Path("cut-too.jsonl").write_text("".join(lines[:-3]))
+    both_lack = dialgauge(capsys, "score", "gold.jsonl", "cut.jsonl", "-m", "JGA", "--fail-on-drop", "cut-too.jsonl")
+    assert "FAILED" not in both_lack.err
+
+
+def test_missing_tasks_of_the_baseline_fail_the_check(capsys: Capture, tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    rows = [
+        json.dumps({"task_id": f"t{n}", "trial": trial, "messages": messages, "success": n > 2}) + "\n"
+        for n in range(8)
+        for trial in range(2)
+    ]
+    Path("old.jsonl").write_text("".join(rows))
+    Path("new.jsonl").write_text("".join(rows[6:]))
+    lacking = dialgauge(capsys, "tasks", "score", "new.jsonl", "--fail-on-drop", "old.jsonl", "-m", "pass^1")
+    assert (lacking.code, "FAILED: new: it lacks 3 of 8 tasks that old.jsonl has" in lacking.err) == (1, True)
+    more = dialgauge(capsys, "tasks", "score", "old.jsonl", "--fail-on-drop", "new.jsonl", "-m", "pass^1")
+    assert (more.code, "FAILED" in more.err) == (0, False)
+
+
 def test_a_file_is_no_baseline_where_it_cannot_be_scored(capsys: Capture, files: Path) -> None:
     outcome = dialgauge(capsys, "lab", "run", "-n", "2", "--fail-on-drop", "good.jsonl")
     assert outcome.code == 2 and "here a stored run is needed" in outcome.err

@@ -34,7 +34,7 @@ def test_a_sound_log(capsys: Capture) -> None:
     assert outcome.code == 0, outcome.err
     assert "Its conversations belong to their tasks: 15 of 15 conversations." in outcome.out
     assert "pass^1 100.0%" in outcome.out and "an expected write fails (1: full-window)" in outcome.out
-    assert len(outcome.out.splitlines()) <= 25 and Path("runs/review.html").stat().st_size > 10_000
+    assert len(outcome.out.splitlines()) <= 25 and Path("runs/review-log.html").stat().st_size > 10_000
     [review] = json.loads(Path("review.json").read_text())["logs"]
     assert review["sound"] and review["foreign"] == [] and review["read_first"] == []
 
@@ -53,6 +53,28 @@ def test_a_conversation_under_another_task_is_found_and_read_first(capsys: Captu
     assert "1 of 15 conversations is filed under another task (pay-duty#1 fits task later-window)" in " ".join(
         outcome.out.split()
     )
+
+
+def test_an_unfair_task_is_named_even_where_conversations_do_not_belong(capsys: Capture, tmp_path: Path) -> None:
+    """As of the demo's log: whether a task can be passed does not rest on who talked about what."""
+    log = desk_log(Path("log.json"), "gold", trials=2)
+    content = msgspec.json.decode(log.read_bytes())
+    filed = {key: content["simulations"][3][key] for key in ("task_id", "trial", "id")}
+    content["simulations"][3] = {**content["simulations"][0], **filed}
+    log.write_bytes(msgspec.json.encode(content))
+    outcome = dialgauge(capsys, "review", str(log), "--domain", "depot")
+    told = " ".join(outcome.out.split())
+    assert "1 of 10 conversations is filed under another task" in told and "is withheld" in told
+    assert "Unfair tasks: an expected write fails (1: full-window)" in told
+
+
+def test_each_log_has_a_page_of_its_own_and_an_older_one_is_named(capsys: Capture) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    for name in ("one", "two"):
+        Path(f"{name}.jsonl").write_text(json.dumps({"task": "a", "success": True, "messages": talk}))
+        assert "in place of" not in dialgauge(capsys, "review", f"{name}.jsonl").out
+    assert sorted(page.name for page in Path("runs").glob("*.html")) == ["review-one.html", "review-two.html"]
+    assert "(in place of an older one)" in dialgauge(capsys, "review", "two.jsonl").out
 
 
 def test_failures_are_blamed_and_opened(capsys: Capture) -> None:

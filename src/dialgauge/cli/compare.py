@@ -219,8 +219,8 @@ def main(
             metavar="GOLD PRED PRED... | RESULTS RESULTS... | RUN RUN...",
             not_with=("--systems",),
             help="The gold file, then two or more prediction files, each FILE or NAME=FILE ('self' in place of "
-            "GOLD uses the gold inside PRED); or agent results (tau-bench, tau2-bench); or stored runs (ids, systems, "
-            "tags or latest).",
+            "GOLD uses the gold inside PRED); or logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau; "
+            "files or folders); or stored runs (ids, systems, tags or latest).",
         ),
     ] = None,
     systems: Annotated[
@@ -268,11 +268,11 @@ def main(
     if _are_runs(files, output.store):
         _refuse("stored runs are already scored", {**scored, "--run": output.run})
         return compare_stored(files, testing, request, output)
-    if len(files) < 3:  # before it is said that they are too few: a missing file is
-        _require_files(files)
-    if _are_results(files):
+    if _are_results(files, output.store):
         _refuse("agent results are already scored", scored)
         return compare_stored(files, testing, request, output)
+    if len(files) < 3:  # before it is said that they are too few: a missing file is
+        _require_files(files)
     from dialgauge import compare
     from dialgauge.values import DEFAULT_PROFILE
 
@@ -322,12 +322,12 @@ def _are_runs(arguments: Sequence[str], store: Path | None) -> bool:
     return store is not None or all(_RUN.fullmatch(argument) or _is_stored(argument) for argument in arguments)
 
 
-def _is_stored(name: str) -> bool:
-    """Whether the usual store has a run of this name: a system's, a tag, ``latest``."""
+def _is_stored(name: str, store: Path | None = None) -> bool:
+    """Whether the store has a run of this name: a system's, a tag, ``latest``."""
     from dialgauge.runs import Store
 
     try:
-        return bool(Store().resolve(name))
+        return bool(Store(store).resolve(name))
     except DialgaugeError:
         return name.partition(":")[0] == "latest"
 
@@ -340,13 +340,19 @@ def _require_files(files: Sequence[str]) -> None:
             expand(name)
 
 
-def _are_results(files: Sequence[str]) -> bool:
-    """Whether the arguments are results of agents; the first one's content says it."""
-    if not Path(files[0]).is_file():
-        return False
+def _are_results(names: Sequence[str], store: Path | None) -> bool:
+    """Whether logs of agents are named, some stored runs among them perhaps; the content of the first says it."""
+    from dialgauge.api import is_input
     from dialgauge.tasks import are_results
 
-    return are_results(files)
+    inputs = [name for name in names if is_input(name)]
+    others = [name for name in names if name not in inputs]
+    if not inputs or not all(_is_stored(name, store) for name in others) or not are_results(inputs):
+        return False
+    for name in inputs:
+        if _is_stored(name, store):
+            err.print(f"{name}: compared is the file or folder of this name, not the stored run")
+    return True
 
 
 def _refuse(why: str, options: Mapping[str, object]) -> None:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from dialgauge.cli.choices import measures_of
 from dialgauge.cli.common import write_file
+from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Option, OutputFile
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 EXIT_FAILED_CHECK = 3
+_DROP = "fail-on-drop"
 
 FailUnderOption = Annotated[
     list[str] | None,
@@ -212,13 +214,13 @@ class Checks(Struct, frozen=True):
         return {"checks": [check.document() for check in self.found]} if self.found else {}
 
     def exit_code(self, otherwise: int) -> int:
-        """Say which checks failed and in which measure; the code of a failed check, or the other one."""
+        """Say which checks failed and in which measure; the code of a failed check, of missing units, or the other."""
         if self.junit is not None:
             write_file(self.junit, _junit(self.found))
         failed = [check for check in self.found if not check.passed]
         for check in failed:
             err.print(f"FAILED: {check.system}: {check.sentence}")
-        drops = [check for check in self.found if check.facts["check"] == "fail-on-drop"]
+        drops = [check for check in self.found if check.facts["check"] == _DROP and "drop" in check.facts]
         for system, group in groupby(drops, key=lambda check: check.system):
             tested = list(group)
             if all(check.passed for check in tested):
@@ -226,6 +228,8 @@ class Checks(Struct, frozen=True):
                 beyond = f" beyond {self.margin:g}" if self.margin else ""
                 against = tested[0].facts["against"]
                 err.print(f"{system}: no significant drop{beyond} compared with {against} ({names})", style="dim")
+        if failed and all("missing" in check.facts for check in failed):
+            return EXIT_INCOMPLETE
         return EXIT_FAILED_CHECK if failed else otherwise
 
 
@@ -303,6 +307,7 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     for note in comparison.notes:
         if note_kind(note) not in (MISSING_OPTIONS, UNLIKE_TURNS):  # which compare has, and this check not
             err.print(f"--fail-on-drop: {note}")
+    yield from _missing_check(comparison, against, run)
     old, new = comparison.systems
     differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
     tested = [difference for difference in differences if not math.isnan(difference.p)]
@@ -312,7 +317,7 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
         sign = 1 if one.higher_is_better is False else -1
         low, high = sorted(sign * end + 0.0 for end in _ends(comparison, one))
         facts = {
-            "check": "fail-on-drop", "against": against, "drop": sign * one.difference + 0.0,
+            "check": _DROP, "against": against, "drop": sign * one.difference + 0.0,
             "low": low, "high": high, "p": float(p),
         }  # fmt: skip
         passed = not (worse and larger and p < _ALPHA)
@@ -323,6 +328,19 @@ def _ends(comparison: Comparison, one: Difference) -> tuple[float, float]:
     """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
     unvaried = not one.difference and not one.wins and not one.losses and not comparison.too_few
     return (0.0, 0.0) if unvaried else (one.low, one.high)
+
+
+def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[Check]:
+    """A failed check where the run lacks what the baseline has: what is missing may be what got worse."""
+    of_baseline, missing = comparison.scores.lacking or (0, 0)
+    if missing:
+        unit, every = comparison.view.unit, comparison.scores.all_dialogues - of_baseline
+        sentence = (
+            f"it lacks {missing:,} of {counted(every, unit)} that {against} has, so whether it got worse there is "
+            f"unknown; measures are compared on the {counted(len(comparison.dialogues), unit)} that both have"
+        )
+        facts = {"check": _DROP, "against": against, "missing": missing}
+        yield Check(run.name, f"{unit}s", False, sentence, facts)
 
 
 def _drop_sentence(comparison: Comparison, one: Difference, p: float, against: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +18,9 @@ from dialgauge.cli.screen import err, out
 if TYPE_CHECKING:
     from dialgauge.runs import Store
     from dialgauge.tasks import Review
+
+#: Letters of a page's name that come from its logs.
+_LONGEST = 80
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
@@ -39,7 +44,7 @@ def review(
         Path | None, Option("--tasks", metavar="FILE", help="Tasks to judge by. Default: those of the log or domain.")
     ] = None,
     page: Annotated[
-        Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review.html in the store.")
+        Path | None, OutputFile("--out", "-o", metavar="FILE", help="The page. Default: review-NAME.html in the store.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = None,
@@ -58,7 +63,8 @@ def review(
     place.check_writable()
     named = named_files(logs)
     reviews = [_reviewed(name, source, domain, tasks, place) for name, source in named.items()]
-    page = page or place.folder / "review.html"
+    page = page or place.folder / f"review-{_page_name(named)}.html"
+    replaced = page.exists()
     write_report(page, [each.run for each in reviews], title="Review")
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
     if on_screen(json):
@@ -66,8 +72,13 @@ def review(
             for line in each.lines:
                 print_sentence(line)
             _print_readings(each, named[each.run.name], domain, store)
-        out.print(f"Page: {page}")
+        out.print(f"Page: {page}{' (in place of an older one)' if replaced else ''}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
+
+
+def _page_name(logs: Iterable[str]) -> str:
+    """The names of the logs as part of the name of a file, none of them too long for it."""
+    return re.sub(r"[^\w.-]+", "-", "-".join(logs))[:_LONGEST].strip("-.") or "log"
 
 
 def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, store: Store) -> Review:

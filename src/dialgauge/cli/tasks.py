@@ -124,7 +124,7 @@ def score(
             metavar="GOLD PRED... | RESULTS...",
             not_with=("--from",),
             help="The MultiWOZ file with goals, then one response file (mwzeval format) per system, FILE or NAME=FILE; "
-            "or one or more agent result files (tau-bench, tau2-bench).",
+            "or one or more logs of agents (chat messages, inspect, OpenTelemetry, Langfuse, tau), files or folders.",
         ),
     ] = None,
     measures: Annotated[

@@ -30,7 +30,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """A measure: its difference in points or in its own unit, and where to draw it."""
+    """A measure: its difference in points, and where to draw it; one in its own unit is not drawn."""
 
     measure: str
     difference: Difference
@@ -43,15 +43,17 @@ class DifferenceRow:
     high: float
 
     def amount(self, number: float) -> str:
-        """A difference with its sign: shares in points with one digit, two where it is small."""
+        """A difference with its sign: shares in points with one digit, two where it is small; others with three."""
         value = number * self.scale
         digits = 1 if abs(value) >= 1 or value == 0 else 2
+        if not self.percent and value and math.isfinite(value):
+            digits = max(0, 2 - math.floor(math.log10(abs(value))))
         return f"{value:+.{digits}f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 @dataclass(frozen=True)
 class DifferencePlot:
-    """The rows, the grid, and where zero is; amounts in another unit than points have a scale of their own each."""
+    """The rows, and the grid in points with zero."""
 
     rows: Sequence[DifferenceRow]
     ticks: Sequence[Tick]
@@ -78,9 +80,7 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
         return round(2 + 96 * (place(value) - place(least)) / span, 2) if math.isfinite(value) else 0.0
 
     two = len(comparison.systems) == 2
-    rows = [
-        _row(comparison, one, across if _is_share(comparison, one) else _own_scale(one, across), two) for one in found
-    ]
+    rows = [_row(comparison, one, across, two) for one in found]
     ticks = [
         Tick(f"{value:+g}".replace("-", "−") if value else "0", across(value)) for value in _ticks(least, most, bent)
     ]
@@ -97,19 +97,6 @@ def _row(comparison: Comparison, one: Difference, across: Callable[[float], floa
         one.measure, one, scale, percent, clear, ahead,
         across(one.low * scale), across(one.difference * scale), across(one.high * scale),
     )  # fmt: skip
-
-
-def _own_scale(one: Difference, across: Callable[[float], float]) -> Callable[[float], float]:
-    """A place for amounts that are no shares: their own interval fills half of the room on its side of zero."""
-    ends = [abs(end) for end in (one.low, one.high, one.difference) if math.isfinite(end)]
-    reach = max(ends, default=0.0)
-    zero = across(0.0)
-    room = min(zero - 2, 98 - zero) if reach else 0.0
-
-    def place(value: float) -> float:
-        return round(zero + room * value / reach, 2) if reach and math.isfinite(value) else zero
-
-    return place
 
 
 def _is_share(comparison: Comparison, one: Difference) -> bool:

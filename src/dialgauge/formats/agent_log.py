@@ -125,8 +125,10 @@ def read_agent_log(source: str | Path) -> AgentLog:
     if named == "tau2":
         return _tau2_log(parts[0])
     raise DialgaugeError(
-        "it is not a results file of τ-bench or τ²-bench; calls can only be replayed from the log that the benchmark "
-        "wrote, not from a converted one",
+        "it is not a results file of τ-bench or τ²-bench, which alone have all that this needs: the tasks with "
+        "instructions and expected calls, and every call as it was made ('dialgauge data formats tau2' shows the "
+        "layout). Of other logs, 'expected_actions' (names and arguments) beside the messages lets pages say which "
+        "calls were missed, and 'instruction' lets 'dialgauge users faults' check the user",
         file=str(source),
     )
 

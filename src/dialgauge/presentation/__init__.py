@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         expected_actions,
         kind_badges,
         matched_actions,
+        names_expected_calls,
         worth_reading,
     )
 
@@ -113,6 +114,7 @@ __all__ = [
     "known",
     "listed",
     "matched_actions",
+    "names_expected_calls",
     "pages_of",
     "percent",
     "quoted",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TRIALS, CALLS, FAULTS, CHECKS, BLAME = "trials", "calls", "faults", "fault_checks", "failure_blame"
 _PARTS = "reward_parts"
+#: The detail of an outcome that lists the calls a task expects.
+_EXPECTED = "expected_actions"
 ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
 _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
 
@@ -251,12 +253,17 @@ def _number(value: float | None) -> str:
 
 def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
     """The expected actions, beside the calls that were made: by name, and with the same arguments."""
-    text = dialogue.outcome.details.get("expected_actions", "[]") if dialogue.outcome else "[]"
+    text = dialogue.outcome.details.get(_EXPECTED, "[]") if dialogue.outcome else "[]"
     try:
         actions = msgspec.json.decode(text, type=list[dict[str, Any]])
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
     return matched_actions(actions, _calls(dialogue))
+
+
+def names_expected_calls(dialogue: Dialogue) -> bool:
+    """Whether the record says which calls were expected, if only that none was; most logs say nothing of it."""
+    return dialogue.outcome is not None and _EXPECTED in dialogue.outcome.details
 
 
 def _calls(dialogue: Dialogue) -> list[Call]:
@@ -333,7 +340,7 @@ def _reasons(
     calls = call_reasons(actions, _turns_of_calls(dialogue))
     if not calls and not steps and actions:
         calls = [Reason("Every expected call was made as expected, and the result is still wrong")]
-    elif not calls and not steps:
+    elif not calls and not steps and names_expected_calls(dialogue):
         calls = [Reason("No call was expected" + (", but some were made" if _calls(dialogue) else ""))]
     return [*steps, *calls, *erred]
 

@@ -37,7 +37,8 @@ _NAMED = 4
 _LONG = 24
 _UNSAID = {
     "audit": "whether tasks fit and were fair: {why}.",
-    "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them.",
+    "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them "
+    "(of airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
     "blame": "whose fault failures were: {why}.",
 }
 
@@ -144,7 +145,7 @@ def _belonging(review: Review) -> Iterator[str]:
     integrity = review.audit.integrity
     yield belonging_answer(integrity)
     if not integrity.per_task_stands:
-        yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
+        yield "That is too many: what rests on their tasks is withheld, and totals are those of the file as it is."
     if identical := len(integrity.identical):
         yield f"{counted(identical, 'group')} of conversations are word for word the same."
 
@@ -190,12 +191,14 @@ def _unfair(audit: LogAudit) -> Iterator[tuple[str, list[str]]]:
 
 
 def _fairness(review: Review) -> Iterator[str]:
-    if review.audit is None or not review.per_task_stands:
+    """Tasks by what they are, whichever conversations are filed under them, and by how these went if they belong."""
+    if review.audit is None:
         return
     parts = [f"{words} ({_some(tasks)})" for words, tasks in _unfair(review.audit)]
     if parts:
         yield f"Unfair tasks: {'; '.join(parts)}."
-    if never := review.audit.never_passed:
+    never = review.audit.never_passed
+    if never and review.per_task_stands:
         yield f"Passed in no trial ({_some(never)})."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,8 @@ from support.family_pages import (
     view_of_dialogue,
 )
 
+ALL_MADE = "Every expected call was made as expected, and the result is still wrong"
+EXPECTATIONS = ("made with other arguments", "all expected calls made", "no call was expected")
 TASKS = {"a": "++", "b": "+-", "c": "--"}
 
 
@@ -65,6 +68,39 @@ def test_tool_calls_of_both_sides_stand_at_their_turns(with_tools: Run) -> None:
         place: [call.name for call in turn.calls] for place, turn in enumerate(dialogue.turns) if turn.calls
     }
     assert "speed" in dialogue_html(with_tools, dialogue.id)
+
+
+CALLED = [
+    {"role": "user", "content": "Cancel R1."},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "cancel", "arguments": '{"id": "R2"}'}}]},
+    {"role": "tool", "tool_call_id": "1", "content": "done"},
+    {"role": "assistant", "content": "Done."},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("beside", "reasons", "value"),
+    [
+        ({}, [], None),
+        ({"expected": "The booking is cancelled."}, [], None),
+        ({"expected_actions": []}, ["No call was expected, but some were made"], "no call was expected"),
+        (
+            {"task": {"expectedCalls": [{"function": {"name": "cancel", "arguments": '{"id": "R1"}'}}]}},
+            ["Called cancel with other values than expected for id"],
+            "made with other arguments",
+        ),
+        ({"expected": [{"name": "cancel", "arguments": {"id": "R2"}}]}, [ALL_MADE], "all expected calls made"),
+    ],
+)
+def test_only_a_log_that_names_expected_calls_is_held_against_them(
+    tmp_path: Path, beside: dict[str, object], reasons: list[str], value: str | None
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"task_id": "t", "trial": 0, "messages": CALLED, "success": False, **beside}) + "\n")
+    run = score_results([path], resamples=0)[0]
+    assert [reason.text for reason in view_of_dialogue(run, "t#0").reasons] == reasons
+    assert [found(run, expected=each) for each in EXPECTATIONS] == [["t#0"] * (each == value) for each in EXPECTATIONS]
 
 
 def test_faults_are_marked_at_their_messages_and_those_without_one_above(run: Run) -> None:

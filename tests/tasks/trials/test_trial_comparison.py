@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import dialgauge as package
 from dialgauge.comparison import Comparison, compare_runs, comparison_json, screen_tables
 from dialgauge.runs import Run, Store
 from dialgauge.tasks import Settling, score_results, settling
@@ -235,3 +237,64 @@ def test_the_real_files(shared_data: Path, capsys: pytest.CaptureFixture[str]) -
     first, second = done.out.splitlines()[:2]
     assert "20 of 20 conversations" in first and "14 of 200 conversations" in second
     assert "different settings (user)" in done.out and "compared on the 5 tasks" in done.out
+
+
+@pytest.fixture
+def chat_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same logs as a file each (old.jsonl, new.jsonl) and as folders with a file for each conversation."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+    for name, passing in (("old", 3), ("new", 7)):
+        rows = [
+            {
+                "task_id": f"t{task}",
+                "trial": trial,
+                "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": f"{name} {trial}"}],
+                "success": task < passing,
+            }
+            for task in range(8)
+            for trial in range(2)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        (tmp_path / name).mkdir()
+        for number, row in enumerate(rows):
+            (tmp_path / name / f"{number:02}.json").write_text(json.dumps(row))
+
+
+@pytest.mark.usefixtures("chat_logs")
+@pytest.mark.parametrize("logs", [("old.jsonl", "new"), ("old", "new"), ("old.jsonl", "new.jsonl")])
+def test_folders_of_logs_are_compared_as_files_are(logs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "compare", *logs, "--resamples", 100, "--json", "out.json")
+    assert outcome.code == 0, outcome.err
+    by_command = json.loads(Path("out.json").read_text())
+    assert [system["name"] for system in by_command["systems"]] == ["old", "new"]
+    for named in (list(logs), [Path(log) for log in logs]):
+        difference = package.compare(named, resamples=100).difference("old", "new", "pass^1")
+        assert difference.difference == pytest.approx((3 - 7) / 8)
+
+
+@pytest.mark.usefixtures("chat_logs")
+def test_a_log_may_be_compared_with_a_stored_run_and_comes_before_one_of_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    dialgauge(capsys, "tasks", "score", "old.jsonl", "new.jsonl", "--run")
+    shutil.rmtree("old")
+    mixed = dialgauge(capsys, "compare", "old", "new", "--resamples", 100, "-m", "pass^1")
+    assert mixed.code == 0, mixed.err
+    assert "new: compared is the file or folder of this name, not the stored run" in mixed.err
+    assert "old: compared is" not in mixed.err
+    missing = dialgauge(capsys, "compare", "absent", "new")
+    assert (missing.code, missing.err.splitlines()[-1]) == (2, "dialgauge: absent: there is no such file or folder")
+
+
+@pytest.mark.usefixtures("chat_logs")
+def test_other_verdicts_on_the_same_words_are_named() -> None:
+    told = [note for note in package.compare(["old.jsonl", "new.jsonl"], resamples=10).notes if "word for word" in note]
+    assert not told
+    rows = [json.loads(line) for line in Path("old.jsonl").read_text().splitlines()]
+    rejudged = [row | {"success": row["success"] or row["task_id"] == "t5"} for row in rows]
+    Path("again.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rejudged))
+    [note] = [
+        note for note in package.compare(["old.jsonl", "again.jsonl"], resamples=10).notes if "word for word" in note
+    ]
+    assert note.startswith("2 conversations of old and again are word for word the same, and judged otherwise")

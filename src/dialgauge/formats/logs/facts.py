@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
@@ -67,6 +68,8 @@ _KNOWS = ("knows", "known", "knowninfo", "userknows", "userknowledge")
 _REASON = ("terminationreason", "stopreason", "endreason", "finishreason", "exitreason", "stoppedby")
 _DOMAIN = ("domain", "domains", "service", "environment", "env")
 _ERROR = ("error", "exception", "errormessage")
+#: The calls that a task expects: objects with a name and arguments, as calls are written.
+_EXPECTED = ("expectedactions", "expectedcalls", "expectedtoolcalls", "expected")
 #: What is of no matter to a score: it is dropped without a word.
 _PASSED_OVER = frozenset(
     """
@@ -157,7 +160,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount},
+        details={**_details(known), **amount, **_expected_calls(known)},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
@@ -182,6 +185,8 @@ def _is_read(key: str, value: Any, facts: Facts, read: frozenset[str]) -> bool:
     plain = plain_key(key)
     if any(plain in names for names in _AMOUNTS.values()):
         return _amount(value) is not None
+    if plain in _EXPECTED:
+        return "expected_actions" in facts.details
     if plain in _VERDICTS and isinstance(value, str):
         return facts.success is not None or truth(value) is not None or key in facts.scores
     if plain in read:
@@ -336,6 +341,32 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
         if given not in (None, "") and not isinstance(given, bool):
             details[detail] = str(given)
     return details
+
+
+def _expected_calls(known: Mapping[str, Any]) -> dict[str, str]:
+    """The expected calls, where every one has a name; what is merely called expected may be an answer, or none."""
+    for name in _EXPECTED:
+        given = known.get(name)
+        if not isinstance(given, list) or (not given and name == "expected"):
+            continue
+        calls = [_expected_call(one) for one in given]
+        if None not in calls:
+            return {"expected_actions": as_text(calls)}
+    return {}
+
+
+def _expected_call(given: Any) -> dict[str, Any] | None:
+    """Name and arguments of a call, plain or in ``function``; arguments may be JSON in a text."""
+    call = given.get("function", given) if isinstance(given, dict) else None
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        return None
+    arguments = call.get("arguments") or call.get("kwargs") or {}
+    if isinstance(arguments, str):
+        try:
+            arguments = msgspec.json.decode(arguments)
+        except msgspec.DecodeError:
+            return None
+    return {"name": call["name"], "arguments": arguments} if isinstance(arguments, dict) else None
 
 
 def _token_sum(known: Mapping[str, Any]) -> float:

@@ -24,6 +24,7 @@ from dialgauge.presentation import (
     Trial,
     call_reasons,
     expected_actions,
+    names_expected_calls,
     worth_reading,
 )
 from dialgauge.report import Table, stacked_bars
@@ -76,11 +77,12 @@ _NEVER, _OTHER, _ALL, _NONE = (
 
 
 def _expectations(library: RunTables, run: Run) -> polars.DataFrame:
-    """Each conversation by how its expected calls went, matched one to one with those that were made."""
+    """Each conversation that has expected calls by how these went, matched one to one with those that were made."""
     import polars as pl
 
     dialogues = run.dialogues() if per_task_stands(run) else ()
-    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in dialogues}
+    told = (dialogue for dialogue in dialogues if names_expected_calls(dialogue))
+    found = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in told}
     return pl.DataFrame({"dialogue": list(found), "value": list(found.values())}, schema=_PAIRS)
 
 

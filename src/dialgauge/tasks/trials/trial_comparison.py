@@ -157,7 +157,10 @@ class TrialsView(ComparisonView):
         return [*told, *self.unlike_sentences()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """Different numbers of trials change the noise, and nothing else."""
+        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
+        return [*_judged_apart(runs), *self._trial_notes(runs)]
+
+    def _trial_notes(self, runs: Sequence[Run]) -> list[str]:
         trials = {run.name: run.details["planned"]["trials"] for run in runs}
         if len(set(trials.values())) < 2:
             return []
@@ -183,6 +186,25 @@ class TrialsView(ComparisonView):
     def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
         """The same for programs."""
         return {SETTLING: lambda: [structs.asdict(one) for one in _all(comparison)]}
+
+
+def _judged_apart(runs: Sequence[Run]) -> list[str]:
+    """Conversations of two runs that are word for word the same, and have other verdicts: what was changed is these."""
+    if len(runs) != 2 or not all(run.has_corpus for run in runs):
+        return []
+    first, second = (run.table(TRIALS).select("dialogue", "success", "turns", "calls") for run in runs)
+    alike = first.join(second, on=["dialogue", "turns", "calls"])
+    other = set(alike.filter(alike["success"] != alike["success_right"])["dialogue"])
+    if not other:
+        return []
+    said = [{each.id: each.turns for each in run.dialogues() if each.id in other} for run in runs]
+    same = sum(said[0].get(name) == said[1].get(name) for name in other)
+    if not same:
+        return []
+    told = (
+        f"{counted(same, 'conversation')} of {runs[0].name} and {runs[1].name} are word for word the same, and judged"
+    )
+    return [Note("judged_apart", f"{told} otherwise: there the verdicts changed, not the agent")]
 
 
 def _all(comparison: Comparison) -> list[Settling]:
