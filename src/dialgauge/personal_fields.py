@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -44,15 +44,20 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOTHING = frozenset({"", "none", "null", "n/a", "unknown", "true", "false", "?"})
 
 
-def personal_fields(value: Any, parent: str = "") -> Iterator[PersonalField]:
+def personal_fields(value: Any) -> list[PersonalField]:
     """The personal values in a JSON value, and in the JSON that its texts hold.
 
     >>> [field.value for field in personal_fields({"user": '{"firstName": "Ann", "cabin": "economy"}'})]
     ['Ann']
     """
     found: list[PersonalField] = []
-    replaced_fields(value, lambda field: found.append(field) or field.value, parent)
-    yield from found
+
+    def kept(field: PersonalField) -> str:
+        found.append(field)
+        return field.value
+
+    replaced_fields(value, kept)
+    return found
 
 
 def replaced_fields(value: Any, stand_in: Callable[[PersonalField], str], parent: str = "") -> Any:

@@ -190,21 +190,22 @@ def _writings(field: PersonalField) -> Iterator[str]:
     yield field.value
     if field.kind == "payment" and (number := _NUMBER.search(field.value)):
         yield number[0]
-    try:
-        day = date.fromisoformat(field.value) if field.kind == "birth date" else None
-    except ValueError:
-        return
-    if day is not None:
-        for month in (_MONTHS[day.month - 1], _MONTHS[day.month - 1][:3]):
-            for number in (f"{day.day}", f"{day.day:02}", f"{day.day}{_ordinal(day.day)}"):
-                yield from (
-                    f"{month} {number}, {day.year}",
-                    f"{month} {number} {day.year}",
-                    f"{number} {month} {day.year}",
-                )
-        for first, second in ((day.month, day.day), (day.day, day.month)):
-            yield from (f"{first:02}/{second:02}/{day.year}", f"{first}/{second}/{day.year}")
-        yield f"{day.day:02}.{day.month:02}.{day.year}"
+    if field.kind == "birth date":
+        try:
+            yield from _dates(date.fromisoformat(field.value))
+        except ValueError:  # not a date, or written otherwise: as it stands
+            return
+
+
+def _dates(day: date) -> Iterator[str]:
+    """The ways to write a date."""
+    name, year = _MONTHS[day.month - 1], day.year
+    for month in (name, name[:3]):
+        for number in (f"{day.day}", f"{day.day:02}", f"{day.day}{_ordinal(day.day)}"):
+            yield from (f"{month} {number}, {year}", f"{month} {number} {year}", f"{number} {month} {year}")
+    for first, second in ((day.month, day.day), (day.day, day.month)):
+        yield from (f"{first:02}/{second:02}/{year}", f"{first}/{second}/{year}")
+    yield f"{day.day:02}.{day.month:02}.{year}"
 
 
 def _ordinal(number: int) -> str:
