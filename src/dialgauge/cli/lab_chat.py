@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec.structs import replace
 
 from dialgauge.cli.common import (
     WideOption,
@@ -13,7 +15,9 @@ from dialgauge.cli.screen import line_reader, out
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue
+    from dialgauge.agents import Agent, Reply
+    from dialgauge.dialogue import Dialogue, Turn
+    from dialgauge.worlds.domain import Domain
 
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
@@ -55,13 +59,45 @@ def chat(
     if me == "user":
         out.print(one_goal_table(loaded, chosen.id).render("terminal"))
         out.print("Say what you want, in your own words; 'exit' to stop.")
-        held = converse(KeyboardUser(ask, out.print, raw=True), sitting.system.make(), scenario)
+        system = _SystemThatAsks(sitting.system.make(), loaded.search.domain)
+        held = converse(KeyboardUser(ask, out.print, raw=True), system, scenario)
     else:
         out.print("Answer the user; 'exit' to stop.")
         held = converse(sitting.user.make(), KeyboardSystem(ask, out.print), scenario)
     _tell_calls(held)
     if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
         raise DialgaugeError(held.outcome.details[EXPLANATION])
+
+
+class _SystemThatAsks:
+    """A system that tells a person when it understood nothing, and what it can do."""
+
+    def __init__(self, system: Agent, domain: Domain) -> None:
+        self._system, self._domain = system, domain
+        self.name = system.name
+
+    def start(self, context: Any) -> None:
+        self._system.start(context)
+
+    def respond(self, turn: Turn | None) -> Reply:
+        reply = self._system.respond(turn)
+        if reply.heard != () or reply.turn is None or reply.done:  # None: it does not say what it heard
+            return reply
+        return replace(
+            reply, turn=replace(reply.turn, text=f"Sorry, I did not understand that. {_offers(self._domain)}")
+        )
+
+
+def _offers(domain: Domain) -> str:
+    """What can be asked of a domain, in words."""
+    offers = []
+    for service in domain.services.values():
+        wishes = [f"by {', '.join(service.informable)}"] if service.informable else []
+        answers = [f"asking for {', '.join(service.answer)}"] if service.answer else []
+        bookings = [f"booking with {', '.join(service.takes)}"] if service.takes else []
+        details = "; ".join([*wishes, *answers, *bookings])
+        offers.append(f"{service.title} ({details})" if details else service.title)
+    return f"I can help with {', '.join(offers)}."
 
 
 def _tell_calls(held: Dialogue) -> None:

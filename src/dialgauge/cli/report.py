@@ -37,7 +37,7 @@ def report(
     title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "",
     redact: Annotated[
         bool,
-        Option("--redact", help="Replace e-mail addresses, phone and card numbers, keys, and what users know."),
+        Option("--redact", help="Replace personal data: by its shape, by its name in tool calls, and what users know."),
     ] = False,
     store: StoreOption = None,
 ) -> None:

@@ -184,7 +184,7 @@ def export(
     target: Annotated[Path, OutputFolder("--out", "-o", metavar="FOLDER", help="Run store to copy them to.")],
     redact: Annotated[
         bool,
-        Option("--redact", help="Replace e-mail addresses, phone and card numbers, keys, and what users know."),
+        Option("--redact", help="Replace personal data: by its shape, by its name in tool calls, and what users know."),
     ] = False,
     store: StoreOption = None,
 ) -> None:

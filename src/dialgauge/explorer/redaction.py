@@ -1,7 +1,7 @@
 """Runs to show to others without the personal data in their conversations that rules can find.
 
 Texts, tool calls, ids, goals, tables and the manifest have stand-ins, the same for the same value in all runs that are
-shown together; what users know is read from what they were told.
+shown together; what users know is read from what they were told, and what is personal from how tools call it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import structs
 
-from dialgauge.redaction import Redactor
+from dialgauge.personal_fields import PersonalField, personal_fields
+from dialgauge.redaction import NOT_FOUND, Redactor, tool_data
 from dialgauge.runs import FIXED, Run, run_in_memory
 from dialgauge.users.faults import known_values
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
     """Runs in memory with stand-ins, and what was replaced in all of them."""
-    redactor = Redactor(value for run in runs for value in _known_in(run))
+    known = (value for run in runs for value in _known_in(run))
+    redactor = Redactor(known, (field for run in runs for field in _fields_in(run)))
     return [_redacted(run, redactor) for run in runs], redactor
 
 
@@ -31,6 +34,12 @@ def _known_in(run: Run) -> Iterator[str]:
             yield from known_values("\n".join(dialogue.goal.message))
 
 
+def _fields_in(run: Run) -> Iterator[PersonalField]:
+    for dialogue in run.dialogues():
+        for holder, name in tool_data(msgspec.to_builtins(dialogue)):
+            yield from personal_fields(holder[name])
+
+
 def _redacted(run: Run, redactor: Redactor) -> Run:
     dialogues = [redactor.dialogue(dialogue) for dialogue in run.dialogues()] if run.has_corpus else None
     own = [name for name in run.tables if name not in _OF_CORPUS]
@@ -38,7 +47,7 @@ def _redacted(run: Run, redactor: Redactor) -> Run:
     facts = run.manifest
     told = {name: redactor.value(getattr(facts, name)) for name in ("command", "config", "details", "notes")}
     inputs = [structs.replace(given, path=redactor.text(given.path)) for given in facts.inputs]
-    notes = [*told.pop("notes"), "personal data that rules can find is replaced by stand-ins"]
+    notes = [*told.pop("notes"), f"personal data that rules can find is replaced by stand-ins. {NOT_FOUND}"]
     changed = structs.replace(
         facts, inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **told
     )

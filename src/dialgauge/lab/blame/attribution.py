@@ -19,7 +19,7 @@ from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
 from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
-from dialgauge.worlds.domain import Domain, DomainGoal
+from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
 #: What was done, and otherwise than wanted.
 _SETTLED = ("booked_otherwise", "taxi_differs", "taxi_end_missing")
@@ -55,7 +55,7 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     blamed = []
     for one in judged:
         if one.strict is not None:
-            blamed.append(_blame(one, one.strict, one.wanted, judged.domain))
+            blamed.append(_blame(one, one.strict, one.wanted, judged.search))
     for dialogue in judged.user_failed:
         link = _technical(dialogue)
         domains = {} if link is None else {"": link}
@@ -64,9 +64,11 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     return blamed
 
 
-def _blame(one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, domain: Domain) -> ConversationBlame:
-    dialogue = one.dialogue if domain.multiwoz else spelled_alike(one.dialogue, goal)
-    talk, technical = TalkRecord(dialogue, domain), _technical(dialogue)
+def _blame(
+    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch
+) -> ConversationBlame:
+    dialogue = one.dialogue if search.domain.multiwoz else spelled_alike(one.dialogue, goal)
+    talk, technical = TalkRecord(dialogue, search), _technical(dialogue)
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}

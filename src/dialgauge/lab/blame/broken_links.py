@@ -117,6 +117,8 @@ _HEARD = "The system heard {slot} {wanted} in turn {heard_turn}; "
 _SAID = "The user said {slot} {wanted} in turn {said_turn}; the system heard "
 _KNEW = "The system knew all that was wanted in turn {heard_turn} and "
 _CUT = "The conversation was cut off after {exchanges}, {share}from turn {turn} on {lost}."
+_IN_VAIN = "The search of turn {acted_turn} had {slot} {given}, "
+_YET_FIT = ", and found nothing; {fitting} what it had said."
 _FIRST = "The first try with {slot} {wanted} was '{given}', "
 LINK_WORDS = {
     # Never said
@@ -150,6 +152,8 @@ LINK_WORDS = {
     "first_try_untold": _FIRST + "and that was never told.",
     "goodbye_early": "The system said goodbye in turn {turn} before the user was done.",
     # Acted on, wrong
+    "searched_unsaid": _IN_VAIN + "which the user had not said" + _YET_FIT,
+    "searched_taken_back": _IN_VAIN + "though the user had said {wanted} in turn {said_turn}" + _YET_FIT,
     "named_unfit": "The system named nothing that fits, though its search of turn {acted_turn} had {given}.",
     "named_beside": _HEARD + "the {entity} of turn {acted_turn} was right, and what turn {given} named does not fit.",
     "called_otherwise": _HEARD + "the {entity} of turn {acted_turn} has {slot} {given}.",
@@ -208,6 +212,7 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
         "lost": _LOST.get(cause, ""),
         "limit": f"limit of {counted(of, 'exchange')}" if given == MAX_EXCHANGES else CUT_OFF.get(given, given),
         "what": f"the {slot} of the {entity}" if slot else f"what it wants of the {entity}",
+        "fitting": f"{counted(times, 'row')} {'fits' if times == 1 else 'fit'}",
         "explanation": f"{given[:1].upper()}{given[1:]}",
         "why": f" ({why})" if why else "",
     }  # fmt: skip

@@ -14,7 +14,8 @@ from typing import Any
 from dialgauge.dialogue import Call
 from dialgauge.intents import NO_OFFER, REQUEST, SELECT
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
-from dialgauge.lab.blame.given_values import NONE_FOUND, GivenValues
+from dialgauge.lab.blame.false_refusals import NONE_FOUND, false_refusal
+from dialgauge.lab.blame.given_values import GivenValues
 from dialgauge.lab.blame.spoken_record import Word, same_slot
 from dialgauge.tasks import TaskFailure
 from dialgauge.values import constrains, same_value
@@ -95,7 +96,7 @@ class Chain(GivenValues):
         searches = record.called(SEARCH, self._talk.last)
         for place, call in searches:
             if call.outcome == NONE_FOUND and _holds(call, wanted):
-                return BrokenLink(
+                return false_refusal(self._talk, record, place, call) or BrokenLink(
                     cause="refused", part="constraint", turn=place, heard_turn=known, acted_turn=place,
                     reason="nothing_in_database",
                 )  # fmt: skip
@@ -112,7 +113,8 @@ class Chain(GivenValues):
             return lost
         refusals = record.tells(NO_OFFER, right - 1)
         if refusals or not _holds(call, wanted):
-            return BrokenLink(
+            false = (false_refusal(self._talk, record, turn, one) for turn, one in searches)
+            return next(filter(None, false), None) or BrokenLink(
                 cause="acted_on_wrong", turn=place, **seen, reason="named_unfit", given=(call.outcome,)
             )  # fmt: skip
         if self._asked_back(place):

@@ -12,15 +12,15 @@ from typing import Any
 
 from dialgauge.intents import NO_BOOK, NO_OFFER
 from dialgauge.lab.blame.broken_links import BrokenLink, Cause
+from dialgauge.lab.blame.false_refusals import NONE_FOUND
 from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word
 from dialgauge.lab.blame.user_omissions import UserOmissions
 from dialgauge.tasks import TaskOutcome
 from dialgauge.values import same_value
 from dialgauge.worlds.domain import BOOK, SEARCH, ServiceTask
 
-#: What acts on each part, where that is not called like it; and how a search says that there is nothing.
+#: What acts on each part, where that is not called like it.
 _CALLS = {"constraint": SEARCH, "booking": BOOK}
-NONE_FOUND = "0 found"
 
 
 class GivenValues:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
 from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
 from dialgauge.values import constrains
-from dialgauge.worlds.domain import Domain, DomainGoal, Service, comparable, truth
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, Service, comparable, truth
 
 
 class Word(NamedTuple):
@@ -95,8 +95,8 @@ class DomainRecord:
 class TalkRecord:
     """A conversation by domain."""
 
-    def __init__(self, dialogue: Dialogue, domain: Domain) -> None:
-        self.dialogue, self.domains = dialogue, domain
+    def __init__(self, dialogue: Dialogue, search: DomainSearch) -> None:
+        self.dialogue, self.search, self.domains = dialogue, search, search.domain
         self.turns = dialogue.turns
         self.last = max(len(self.turns) - 1, 0)
         self._domains: dict[str, DomainRecord] = {}

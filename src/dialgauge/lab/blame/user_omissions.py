@@ -9,6 +9,7 @@ from dialgauge.agents import SYSTEM_QUIT, USER_GAVE_UP
 from dialgauge.dialogue import Act, Turn
 from dialgauge.intents import INFORM, REFUSING, REQUEST
 from dialgauge.lab.blame.broken_links import CAUSES, CUT_OFF, BrokenLink, Cause
+from dialgauge.lab.blame.false_refusals import sent_away_falsely
 from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
     DomainRecord,
@@ -53,6 +54,8 @@ class UserOmissions:
             )  # fmt: skip
         if cut := self._used_up(part, slot) or self._sent_away(part, slot):
             return cut
+        if false := sent_away_falsely(self._talk, self._record, self._last_chance):
+            return false
         return BrokenLink(
             cause="never_said", part=part, slot=slot, turn=self._last_chance, wanted=wanted, entity=self._record.domain,
             reason="value_never_said" if slot or wanted else "wish_never_said",

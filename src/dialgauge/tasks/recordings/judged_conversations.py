@@ -50,6 +50,7 @@ class JudgedConversations:
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
+        self.search = search
         self.domain = search.domain
         self.database = search.checksum
 

@@ -1,0 +1,78 @@
+"""Refusals that nobody asked for: a search found nothing because of a value that the user had not said, or had taken
+back, while rows fit what it had said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dialgauge.dialogue import Call
+from dialgauge.errors import DialgaugeError
+from dialgauge.intents import INFORM, NO_OFFER
+from dialgauge.lab.blame.broken_links import BrokenLink
+from dialgauge.lab.blame.spoken_record import DomainRecord, TalkRecord, Word, names_one
+from dialgauge.values import constrains, same_value
+from dialgauge.worlds.domain import SEARCH
+
+#: How a search says that there is nothing.
+NONE_FOUND = "0 found"
+
+
+def false_refusal(talk: TalkRecord, record: DomainRecord, turn: int, call: Call) -> BrokenLink | None:
+    """What made an empty search of a turn one for something else than the user wanted. None: it was for that."""
+    said = {word.slot: word for word in record.said if word.intent == INFORM and word.turn < turn}
+    unsaid = {slot: value for slot, value in call.arguments.items() if _not_as_said(value, said.get(slot))}
+    if call.outcome != NONE_FOUND or not unsaid:
+        return None
+    fitting = _fitting(talk, record, {slot: word.value for slot, word in said.items()})
+    if not fitting:
+        return None
+    links = [_unsaid_value(record, turn, slot, value, said.get(slot), fitting) for slot, value in unsaid.items()]
+    return min(links, key=lambda link: (link.order, link.said_turn is None))  # what was taken back before what is new
+
+
+def sent_away_falsely(talk: TalkRecord, record: DomainRecord, left: int) -> BrokenLink | None:
+    """The first of the false refusals that were the last that a user heard of a domain before it left."""
+    named = max((word.turn for word in record.told if names_one(word, talk.domains.names)), default=-1)
+    refusals = record.tells(NO_OFFER, named)
+    first = None
+    for turn, call in record.called(SEARCH, left - 1):
+        if turn in refusals:
+            false = false_refusal(talk, record, turn, call)
+            first = (first or false) if false else None
+    return first
+
+
+def _not_as_said(value: str, said: Word | None) -> bool:
+    return constrains(value) and (said is None or not same_value(said.value, value))
+
+
+def _fitting(talk: TalkRecord, record: DomainRecord, said: Mapping[str, str]) -> int:
+    """How many rows fit what the user had said; none where it said what cannot be searched by."""
+    wishes = {slot: value for slot, value in said.items() if slot in record.informable and constrains(value)}
+    try:
+        return len(talk.search.find(record.domain, wishes).rows)
+    except DialgaugeError:
+        return 0
+
+
+def _unsaid_value(
+    record: DomainRecord, turn: int, slot: str, value: str, said: Word | None, fitting: int
+) -> BrokenLink:
+    """The link that broke for one value of a search: heard so, or made up by the system."""
+    heard = record.hears(slot, turn)
+    if heard is None or not same_value(heard.value, value):
+        return BrokenLink(
+            cause="acted_on_wrong", part="constraint", slot=slot, turn=turn, acted_turn=turn,
+            said_turn=said.turn if said else None, given=(value,), times=fitting,
+            reason="searched_unsaid" if said is None else "searched_taken_back", wanted=said.value if said else "",
+        )  # fmt: skip
+    if said is None:
+        return BrokenLink(
+            cause="said_not_heard", part="constraint", slot=slot, turn=heard.turn, heard_turn=heard.turn,
+            reason="heard_unsaid", given=(value,),
+        )  # fmt: skip
+    return BrokenLink(
+        cause="said_not_heard", part="constraint", slot=slot, turn=max(said.turn, heard.turn), said_turn=said.turn,
+        heard_turn=heard.turn, reason="misheard" if heard.turn == said.turn else "overwritten", given=(value,),
+        wanted=said.value,
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""A bot that finds wishes by parts of words ("dry" in dryer, "no" in know) searches in vain for what nobody said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from dialgauge.agents import Desk, Reply, SystemContext
+from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.lab import (
+    AgentSpec,
+    BrokenLink,
+    ConversationBlame,
+    LabConfig,
+    LoadedDomain,
+    blame_conversations,
+    hold_conversations,
+    open_domain,
+)
+from dialgauge.tasks import judge_outcomes
+
+DOMAIN = """
+domain: laundry
+title: a laundrette
+services:
+  machine:
+    title: a machine
+    rows: machines.csv
+    name: machine
+    search: {kind: same, dryer: yes-no}
+    answer: [floor]
+    book:
+      takes: {day: day, hours: number 1..4}
+      gives: [reference]
+"""
+ROWS = """machine,kind,dryer,floor
+Bubble,wash,no,ground
+Foam,wash,no,ground
+Gale,dry,yes,first
+Storm,dry,yes,first
+Silk,delicate,no,first
+"""
+
+
+class _PartsOfWords:
+    """Takes for a wish what stands anywhere in the user's words, and keeps what was taken back."""
+
+    name = "parts-of-words"
+
+    def start(self, context: SystemContext) -> None:
+        self._desk = Desk(context.office)
+        self._wishes: dict[str, str] = {}
+
+    def respond(self, turn: Turn | None) -> Reply:
+        search = self._desk.tools[0]
+        words = turn.text.lower() if turn is not None else ""
+        for slot, schema in search["parameters"]["properties"].items():
+            for value in schema.get("enum", []):
+                if value.lower() in words:
+                    self._wishes[slot] = value
+        rows = self._desk.use(search["name"], self._wishes)["rows"]
+        text = f"I have {', '.join(f'{k}: {v}' for k, v in rows[0].items())}." if rows else "Sorry, there is none."
+        return Reply(turn=Turn(speaker="system", text=text))
+
+
+@pytest.fixture(scope="module")
+def laundry(tmp_path_factory: pytest.TempPathFactory) -> LoadedDomain:
+    folder: Path = tmp_path_factory.mktemp("laundry")
+    (folder / "domain.yaml").write_text(DOMAIN)
+    (folder / "machines.csv").write_text(ROWS)
+    return open_domain(str(folder), count=40)
+
+
+@pytest.fixture(scope="module")
+def held(laundry: LoadedDomain) -> list[Dialogue]:
+    make = AgentSpec.make
+    config = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("parts"), level="text")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AgentSpec, "make", lambda spec: _PartsOfWords() if spec.name == "parts" else make(spec))
+        return list(hold_conversations(laundry.again, laundry.goals, config))
+
+
+def blame(held: list[Dialogue], laundry: LoadedDomain) -> dict[str, ConversationBlame]:
+    judged = judge_outcomes(held, laundry.search, calls_recorded=True, goals={goal.id: goal for goal in laundry.goals})
+    return {one.dialogue: one for one in blame_conversations(judged)}
+
+
+def links(held: list[Dialogue], laundry: LoadedDomain) -> list[BrokenLink]:
+    return [one.link for one in blame(held, laundry).values() if one.link is not None]
+
+
+def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
+    """The dialogue with fields of its turns made by functions of them."""
+    turns = (replace(turn, **{name: make(turn) for name, make in fields.items()}) for turn in dialogue.turns)
+    return replace(dialogue, turns=tuple(turns))
+
+
+def test_neither_world_nor_lab_nor_user_is_to_blame(held: list[Dialogue], laundry: LoadedDomain) -> None:
+    found = links(held, laundry)
+    assert len(found) > 20
+    assert {link.side for link in found} == {"system"}
+    assert {"searched_unsaid", "searched_taken_back"} <= {link.reason for link in found}
+
+
+def test_what_was_searched_by_was_not_said_and_rows_fit_what_was(held: list[Dialogue], laundry: LoadedDomain) -> None:
+    turns = {dialogue.id: dialogue.turns for dialogue in held}
+    for name, one in blame(held, laundry).items():
+        link = one.link
+        if link is None or link.reason not in ("searched_unsaid", "searched_taken_back"):
+            continue
+        said = {
+            act.slot: act.values[0]
+            for turn in turns[name][: link.turn]
+            if turn.speaker == "user"
+            for act in turn.acts or ()
+            if act.intent == "inform" and act.values and act.slot in ("kind", "dryer")
+        }
+        rows = [dict(zip(("kind", "dryer"), row.split(",")[1:3], strict=True)) for row in ROWS.split()[1:]]
+        fitting = sum(said.items() <= row.items() for row in rows)
+        assert said.get(link.slot) != link.given[0], one
+        assert link.times == fitting > 0, one
+        assert [call.outcome for call in turns[name][link.turn].calls or ()] == ["0 found"]
+        assert f"had {link.slot} {link.given[0]}, " in link.sentence
+        assert link.sentence.endswith(f"{fitting} row{'s fit' if fitting > 1 else ' fits'} what it had said.")
+
+
+def _first(held: list[Dialogue], laundry: LoadedDomain, reason: str) -> tuple[Dialogue, BrokenLink]:
+    blamed = blame(held, laundry)
+    return next((one, link) for one in held if (link := blamed[one.id].link) and link.reason == reason)
+
+
+def test_an_empty_search_for_just_what_was_said_stays_the_worlds(held: list[Dialogue], laundry: LoadedDomain) -> None:
+    dialogue, first = _first(held, laundry, "searched_unsaid")
+
+    def honest(turn: Turn) -> Any:
+        return turn.calls and tuple(
+            replace(call, arguments={k: v for k, v in call.arguments.items() if k != first.slot}) for call in turn.calls
+        )
+
+    (link,) = links([changed(dialogue, calls=honest)], laundry)
+    assert (link.cause, link.reason) == ("refused", "nothing_in_database")
+
+
+def test_what_the_system_heard_so_is_its_ears_fault(held: list[Dialogue], laundry: LoadedDomain) -> None:
+    dialogue, first = _first(held, laundry, "searched_unsaid")
+    phantom = Act(name="Machine-Inform", domain="machine", slot=first.slot, values=first.given)
+
+    def heard(turn: Turn) -> Any:
+        return (*(turn.heard or ()), phantom) if turn.speaker == "user" else turn.heard
+
+    (link,) = links([changed(dialogue, heard=heard)], laundry)
+    assert (link.cause, link.reason, link.slot) == ("said_not_heard", "heard_unsaid", first.slot)
