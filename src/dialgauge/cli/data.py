@@ -90,11 +90,9 @@ def check(
         raise DialgaugeError(f"{sentence}{more}", file=first.file, example=example)
     write_table_file([item for item in show(report) if isinstance(item, Table)], output.table)
     if output.on_screen:
-        for item in show(report):
+        for item in show(report, sum(len(each.foreign) for each in checked.values())):
             out.print(item.render("terminal") if isinstance(item, Table) else item)
             out.print()
-        if foreign := sum(len(each.foreign) for each in checked.values()):
-            out.print(f"But {counted(foreign, 'conversation')} not of the task under which the file has it (above).")
     raise SystemExit(report.exit_code or int(unsound))
 
 

@@ -13,6 +13,7 @@ planned stands in the details of every conversation, so that a converted file st
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -522,20 +523,31 @@ def _succeeded(reward: float | None) -> bool | None:
 
 
 def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tuple[dict[str, str], set[int]]:
-    """What the user of each task was told (the trials of one task were told the same), and the numbers of trials."""
-    found: dict[str, str] = {}
+    """What the user of each task was told, by most trials of its id, and the numbers of trials.
+
+    The trials of a task were told the same. Where they were not, and most of what they were told stands under other
+    ids as well, conversations are filed under wrong ids: the check of integrity says which.
+    """
+    told: dict[str, Counter[str]] = {}
+    filed: dict[str, set[str]] = {}
     trials: set[int] = set()
     for _, tau_result in results:
+        task, instruction = str(tau_result.task_id), tau_result.info.task.instruction if tau_result.info.task else ""
         trials.add(tau_result.trial)
-        told = tau_result.info.task.instruction if tau_result.info.task else ""
-        if told and found.get(str(tau_result.task_id), "") not in ("", told):
-            raise DialgaugeError(
-                f"two different tasks have the id '{tau_result.task_id}': its trials have different instructions; keep "
-                "the results of each task set in a file of their own",
-                file=part.name,
-            )
-        found[str(tau_result.task_id)] = told or found.get(str(tau_result.task_id), "")
-    return found, trials
+        said = told.setdefault(task, Counter())
+        if instruction:
+            said[instruction] += 1
+            filed.setdefault(instruction, set()).add(task)
+    differing = {task: said for task, said in told.items() if len(said) > 1}
+    contested = {instruction for said in differing.values() for instruction in said}
+    if 2 * sum(len(filed[instruction]) == 1 for instruction in contested) > len(contested):
+        raise DialgaugeError(
+            f"two different tasks have the id '{next(iter(differing))}': its trials have different instructions. Are "
+            "these the results of two task sets? Then keep each in a file of its own. Or were instructions changed "
+            "between trials? Then give each version an id of its own",
+            file=part.name,
+        )
+    return {task: said.most_common(1)[0][0] if said else "" for task, said in told.items()}, trials
 
 
 def _task_set(instructions: Mapping[str, str]) -> str:

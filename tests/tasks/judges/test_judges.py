@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from pathlib import Path
-from statistics import fmean, pvariance
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.stats import cohen_kappa, rogan_gladen
 from dialgauge.tasks import GraderVerdict, judge_figures, read_verdicts
-from dialgauge.tasks.judges.grading import pass_moments
+from dialgauge.tasks.judges.grading import pass_squares
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from support.agent_results import tau_file
 from support.commands import dialgauge
@@ -55,8 +55,10 @@ def test_the_grader_s_part_in_pass_k_is_that_of_all_gradings(chances: list[float
         weight = np.prod([chance if mark else 1 - chance for chance, mark in zip(chances, marks, strict=True)])
         weighed.append((float(weight), pass_chance(sum(marks), len(marks), k)))
     mean = sum(weight * value for weight, value in weighed)
-    spread = sum(weight * (value - mean) ** 2 for weight, value in weighed)
-    assert list(pass_moments(chances, k)) == pytest.approx([mean, spread])
+    square = sum(weight * value**2 for weight, value in weighed)
+    means, squares = pass_squares(chances, chances)
+    assert (means[k - 1], squares[k - 1]) == pytest.approx((mean, square))
+    assert pass_squares(chances, [chance**2 for chance in chances])[1][k - 1] == pytest.approx(mean**2)
 
 
 def test_pass_k_of_a_grader_that_never_wavers_is_that_of_the_trials() -> None:
@@ -67,12 +69,47 @@ def test_pass_k_of_a_grader_that_never_wavers_is_that_of_the_trials() -> None:
 
 
 def test_spread_by_grading_is_what_drawn_gradings_vary_by() -> None:
-    verdicts = graded("bot", a0="+-", a1="++", b0="+---", b1="-+")
-    part = judge_figures(verdicts).pass_parts[0]
-    draws = np.random.default_rng(0)
-    chances = {"a": (0.5, 1.0), "b": (0.25, 0.5)}
-    drawn = [fmean(fmean(draws.random() < p for p in each) for each in chances.values()) for _ in range(4000)]
-    assert part.grader_spread == pytest.approx(pvariance(drawn) ** 0.5, rel=0.05)
+    """Over many files: the variances that are told are, in the mean, those of the true chances."""
+    draws, told = np.random.default_rng(0), []
+    chances = draws.beta(0.5, 0.5, size=(12, 3))
+    for _ in range(200):
+        verdicts = [
+            GraderVerdict(f"{task}#{trial}", str(task), "bot", str(number), bool(draws.random() < chances[task, trial]))
+            for task, trial in product(range(12), range(3))
+            for number in range((2, 3, 4)[(task + trial) % 3])
+        ]
+        told.append([(part.grader_spread or 0.0) ** 2 for part in judge_figures(verdicts, resamples=0).pass_parts])
+    once = (draws.random((20000, 12, 3)) < chances).sum(axis=2)
+    for k in (1, 2, 3):
+        values = np.array([pass_chance(passes, 3, k) for passes in range(4)])[once].mean(axis=1)
+        assert fmean(each[k - 1] for each in told) == pytest.approx(float(values.var()), rel=0.1)
+
+
+@pytest.mark.parametrize(("gradings", "regraded"), [(2, 60), (5, 60), (20, 60), (2, 20)])
+def test_a_coin_is_all_grader_however_often_it_was_thrown(gradings: int, regraded: int) -> None:
+    """Nothing but the grading varies; what is left for tasks is their chance spread, whose mean is nothing."""
+    draws, parts, balance = np.random.default_rng(3), [], []
+    for _ in range(40):
+        verdicts = [
+            GraderVerdict(f"{task}#0", str(task), "coin", str(number), bool(draws.random() < 0.5))
+            for task in range(60)
+            for number in range(gradings if task < regraded else 1)
+        ]
+        [part] = judge_figures(verdicts, resamples=0).pass_parts
+        assert part.grader_part is not None and part.grader_spread is not None
+        parts.append(part.grader_part)
+        balance.append(part.grader_spread**2 * 60)
+    assert fmean(balance) == pytest.approx(0.25, rel=0.06)
+    assert fmean(parts) > 0.85 and sorted(parts)[len(parts) // 2] > 0.9
+
+
+def test_a_grader_that_repeats_itself_has_no_part() -> None:
+    figures = judge_figures(graded("bot", a0="++", b0="---", c0="+", d0="--"))
+    assert [part.grader_part for part in figures.pass_parts] == [0.0]
+    mixed = judge_figures(graded("bot", a0="+-", b0="++", c0="--", d0="+-", e0="++", f0="--"))
+    [part] = mixed.pass_parts
+    within, seen = (0.5 + 0.5) / 6, 0.2  # by hand: two of six waver; shares 1, 1, 1/2, 1/2, 0, 0 vary by 0.2
+    assert part.grader_part == pytest.approx(within / (within + seen - within / 2))
 
 
 def test_rogan_gladen_by_hand_and_where_the_test_is_perfect() -> None:

@@ -510,6 +510,28 @@ def test_one_id_for_two_tasks_in_one_file_is_an_error(tmp_path: Path, capsys: py
     (tmp_path / "r.json").write_text(json.dumps([first, second]))
     done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json")
     assert done.code == 2 and "two different tasks have the id '0'" in done.err
+    assert "two task sets" in done.err and "changed between trials" in done.err
+
+
+@pytest.mark.parametrize("swapped", [1, 8])
+def test_mixed_up_ids_are_read_and_told_with_their_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], swapped: int
+) -> None:
+    """What is told to trials of one id stands under other ids too: conversations are misplaced, no task sets mixed."""
+    results = [tau_result(str(task), trial, 1.0) for trial in range(4) for task in range(10)]
+    for result in results:
+        about = f"customer_{result['task_id']}"
+        result["info"]["task"]["instruction"] = f"You are {about}."
+    for first in range(swapped):
+        one, other = results[first], results[(first + 1) % 10 + 10]
+        one["info"]["task"], other["info"]["task"] = other["info"]["task"], one["info"]["task"]
+    (tmp_path / "r.json").write_text(json.dumps(results))
+    done = dialgauge(capsys, "tasks", "score", tmp_path / "r.json", "--resamples", 0)
+    assert f"{2 * swapped} are foreign" in done.out and "stores the instruction of another task" in done.out
+    assert "ids seem to be mixed up" in done.out and "pass^4" not in done.out
+    done = dialgauge(capsys, "data", "check", tmp_path / "r.json")
+    assert done.code == 1 and f"{2 * swapped} conversations are filed under another task" in done.out
+    assert "sound" not in done.out
 
 
 def test_the_leaderboard_says_what_the_command_says(tmp_path: Path) -> None:

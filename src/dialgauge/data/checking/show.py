@@ -18,8 +18,8 @@ _OUTSIDE = "outside the ontology"
 Row: TypeAlias = tuple[str | int | None, ...]
 
 
-def show(report: Report) -> Iterator[Table | str]:
-    """Tables and paragraphs in the order to print them."""
+def show(report: Report, foreign: int = 0) -> Iterator[Table | str]:
+    """Tables and paragraphs in the order to print them; ``foreign`` conversations are not of their tasks."""
     for group in report.groups:
         yield from _group(group)
     if report.resources:
@@ -34,10 +34,10 @@ def show(report: Report) -> Iterator[Table | str]:
             ["file", "why"],
             [(item.file, item.why.partition("\n")[0]) for item in report.unread],
         )
-    yield verdict(report)
+    yield verdict(report, foreign)
 
 
-def verdict(report: Report) -> str:
+def verdict(report: Report, foreign: int = 0) -> str:
     """One sentence: sound or not, and why."""
     problems = sum(f.severity == "problem" for group in report.groups for f in group.findings)
     uncovered = sum(not c.complete for group in report.groups for c in group.coverage)
@@ -47,6 +47,7 @@ def verdict(report: Report) -> str:
             (counted(problems, "kind of problem", "kinds of problems"), problems),
             (counted(uncovered, "set does", "sets do") + " not cover the gold file", uncovered),
             (counted(len(report.unread), "file") + " could not be read", len(report.unread)),
+            (counted(foreign, "conversation is", "conversations are") + " filed under another task (above)", foreign),
         )
         if count
     ]

@@ -111,6 +111,9 @@ def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
     )
     if log.unjudged:
         summary.notes.append(f"{counted(log.unjudged, 'conversation')} without a verdict of their own are left out.")
+    if log.foreign:
+        told = f"{counted(len(log.foreign), 'failure')} more, filed under another task, for which nobody is blamed"
+        summary.notes.append(f"{told}: {', '.join(log.foreign[:12])}.")
     if log.without_task:
         summary.notes.append(f"Failures of unknown tasks are left out: {', '.join(log.without_task[:12])}.")
     if log.domain is None:
@@ -133,6 +136,11 @@ def _failures_table(failures: Sequence[FailureBlame], limit: int | None) -> Tabl
 def evidence_tables(log: LogBlame, conversation: str) -> list[Table]:
     """Everything that speaks for or against each side in one failure."""
     blame = next((each for each in log.failures if each.conversation == conversation), None)
+    if blame is None and conversation in log.foreign:
+        raise DialgaugeError(
+            f"'{conversation}' is filed under another task than its own, so nobody is blamed for it; 'dialgauge tasks "
+            "audit' shows why"
+        )
     if blame is None:
         known = [each.conversation for each in log.failures]
         raise DialgaugeError(f"there is no failure '{conversation}'.{nearest(conversation, known)}")
@@ -248,6 +256,7 @@ def _log_document(log: LogBlame) -> dict[str, Any]:
         "conversations": log.conversations,
         "unjudged": log.unjudged,
         "without_task": list(log.without_task),
+        "foreign": list(log.foreign),
         "blamed": {side: log.counts[side] for side in sides},
         "leanings": {side: log.leanings[side] for side in sides},
         "failures": [

@@ -47,6 +47,8 @@ class LogBlame(Struct, frozen=True, kw_only=True):
     failures: tuple[FailureBlame, ...]
     #: Failures of tasks that are not known: nothing can be said of them.
     without_task: tuple[str, ...] = ()
+    #: Failures that are filed under another task than theirs: nobody is blamed by it.
+    foreign: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[Blamed, int]:
@@ -101,7 +103,10 @@ def blame_log(
     if world is not None and (log.calls_in_prose or world.benchmark not in ("", log.benchmark)):
         world = None
     tasks = {task.id: task for task in tasks_of_log(log, given)}
-    failed = failed_conversations(log)
+    pairs = zip(log.conversations, integrity.filings, strict=True)
+    strangers = {id(one) for one, filing in pairs if filing.belonging == "foreign"}
+    every = failed_conversations(log)
+    failed = [one for one in every if id(one) not in strangers]
     return LogBlame(
         name=name,
         file=str(source),
@@ -111,6 +116,7 @@ def blame_log(
         unjudged=sum(one.reward is None for one in log.conversations),
         failures=tuple(_blames(failed, tasks, world, faults or {})),
         without_task=tuple(one.id for one in failed if one.task not in tasks),
+        foreign=tuple(one.id for one in every if id(one) in strangers),
     )
 
 

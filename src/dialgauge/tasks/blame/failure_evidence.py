@@ -58,6 +58,8 @@ _WHO = re.compile(r"user id|customer id|phone number|e-?mail", re.IGNORECASE)
 _RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.IGNORECASE)
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
+#: The number of an item in a list: no value that anybody named.
+_LIST_NUMBER = re.compile(r"^[ \t]*\d{1,2}[.)](?=\s)", re.MULTILINE)
 
 
 class ObservedFault(Struct, frozen=True):
@@ -199,11 +201,11 @@ class _Known:
         if not value:
             return "nowhere"
         low = value.lower()
-        if _occurs(low, self.instruction):
+        if _occurs(low, _LIST_NUMBER.sub("", self.instruction)):
             return "instruction"
         if _occurs(low, self.shown(before)):
             return "tool"
-        return "user" if _occurs(low, self.user_said(before)) else "nowhere"
+        return "user" if _occurs(low, _LIST_NUMBER.sub("", self.user_said(before))) else "nowhere"
 
     @property
     def unidentified(self) -> int | None:

@@ -7,13 +7,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, variance
+from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
-from dialgauge.tasks.trials.trial_measures import flip_chance, pass_chance
+from dialgauge.tasks.trials.trial_measures import flip_chance
 
 #: Fewer tasks give no interval: drawing them again hides how much they vary.
 FEWEST_TASKS = 10
@@ -55,7 +57,8 @@ class PairFigures(Struct, frozen=True, kw_only=True):
 class PassPart(Struct, frozen=True, kw_only=True):
     """pass^k of one grader, and where its spread comes from: which tasks there are, and how they happened to be graded.
 
-    ``grader_part`` is the grader's share of the variance; None where nothing was graded twice.
+    Spreads are those of gradings of each conversation once; the tasks' is what is left without the grading.
+    ``grader_part`` is the grader's share of the variance; None where nothing was graded twice, or for one task.
     """
 
     grader: str
@@ -191,16 +194,20 @@ def _alpha(graders: Sequence[Graded], conversations: Sequence[str]) -> float | N
 
 
 def _pass_parts(name: str, graded: Graded, tasks: Mapping[str, str]) -> list[PassPart]:
-    trials: dict[str, list[float]] = defaultdict(list)
+    """The variance of pass^k where each conversation is graded once, without bias, whatever gradings there are."""
+    doubts = [_doubt(replicates) for replicates in graded.values() if len(replicates) > 1]
+    doubt = fmean(doubts) if doubts else None
+    trials: dict[str, list[Sequence[bool]]] = defaultdict(list)
     for conversation, replicates in graded.items():
-        trials[tasks[conversation]].append(fmean(replicates))
-    repeated = any(len(replicates) > 1 for replicates in graded.values())
+        trials[tasks[conversation]].append(replicates)
+    moments = [_pass_moments(each, doubt or 0.0) for each in trials.values()]
     parts = []
     for k in range(1, max(map(len, trials.values())) + 1):
-        moments = [pass_moments(chances, k) for chances in trials.values() if len(chances) >= k]
-        count, means = len(moments), [mean for mean, _ in moments]
-        of_tasks = variance(means) / count if count > 1 else 0.0
-        of_grader = sum(spread for _, spread in moments) / count**2 if repeated else None
+        of_k = [each[k - 1] for each in moments if len(each) >= k]
+        count, means = len(of_k), [each.mean for each in of_k]
+        noise = fmean(each.noise for each in of_k) if doubts else 0.0
+        of_tasks = max(variance(means) - noise, 0.0) / count if count > 1 else 0.0
+        of_grader = max(fmean(each.of_one for each in of_k), 0.0) / count if doubts else None
         whole = of_tasks + (of_grader or 0.0)
         parts.append(
             PassPart(
@@ -210,26 +217,64 @@ def _pass_parts(name: str, graded: Graded, tasks: Mapping[str, str]) -> list[Pas
                 value=fmean(means),
                 tasks_spread=of_tasks**0.5,
                 grader_spread=None if of_grader is None else of_grader**0.5,
-                grader_part=None if of_grader is None or not whole else of_grader / whole,
+                grader_part=None if of_grader is None or not whole or count < 2 else of_grader / whole,
             )
         )
     return parts
 
 
-def pass_moments(chances: Sequence[float], k: int) -> tuple[float, float]:
-    """Mean and variance of a task's pass^k where each trial is graded once, and passes with its own chance.
+def _doubt(replicates: Sequence[bool]) -> float:
+    """The variance of one grading of a conversation, without bias, from two gradings or more."""
+    share, count = fmean(replicates), len(replicates)
+    return share * (1 - share) * count / (count - 1)
 
-    >>> pass_moments([1.0, 0.5], 1)
-    (0.75, 0.0625)
+
+class _PassMoments(NamedTuple):
+    """pass^k of a task by all its gradings, and the grader's variance of it as it is and with one grading each."""
+
+    mean: float
+    noise: float
+    of_one: float
+
+
+def _pass_moments(trials: Sequence[Sequence[bool]], doubt: float) -> list[_PassMoments]:
+    """For each k. A trial that was graded once has the grader's usual ``doubt``."""
+    shares = [fmean(each) for each in trials]
+    # A share's square is the chance's square and the share's own variance: without that it has no bias.
+    squares = [share - (_doubt(each) if len(each) > 1 else doubt) for share, each in zip(shares, trials, strict=True)]
+    means, of_chances = pass_squares(shares, squares)
+    _, as_graded = pass_squares(shares, [share**2 for share in shares])
+    _, graded_once = pass_squares(shares, shares)
+    return [
+        _PassMoments(mean, seen - free, once - free)
+        for mean, seen, once, free in zip(means, as_graded, graded_once, of_chances, strict=True)
+    ]
+
+
+def pass_squares(chances: Sequence[float], squares: Sequence[float]) -> tuple[list[float], list[float]]:
+    """For each k the mean of pass^k and of its square, where each trial has this mean and this mean square.
+
+    pass^k is the product over k trials, a mean over all choices of them; its square is the same over two choices, in
+    which a trial that is in both counts with its square.
+
+    >>> pass_squares([1.0, 0.5], [1.0, 0.5])
+    ([0.75, 0.5], [0.625, 0.5])
     """
-    passing = [1.0]  # the chance of each number of passes
-    for chance in chances:
-        stays, rises = [each * (1 - chance) for each in passing], [each * chance for each in passing]
-        passing = [stay + rise for stay, rise in zip([*stays, 0.0], [0.0, *rises], strict=True)]
-    values = [pass_chance(passes, len(chances), k) for passes in range(len(passing))]
-    mean = sum(chance * value for chance, value in zip(passing, values, strict=True))
-    square = sum(chance * value**2 for chance, value in zip(passing, values, strict=True))
-    return mean, max(square - mean**2, 0.0)
+    size = len(chances)
+    drawn = np.zeros((size + 1, size + 1))  # by the sizes of both choices
+    drawn[0, 0] = 1.0
+    for count, (chance, square) in enumerate(zip(chances, squares, strict=True), start=1):
+        within = np.minimum(np.arange(size + 1) / count, 1.0)
+        without = 1 - within
+        longer = np.zeros((size + 2, size + 2))
+        longer[1:, 1:] = drawn
+        both, first, second = longer[:-1, :-1], longer[:-1, 1:], longer[1:, :-1]
+        drawn = (
+            np.outer(without, without) * drawn
+            + chance * (np.outer(within, without) * first + np.outer(without, within) * second)
+            + square * np.outer(within, within) * both
+        )
+    return drawn[1:, 0].tolist(), np.diagonal(drawn)[1:].tolist()
 
 
 def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:

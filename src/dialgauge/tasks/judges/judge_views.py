@@ -59,7 +59,11 @@ def _pass_table(figures: JudgeFigures) -> Table:
     spans = [f"pass^{k} {100 * min(each):.1f} to {100 * max(each):.1f}" for k, each in values.items() if len(each) > 1]
     if spans:
         table.notes.append(f"Over graders, each on what it graded: {', '.join(spans)}.")
-    table.notes.append("Spread: standard deviation; the grader's part is its share of the variance of both.")
+    table.notes.append(
+        "Spread: standard deviation of pass^k by one grading of each conversation. By tasks: without what the grading "
+        "adds. The grader's part is its share of the variance of both; what was graded once is taken to waver as the "
+        "rest."
+    )
     return table
 
 

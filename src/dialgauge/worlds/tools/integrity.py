@@ -1,9 +1,10 @@
 """Does a conversation belong to the task it is filed under?
 
-Two kinds of evidence: the expected actions that the log stores with the verdict, against those of the task; and the
-identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions.
-Neither needs a world. A conversation is *foreign* if one contradicts, *belongs* if one supports and none contradicts,
-and is *unknown* otherwise.
+Three kinds of evidence: the expected actions that the log stores with the verdict, against those of the task; the
+identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions; and,
+where τ-bench stores the task with the conversation, an instruction that is another task's. None needs a world. A
+conversation is *foreign* if one contradicts, *belongs* if actions or identifiers support and none contradicts, and is
+*unknown* otherwise.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from dialgauge.worlds.tools.task_files import GoldCall, ToolTask, gold_calls, js
 from dialgauge.worlds.tools.tool_domain import ToolDomain
 
 Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
-#: What decided: the stored actions, the identifiers, both of them silent, or a task that does not exist.
-Evidence: TypeAlias = Literal["actions", "identifiers", "silent", "no task"]
+#: What decided: the stored actions, identifiers, the stored instruction, none of them, or a task that does not exist.
+Evidence: TypeAlias = Literal["actions", "identifiers", "instruction", "silent", "no task"]
 
 TasksFrom: TypeAlias = Literal["log", "task file", "majority"]
 
@@ -53,7 +54,7 @@ class Filing(Struct, frozen=True, kw_only=True):
     belonging: Belonging
     evidence: Evidence
     identifiers: tuple[str, ...] = ()
-    #: The one task that has its stored actions and its identifiers, where it is foreign and there is just one.
+    #: The one task that has what the conversation stores and names, where it is foreign and there is just one.
     fits: str | None = None
 
 
@@ -169,8 +170,9 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
     share = _others_hit(log.conversations, identifiers, cards)
     use_identifiers = share is None or share < SAME_FOR_ALL
     names = conversation_names(log.conversations)
+    told = Counter(card.told for card in cards.values() if card.told)
     filings = [
-        _filing(one, name, named if use_identifiers else (), cards)
+        _filing(one, name, named if use_identifiers else (), cards, told)
         for one, name, named in zip(log.conversations, names, identifiers, strict=True)
     ]
     counts = Counter(filing.belonging for filing in filings)
@@ -246,6 +248,7 @@ class _TaskCard:
     def __init__(self, task: ToolTask) -> None:
         self.task = task
         self._instruction = f" {task.instruction.lower()} "
+        self.told = _told(task.instruction)
         texts = [text for gold in task.golds for call in gold for text in _texts(call.arguments)]
         self._text = self._instruction + "\n" + "\n".join(texts).lower() + " "
         self._names = {
@@ -300,6 +303,11 @@ def _gold_text(gold: Sequence[GoldCall]) -> str:
     return canonical([[call.name, call.arguments] for call in gold], "by-value")
 
 
+def _told(instruction: object) -> str:
+    """An instruction as it is compared: letter by letter but for case and spaces."""
+    return " ".join(instruction.lower().split()) if isinstance(instruction, str) else ""
+
+
 def _stored_gold(one: LoggedConversation) -> str | None:
     """The expected actions that were stored with the verdict; None where there are none, or of no known shape."""
     calls = gold_calls(one.gold) if one.gold is not None else None
@@ -309,8 +317,16 @@ def _stored_gold(one: LoggedConversation) -> str | None:
 _NO_ACTIONS = _gold_text(())
 
 
-def _filing(one: LoggedConversation, name: str, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> Filing:
+def _filing(
+    one: LoggedConversation,
+    name: str,
+    identifiers: tuple[str, ...],
+    cards: Mapping[str, _TaskCard],
+    instructions: Mapping[str, int],
+) -> Filing:
     card, stored = cards.get(one.task), _stored_gold(one)
+    told = _told((one.stored_task or {}).get("instruction"))
+    told = told if instructions.get(told) == 1 else ""
     belonging: Belonging = "unknown"
     evidence: Evidence = "silent"
     if card is None:
@@ -319,22 +335,35 @@ def _filing(one: LoggedConversation, name: str, identifiers: tuple[str, ...], ca
         belonging, evidence = "foreign", "actions"
     elif identifiers and not card.hit(identifiers):
         belonging, evidence = "foreign", "identifiers"
+    elif told not in ("", card.told):
+        belonging, evidence = "foreign", "instruction"
     elif stored not in (None, _NO_ACTIONS):
         belonging, evidence = "belongs", "actions"
     elif identifiers:
         belonging, evidence = "belongs", "identifiers"
-    fits = _fitting(stored, identifiers, cards) if belonging == "foreign" else None
+    fits = None
+    if belonging == "foreign" and card is not None:
+        told = "" if told == card.told else told
+        stored = None if stored in card.golds else stored
+        fits = _fitting(stored, identifiers, told, cards)
     return Filing(
         conversation=name, task=one.task, belonging=belonging, evidence=evidence, identifiers=identifiers, fits=fits
     )
 
 
-def _fitting(stored: str | None, identifiers: tuple[str, ...], cards: Mapping[str, _TaskCard]) -> str | None:
-    """The one task with these stored actions and identifiers; None where none or several fit."""
+def _fitting(stored: str | None, identifiers: tuple[str, ...], told: str, cards: Mapping[str, _TaskCard]) -> str | None:
+    """The one task with this instruction, or else with these actions and identifiers; None where none or several fit.
+
+    Only what is not of the task under which it is filed speaks for another.
+    """
     fitting = [
         name
         for name, card in cards.items()
-        if (stored is None or stored in card.golds) and (not identifiers or card.hit(identifiers))
+        if (
+            card.told == told
+            if told
+            else (stored is None or stored in card.golds) and (not identifiers or card.hit(identifiers))
+        )
     ]
     return fitting[0] if len(fitting) == 1 else None
 

@@ -73,6 +73,8 @@ def filing_words(filing: Filing) -> str:
     """What shows that a conversation does not belong to its task."""
     if filing.evidence == "actions":
         return f"{filing.conversation} stores the expected actions of another task than {filing.task}"
+    if filing.evidence == "instruction":
+        return f"{filing.conversation} stores the instruction of another task than {filing.task}"
     ids = ", ".join(filing.identifiers[:3])
     return f"{filing.conversation} calls tools for {ids}, which task {filing.task} nowhere names"
 
