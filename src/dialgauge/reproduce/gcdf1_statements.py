@@ -47,8 +47,8 @@ def statements(record: Reproduction, figures: dict[str, PaperFigure], run: Run) 
         holds=longest <= 30,
         ours=f"up to {longest} utterances, which are {(longest + 1) // 2} exchanges",
         note="a turn is one utterance, as in the released files",
-        why=f"{lengths.count(longest)} of {len(lengths):,} conversations stop exactly there: the limit is 30 by neither unit, "
-        "though at most 30 is true of exchanges",
+        why=f"{lengths.count(longest)} of {len(lengths):,} conversations stop exactly there: the limit is 30 by "
+        "neither unit, though at most 30 is true of exchanges",
     )
     never = [key for key in ("no_miss_mult", "miss_mult") if any(figures["6a"].bars[key].values())]
     record.claim(

@@ -169,7 +169,8 @@ def _misheard_attractions(record: Reproduction, held: Sequence[Dialogue]) -> Non
         holds=held_up == answered,
         ours=f"dontcare after {held_up} of {answered} such questions, another answer at once after "
         f"{answered - held_up}; asked again next after {again}",
-        note="continues: the answer is not dontcare", why=f"of these {answered - held_up}, {unheard} were not heard as a request",
+        note="continues: the answer is not dontcare",
+        why=f"of these {answered - held_up}, {unheard} were not heard as a request",
     )  # fmt: skip
 
 
