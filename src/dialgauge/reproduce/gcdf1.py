@@ -76,7 +76,7 @@ def reproduce(data: Path | None, tell: Callable[[str], None] = lambda _: None) -
     )  # fmt: skip
     goals = dataset_file(data, "multiwoz-2.1", "test.json")
     people = score_users(goals, canonical_map=values, resamples=0)[0] if goals else None
-    of_people(record, people, run)
+    of_people(record, people)
     of_turns(record, read(folder).dialogues, read(goals).dialogues if goals else None, run)
     record.unjudged(paper["unjudged"])
     _goals(record, run, goals)

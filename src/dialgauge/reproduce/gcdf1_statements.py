@@ -39,14 +39,16 @@ def statements(record: Reproduction, figures: dict[str, PaperFigure], run: Run) 
     delayed, misheard = (_dialogues(run, label) for label in ("delayed_response", "system_req_nlu_failure"))
     same = "delayed responses and NLU failures are the same dialogues"
     record.share(REQUESTS, same, len(delayed & misheard), len(delayed | misheard), "in both")
-    utterances = max(run.table("conversation_facts")["turns"].to_list())
-    longest = (utterances + 1) // 2
+    lengths = run.table("conversation_facts")["turns"].to_list()
+    longest = max(lengths)
     record.claim(
         SETUP,
         "conversations have at most 30 turns",
         holds=longest <= 30,
-        ours=f"up to {longest} turns",
-        note=f"a turn is the user's and the system's, as ConvLab-2's sessions count; {utterances} utterances",
+        ours=f"up to {longest} utterances, which are {(longest + 1) // 2} exchanges",
+        note="a turn is one utterance, as in the released files",
+        why=f"{lengths.count(longest)} of {len(lengths):,} conversations stop exactly there: the limit is 30 by "
+        "neither unit, though at most 30 is true of exchanges",
     )
     never = [key for key in ("no_miss_mult", "miss_mult") if any(figures["6a"].bars[key].values())]
     record.claim(
@@ -212,24 +214,27 @@ def _outside_the_goal(record: Reproduction, run: Run) -> None:
     outside = _rows(run, "behaviours").filter(
         _rows(run, "behaviours")["behaviour"].str.starts_with("constraints_not_in_goal/")
     )
-    free = outside.filter(outside["item"].str.ends_with("===dontcare"))
+    free = outside.filter(outside["item"].str.ends_with("===dontcare")).unique(["dialogue", "domain", "slot"])
     domains = Counter(free["domain"].to_list())
     record.claim(
         CONSTRAINTS,
         "dontcare outside the goal is said in all domains except restaurant",
         holds=set(domains) == set(_DOMAINS) - {"restaurant"},
         ours=", ".join(f"{domain} {count}" for domain, count in sorted(domains.items())),
+        note="slots, each counted once a dialogue",
     )
     people = free.filter((free["domain"] == "train") & (free["slot"] == "people")).height
-    record.claim(CONSTRAINTS, "train-people=dontcare is generated", holds=people > 0, ours=f"{people} times")
-    offers = outside.filter(outside["behaviour"].str.ends_with("elicited_by_sys_offer"))
+    record.claim(CONSTRAINTS, "train-people=dontcare is generated", holds=people > 0, ours=f"in {people} dialogues")
+    offers = outside.filter(outside["behaviour"].str.ends_with("elicited_by_sys_offer")).unique(
+        ["dialogue", "domain", "slot"]
+    )
     slots = Counter(offers["slot"].to_list())
     record.claim(
         CONSTRAINTS,
         "after an offer the user names an entity or says choice=any",
         holds=set(slots) <= {"name", "choice"},
         ours=", ".join(f"{slot} {count}" for slot, count in sorted(slots.items())),
-        note="times",
+        note="slots, each counted once a dialogue",
         why="the paper tells of the usual ones: the bars of Figure 3 agree",
     )
 
