@@ -119,7 +119,7 @@ def ranking(
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)
-    trials = _telling_trials(comparison, chosen, (first, second))
+    trials = _telling_trials(library, comparison, chosen, (first, second))
     if better not in ("", "first", "second"):
         raise DialgaugeError(f"'better' is 'first' or 'second' (got '{better}')")
     winner = {"first": first, "second": second}.get(better, "")
@@ -190,6 +190,12 @@ class SideBySide:
     parting: TurnDivergence | None
     problem: str = ""
     prefix: str = ""
+
+    @property
+    def verdicts_differ(self) -> bool:
+        """Whether the first two runs say otherwise whether the dialogue succeeded."""
+        verdicts = {one.outcome.success for one in self.dialogues[:2] if one.outcome is not None}
+        return verdicts == {True, False}
 
     @property
     def same_words(self) -> bool:
@@ -267,21 +273,28 @@ def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str
     first = next(iter(comparison.runs.values()))
     unit = comparison.view.units(first).get(library.dialogue(first, dialogue).id, dialogue)
     before, after, number = _beside(order, unit)
-    trials = _telling_trials(comparison, chosen, comparison.systems[:2])
+    trials = _telling_trials(library, comparison, chosen, comparison.systems[:2])
     before, after = (name and trials.get(name, name) for name in (before, after))
     return Neighbours(comparison.measures, chosen, before, after, number, len(order))
 
 
-def _telling_trials(comparison: Comparison, measure: str, pair: Sequence[str]) -> dict[str, str]:
-    """For each unit a dialogue of it in which two runs score differently, or its first where none does;
-    nothing where dialogues are the units."""
+def _telling_trials(library: Library, comparison: Comparison, measure: str, pair: Sequence[str]) -> dict[str, str]:
+    """For each unit a dialogue of it that only one of two runs passes, or in which they score differently, or its
+    first where none does; nothing where dialogues are the units."""
     first, second = (comparison.runs[name] for name in pair)
     units = comparison.view.units(first)
     if not units:
         return {}
     chosen = {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
     scores = [_dialogue_values(run) for run in (first, second)]
+    verdicts = [
+        {trial.dialogue: trial.success for trial in pages_of(run.kind).trials(library, run)} for run in (first, second)
+    ]
     decided: set[str] = set()
+    for dialogue, unit in units.items():
+        if unit not in decided and {verdict.get(dialogue) for verdict in verdicts} == {True, False}:
+            chosen[unit] = dialogue
+            decided.add(unit)
     for name in (measure, *(name for name in first.scores if name != measure)):
         one, two = (values.get(name, {}) for values in scores)
         # A measure over several trials, such as pass^k, gives the same to all of them and so tells of none.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -232,6 +233,8 @@ def _chosen(
         units = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
         names = [ranked.conversation(unit) for unit in units]
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
+    if failed := _failed(library, runs[0], most):
+        return failed
     listed = DialogueList(library, runs[0])
     if not listed.columns:
         return list(listed.ids[:most]), f"the first {counted(min(most, len(listed.ids)), 'dialogue')}"
@@ -245,6 +248,30 @@ def _chosen(
         return worst, told
     beside = f", then {told} among the others" if worst else ""
     return [*urgent, *worst], f"{counted(len(urgent), 'conversation')} to read first{beside}"
+
+
+def _failed(library: Library, run: Run, most: int) -> tuple[list[str], str] | None:
+    """What to read first, then failed trials: one of each task, those first that pass sometimes, before a second."""
+    trials = pages_of(run.kind).trials(library, run)
+    passed = {trial.task for trial in trials if trial.success}
+    failed: dict[str, list[str]] = {}
+    for trial in trials:
+        if trial.success is False:
+            failed.setdefault(trial.task, []).append(trial.dialogue)
+    if not failed:
+        return None
+    reading = reading_list(library, run)
+    urgent = reading.dialogues[:most] if reading is not None else []
+    ordered = sorted(failed, key=lambda task: task not in passed)
+    rows = zip_longest(*(failed[task] for task in ordered))
+    others = [name for row in rows for name in row if name is not None and name not in urgent][: most - len(urgent)]
+    told = f"{counted(len(others), 'failed conversation')} of {run.name}, those of tasks that pass sometimes first"
+    if not urgent:
+        return others, told
+    return [
+        *urgent,
+        *others,
+    ], f"{counted(len(urgent), 'conversation')} to read first{f', then {told}' if others else ''}"
 
 
 def _shown_runs(runs: Sequence[Run], ranked: Ranking | None) -> Sequence[Run]:
@@ -271,10 +298,12 @@ def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[t
     found = []
     for run in runs:
         columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
-        own = library.dialogue(run, name).id
-        values = {row["measure"]: row["num"] / row["den"] for row in library.rows(run, "dialogue_scores", own)}
+        own = library.dialogue(run, name)
+        values = {row["measure"]: row["num"] / row["den"] for row in library.rows(run, "dialogue_scores", own.id)}
+        passed = own.outcome.success if own.outcome is not None else None
+        mark = "" if passed is None else " ✓" if passed else " ✗"
         for measure in columns:
-            label = f"{run.name}: {measure}" if len(runs) > 1 else measure
+            label = f"{run.name}{mark}: {measure}" if len(runs) > 1 else measure
             found.append((label, values.get(measure), run.scores[measure].unit))
     return found
 

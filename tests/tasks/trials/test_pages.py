@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, trials_side_by_side
+from dialgauge.explorer import DialogueList, DialogueQuery, Library, ranking, trials_side_by_side, write_report
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import score_results
@@ -137,3 +138,30 @@ def test_real_results(shared_data: Path) -> None:
         if dialogue.outcome is not None and dialogue.outcome.success:
             written = [action for action in view.overview.expected if action.name.startswith(writing)]
             assert all(action.made for action in written), dialogue.id
+
+
+def test_a_report_shows_failures_and_what_two_runs_part_by(tmp_path: Path) -> None:
+    """A passed trial says nothing of what went wrong, nor one that both agents passed of which is better."""
+    files = [
+        tau_file(tmp_path / f"{name}.json", tasks) for name, tasks in (("old", TASKS), ("new", {**TASKS, "b": "++"}))
+    ]
+    old, new = score_results(files, resamples=50).runs
+    own = write_report(tmp_path / "old.html", old).read_text()
+    assert re.findall(r"<summary><strong>(.*?)</strong>", own) == ["b#1", "c#0", "c#1"]
+    assert "3 failed conversations of old, those of tasks that pass sometimes first" in own
+    both = write_report(tmp_path / "both.html", [old, new]).read_text()
+    assert re.findall(r"<summary><strong>(.*?)</strong>", both) == ["b#1"]
+    assert "old ✗: " in both and "new ✓: " in both and "differ in the verdict only" in both
+
+
+def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_of_points(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    for name, cost in (("cheap", 0.0021), ("dear", 0.0029)):
+        rows = [
+            {"task_id": f"t{n}", "messages": talk, "success": n % 2 == 0, "cost": cost + n / 1e5} for n in range(12)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = score_results([tmp_path / "cheap.jsonl", tmp_path / "dear.jsonl"], resamples=0).runs
+    drawn = {row.measure: row for row in ranking(Library(runs=runs), [run.id for run in runs]).plot.rows}
+    assert drawn["Cost"].amount(drawn["Cost"].difference.difference) == "−0.000800"
+    assert not drawn["Cost"].percent and drawn["pass^1"].amount(0.135) == "+13.5"
