@@ -24,6 +24,7 @@ OTHERS = {
     "tasks/blame/failure_evidence.py": "what agents and users say",
     "responses/evaluation.py": "replies of bots",
     "cli/babi.py": "replies of bots",
+    "redaction.py": "what users and agents say",
     "values": "values of data sets",
     "reproduce/gcdf1_statements.py": "acts and slots of the paper's conversations",
     "reproduce/gcdf1_turns.py": "acts of the paper's conversations",
