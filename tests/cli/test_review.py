@@ -12,6 +12,7 @@ import pytest
 from dialgauge.demo import DESK_TASKS
 from dialgauge.tasks import write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
+from support.agent_results import tau_file, tau_result
 from support.commands import dialgauge
 
 Capture = pytest.CaptureFixture[str]
@@ -121,3 +122,36 @@ def test_the_command_it_shows_works(capsys: Capture) -> None:
     words = shlex.split(shown)
     assert words[-2:] == ["--domain", "depot"]
     assert dialgauge(capsys, *words[words.index("tasks") :]).code == 0
+
+
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+def test_rewards_that_their_own_parts_contradict_are_told(capsys: Capture, reward: float) -> None:
+    results = [tau_result(task, 0, float(task % 2)) for task in range(6)]
+    for result in results:
+        result["reward"] = reward
+    Path("log.json").write_text(json.dumps(results))
+    outcome = dialgauge(capsys, "review", "log.json")
+    said = " ".join(outcome.out.split())
+    assert outcome.code == 1 and "Exit code 1: contradicted verdicts (3)." in said
+    assert "not what the parts stored with it give in 3 of 6 conversations" in said
+    assert "what a replay gives" not in said and "dialgauge explore" in said
+
+
+def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    rows = [{"task": "a", "trial": trial, "messages": talk, "instruction": f"want {trial}"} for trial in (0, 1)]
+    Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    outcome = dialgauge(capsys, "review", "chat.jsonl")
+    said = " ".join(outcome.out.split())
+    assert "1 group of conversations is word for word the same (for example a#0, a#1)" in said
+    assert "The trials of 1 task have different instructions (a)" in said
+    assert "Not said: pass^k, and whose fault failures were: no conversation has a verdict." in said
+    assert outcome.code == 1 and "dialgauge explore" in said
+
+
+def test_the_same_log_twice_is_told_and_each_k_says_its_tasks(capsys: Capture) -> None:
+    log = tau_file(Path("a.json"), {"a": "++", "b": "+", "c": "-"})
+    Path("b.json").write_bytes(log.read_bytes())
+    said = " ".join(dialgauge(capsys, "review", "a.json", "b.json").out.split())
+    assert "a and b are the same log under different names." in said
+    assert " on 3 tasks, pass^2 100.0%" in said and " on 1 task." in said

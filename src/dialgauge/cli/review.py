@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Letters of a page's name that come from its logs.
 _LONGEST = 80
+#: Lines of a review, with the one that names the page.
+_MOST_LINES = 25
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
@@ -58,6 +60,7 @@ def review(
     from dialgauge.explorer import write_report
     from dialgauge.formats import named_files
     from dialgauge.runs import Store
+    from dialgauge.tasks import same_reviews
 
     place = Store(store)
     place.check_writable()
@@ -69,9 +72,10 @@ def review(
     write_document(json, "review", {"logs": [each.document() for each in reviews]})
     if on_screen(json):
         for each in reviews:
-            for line in each.lines:
-                print_sentence(line)
-            _print_readings(each, named[each.run.name], domain, store)
+            for line in _screen_lines(each, named[each.run.name], domain, store):
+                out.print(line)
+        for names in same_reviews(reviews):
+            print_sentence(f"{' and '.join(names)} are the same log under different names.")
         out.print(f"Page: {page}{' (in place of an older one)' if replaced else ''}")
     return 0 if all(each.sound for each in reviews) else EXIT_INCOMPLETE
 
@@ -89,20 +93,38 @@ def _reviewed(name: str, source: str, domain: str | None, tasks: Path | None, st
     return review
 
 
-def _print_readings(review: Review, source: str, domain: str | None, store: Path | None) -> None:
-    from dialgauge.tasks import short_id
+def _screen_lines(review: Review, source: str, domain: str | None, store: Path | None) -> list[str]:
+    """A review that fits a screen: everything that is said, and as much to read as there is room for."""
+    from dialgauge.report import fold_sentence
 
+    doubts = [f"Exit code 1: {', '.join(review.doubts)}."] if review.doubts else []
+    said = [part for line in (*review.lines, *doubts) for part in fold_sentence(line, 80)]
+    failures = {each.conversation for each in review.blame.failures} if review.blame is not None else set()
     readings = review.readings
-    if not readings:
-        return
-    out.print("Read first:")
+    failed = [each.conversation for each in readings if each.conversation in failures]
+    commands = _commands(review.run.id, source, failed[:1], domain, store)
+    room = _MOST_LINES - len(said) - len(commands) - 2
+    listed: list[str] = []
     for reading in readings:
         where = "" if reading.message is None else f", message {reading.message}"
-        print_sentence(f"  {short_id(reading.conversation)}{where}: {reading.why}")
-    failures = {each.conversation for each in review.blame.failures} if review.blame is not None else set()
-    if failed := next((each.conversation for each in readings if each.conversation in failures), None):
-        world = f" --domain {shlex.quote(domain)}" if domain else ""
-        file, conversation = shlex.quote(source), shlex.quote(failed)
-        out.print(f"  {typed_command(f'dialgauge tasks blame {file} --dialogue {conversation}{world}')}")
+        shown = fold_sentence(f"  {reading.conversation}{where}: {reading.why}", 80)
+        if len(listed) + len(shown) > room:
+            break
+        listed += shown
+    if not listed:
+        return [*said, *commands]
+    if not failed:
+        how = "the explorer has them"
+    elif len(failed) == len(readings):
+        how = "the first command opens each by its id"
+    else:
+        how = "the first command opens a failure by its id, the explorer each"
+    return [*said, f"Read first ({how}):", *listed, *commands]
+
+
+def _commands(run: str, source: str, failed: Sequence[str], domain: str | None, store: Path | None) -> list[str]:
+    world = f" --domain {shlex.quote(domain)}" if domain else ""
     place = f" --store {shlex.quote(str(store))}" if store else ""
-    out.print(f"  {typed_command(f'dialgauge explore {review.run.id}{place}')}")
+    file = shlex.quote(source)
+    typed = [f"dialgauge tasks blame {file} --dialogue {shlex.quote(each)}{world}" for each in failed]
+    return [f"  {typed_command(each)}" for each in (*typed, f"dialgauge explore {run}{place}")]

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.review import Missing, Review, findings_tables, review_lines, short_id
+    from dialgauge.tasks.review import Missing, Review, findings_tables, review_lines, same_reviews
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -183,13 +183,13 @@ __all__ = [
     "regrading_table",
     "review_lines",
     "richness",
+    "same_reviews",
     "score_attempts",
     "score_outcomes",
     "score_results",
     "score_tables",
     "score_tasks",
     "settling",
-    "short_id",
     "surface",
     "task_facts",
     "task_measures",

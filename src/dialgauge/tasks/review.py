@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -26,6 +27,7 @@ from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
+from dialgauge.worlds.tools import same_logs
 
 if TYPE_CHECKING:
     import polars
@@ -40,6 +42,8 @@ _UNSAID = {
     "replay": "what a replay gives: records and tools of the domain are not here; --domain FOLDER names them "
     "(of airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
     "blame": "whose fault failures were: {why}.",
+    "verdicts": "pass^k, and whose fault failures were: no conversation has a verdict. A field 'reward' (1 passed, 0 "
+    "failed) beside its messages is one, and so are files of graders ('dialgauge tasks judges').",
 }
 
 
@@ -54,11 +58,11 @@ class SuggestedReading(Struct, frozen=True):
 class Missing(Struct, frozen=True):
     """A part of a review that a log does not allow, and why."""
 
-    part: Literal["audit", "replay", "blame"]
+    part: Literal["audit", "replay", "blame", "verdicts"]
     why: str = ""
 
 
-class Review(Struct, frozen=True, kw_only=True):
+class Review(Struct, frozen=True, kw_only=True, dict=True):
     """One log with all that could be found out about it; what could not is ``missing``, each with its reason."""
 
     run: Run
@@ -76,7 +80,31 @@ class Review(Struct, frozen=True, kw_only=True):
     @property
     def unsaid(self) -> list[str]:
         """What cannot be said of the log, and what it would take."""
-        return [_UNSAID[each.part].format(why=each.why) for each in self.missing]
+        contradicted = self.audit is not None and self.audit.contradicted
+        missing = [each for each in self.missing if each.part != "replay" or not contradicted]
+        if not any(name.startswith("pass^") for name in self.run.scores):
+            missing.append(Missing("verdicts"))
+        return [_UNSAID[each.part].format(why=each.why) for each in missing]
+
+    @cached_property
+    def identical(self) -> list[tuple[str, ...]]:
+        """Conversations that are word for word the same."""
+        if self.audit is not None:
+            return list(self.audit.integrity.identical)
+        same: dict[bytes, list[str]] = {}
+        for dialogue in self.run.dialogues():
+            if dialogue.turns:
+                same.setdefault(msgspec.json.encode(dialogue.turns), []).append(dialogue.id)
+        return [tuple(names) for names in same.values() if len(names) > 1]
+
+    @cached_property
+    def differing(self) -> list[str]:
+        """Tasks of a log that cannot be audited whose trials have different instructions."""
+        told: dict[str, set[tuple[str, ...]]] = {}
+        for dialogue in self.run.dialogues() if self.audit is None else ():
+            if dialogue.goal and dialogue.goal.message and dialogue.outcome:
+                told.setdefault(dialogue.outcome.details.get("task", dialogue.id), set()).add(dialogue.goal.message)
+        return [task for task, instructions in told.items() if len(instructions) > 1]
 
     @property
     def per_task_stands(self) -> bool:
@@ -86,8 +114,19 @@ class Review(Struct, frozen=True, kw_only=True):
     @property
     def sound(self) -> bool:
         """Whether nothing contradicts what the log says of itself."""
-        complete = self.run.coverage.complete
-        return complete and (self.audit is None or not (self.audit.integrity.foreign or self.audit.differences))
+        return not self.doubts
+
+    @property
+    def doubts(self) -> list[str]:
+        """What contradicts the log, in short; nothing where it is sound."""
+        audit = self.audit
+        counts = {
+            "conversations of other tasks": len(audit.integrity.foreign) if audit else 0,
+            "contradicted verdicts": len(audit.contradicted) if audit else 0,
+            "tasks with different instructions": len(self.differing),
+        }
+        doubts = [f"{words} ({number:,})" for words, number in counts.items() if number]
+        return doubts if self.run.coverage.complete else ["it is incomplete", *doubts]
 
     @property
     def readings(self) -> list[SuggestedReading]:
@@ -130,6 +169,7 @@ def review_lines(review: Review) -> list[str]:
     return [
         f"{review.run.name}: {review.run.details['sentence']}.",
         *_belonging(review),
+        *_copies(review),
         *_replay(review),
         *_pass_rates(review),
         *_fairness(review),
@@ -145,25 +185,56 @@ def _belonging(review: Review) -> Iterator[str]:
     integrity = review.audit.integrity
     yield belonging_answer(integrity)
     if not integrity.per_task_stands:
-        yield "That is too many: what rests on their tasks is withheld, and totals are those of the file as it is."
-    if identical := len(integrity.identical):
-        yield f"{counted(identical, 'group')} of conversations are word for word the same."
+        yield "That is too many: what rests on tasks is withheld, and totals are those of the file as it is."
+
+
+def _copies(review: Review) -> Iterator[str]:
+    if review.identical:
+        groups = counted(len(review.identical), "group of conversations is", "groups of conversations are")
+        yield f"{groups} word for word the same (for example {', '.join(review.identical[0][:_NAMED])})."
+    if review.differing:
+        told = f"The trials of {counted(len(review.differing), 'task')} have different instructions"
+        named = ", ".join(review.differing[:_NAMED]) + _more(review.differing)
+        yield f"{told} ({named}): are conversations filed under another task?"
 
 
 def _replay(review: Review) -> Iterator[str]:
     audit = review.audit
-    if audit is None or audit.no_replay is not None or not review.per_task_stands:
+    if audit is None or not review.per_task_stands:
+        return
+    if odd := audit.self_contradicted:
+        yield (
+            f"The recorded reward is not what the parts stored with it give in {len(odd):,} of "
+            f"{counted(len(audit.conversations), 'conversation')} ({', '.join(odd[:_NAMED])}{_more(odd)})."
+        )
+    if audit.no_replay is not None:
+        if audit.differences:
+            named = [one.id for one in audit.differences]
+            yield (
+                f"What was said and called contradicts {counted(len(named), 'recorded verdict')} "
+                f"({', '.join(named[:_NAMED])}{_more(named)})."
+            )
         return
     same, known = audit.rewards_reproduced
-    told = ", ".join(one.id for one in audit.differences[:_NAMED])
+    told = ", ".join(one.id for one in audit.differences[:_NAMED]) + _more(audit.differences)
     differ = f", and contradicts {len(audit.differences):,} ({told})" if audit.differences else ""
     yield f"Replaying its calls gives the recorded reward in {same:,} of {counted(known, 'conversation')}{differ}."
+
+
+def _more(names: Sequence[object]) -> str:
+    return ", …" if len(names) > _NAMED else ""
 
 
 def _pass_rates(review: Review) -> Iterator[str]:
     rates = [(name, score) for name, score in review.run.scores.items() if name.startswith("pass^")]
     chosen = rates if len(rates) < 3 else [rates[0], rates[1], rates[-1]]
-    if shown := [_rate(name, score) for name, score in chosen if score.value is not None]:
+    tasks = review.run.details.get("pass_tasks") or {}
+    uneven = len({tasks.get(name) for name, _ in chosen}) > 1
+    if shown := [
+        _rate(name, score) + (f" on {counted(tasks.get(name, 0), 'task')}" if uneven else "")
+        for name, score in chosen
+        if score.value is not None
+    ]:
         yield f"{', '.join(shown)}."
     audit = review.audit
     if audit is None or not review.per_task_stands:
@@ -229,7 +300,8 @@ def _blame(review: Review) -> Iterator[str]:
     sides = ", ".join(f"{side} {number:,}" for side, number in review.blame.counts.items() if number)
     right = load_blame_record().right
     yield (
-        f"Whose fault, of {counted(len(review.blame.failures), 'failure')}: {sides}. On tasks that no rule was "
+        f"Whose fault, of {counted(len(review.blame.failures), 'failure')} in "
+        f"{counted(review.blame.conversations, 'conversation')}: {sides}. On tasks that no rule was "
         f"written on {100 * right.value:.0f}% [{100 * right.low:.0f}, {100 * right.high:.0f}] of such verdicts were "
         "right; the user's or the task's is a suspicion."
     )
@@ -242,7 +314,10 @@ def _readings(review: Review) -> Iterator[SuggestedReading]:
             yield SuggestedReading(filing.conversation, None, f"filed under task {filing.task}, but {other}")
         for one in review.audit.differences:
             message = one.first_drift["message"] if one.first_drift else None
-            yield SuggestedReading(one.id, message, "the replay contradicts its verdict")
+            by = "the replay" if review.audit.no_replay is None else "what was said and called"
+            yield SuggestedReading(one.id, message, f"{by} contradicts its verdict")
+        for name in review.audit.self_contradicted:
+            yield SuggestedReading(name, None, "the parts stored with its reward contradict it")
     if review.blame is not None:
         yield from _failures(review.blame.failures)
     elif "trials" in review.run.tables:
@@ -285,3 +360,8 @@ def _first_of_each_task(readings: Iterator[tuple[str, SuggestedReading]]) -> Ite
             seen[task] = None
             yield reading
     yield from later
+
+
+def same_reviews(reviews: Sequence[Review]) -> list[list[str]]:
+    """Names of logs that hold the same conversations."""
+    return same_logs((each.run.name, each.audit.integrity) for each in reviews if each.audit is not None)

@@ -30,7 +30,7 @@ from dialgauge.tasks import (
 from dialgauge.tasks.blame.blame_views import blame_sentence
 from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue
 from dialgauge.worlds.tools import load_tool_domain
-from support.agent_results import desk_tasks, tau_file
+from support.agent_results import desk_tasks, tau_file, tau_result
 from support.commands import dialgauge
 
 ROOT = Path(__file__).parents[3]
@@ -138,6 +138,9 @@ def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     kinds = [(each.kind, each.tool, each.message) for each in blame.evidence.deviations]
     assert kinds[0] == ("wrong", "update_reservation_flights", 22)
     assert evidence_tables(log, "22#2")[0].title == "Blame: 22#2"
+    [first] = [each for each in log.failures if each.conversation == "0#0"]
+    amounts = [value for each in first.evidence.deviations for value in each.values if value.expected == "5"]
+    assert [value.known for value in amounts] == ["nowhere"]  # the user's "5." numbers a list
     with pytest.raises(DialgaugeError, match="there is no failure '22#9'"):
         evidence_tables(log, "22#9")
 
@@ -164,6 +167,16 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
     (tmp_path / "mixed.json").write_text(json.dumps(content))
     with pytest.raises(DialgaugeError, match="nobody can be blamed by it"):
         blame_log(tmp_path / "mixed.json", "mixed")
+
+
+def test_foreign_failures_are_counted_apart(tmp_path: Path) -> None:
+    results = [tau_result(task, trial, 0.0) for task in range(12) for trial in range(2)]
+    results[0]["info"]["task"], results[3]["info"]["task"] = results[3]["info"]["task"], {"instruction": "You want 1."}
+    (tmp_path / "log.json").write_text(json.dumps([*results, tau_result(0, 2, 0.0), tau_result(1, 2, 0.0)]))
+    log = blame_log(tmp_path / "log.json", "log")
+    assert (log.foreign, len(log.failures)) == (("0#0",), 25)
+    with pytest.raises(DialgaugeError, match="filed under another task"):
+        evidence_tables(log, "0#0")
 
 
 def test_a_stored_run_of_trials_has_the_verdicts(

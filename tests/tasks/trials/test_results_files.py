@@ -58,7 +58,8 @@ def test_a_complete_file_on_the_screen(tmp_path: Path, capsys: pytest.CaptureFix
     assert done.code == 0
     first = done.out.splitlines()[0]
     assert first == (
-        "r: 6 of 6 conversations scored (3 tasks x 2 trials planned), 6 begun, 6 finished, 0 failed by infrastructure."
+        "r: 6 of 6 conversations scored (3 tasks x 2 trials; the file names no plan), 6 begun, 6 finished, 0 failed "
+        "by infrastructure."
     )
     assert "pass^2" in done.out and "flip rate" in done.out and "noise floor" in done.out
 
@@ -353,7 +354,7 @@ def test_the_numbers_of_trials_do_not_say_how_many_were_planned(
     path = tau_file(tmp_path / "r.json", {"a": "..++", "b": "..+-"})
     done = dialgauge(capsys, "tasks", "score", path)
     assert done.code == 0
-    assert "r: 4 of 4 conversations scored (2 tasks x 2 trials planned)" in done.out
+    assert "r: 4 of 4 conversations scored (2 tasks x 2 trials; the file names no plan)" in done.out
     assert "the trials are those numbered 2, 3." in done.out
     [run] = score_results([path], resamples=0).runs
     assert run.scores["pass^2"].value == 0.5 and "pass^3" not in run.scores

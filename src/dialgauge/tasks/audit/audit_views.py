@@ -130,6 +130,8 @@ def _add_data_rows(table: Table, conversations: Sequence[ReplayedConversation]) 
 
 
 def _replay_notes(audit: LogAudit) -> Iterator[str]:
+    if odd := audit.self_contradicted:
+        yield f"The recorded reward is not what the parts stored with it give in {_some(odd)}."
     if audit.no_replay == "no world":
         yield (
             "No calls were made again: the records and tools of this log's domain are not here (--domain FOLDER names "

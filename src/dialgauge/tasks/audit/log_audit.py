@@ -106,6 +106,16 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         return [one for one in self.conversations if one.agrees is False or _parts_differ(one)]
 
     @property
+    def self_contradicted(self) -> list[str]:
+        """Conversations whose recorded reward is not what the parts stored with it give."""
+        return [one.id for one in self.conversations if _contradicts_parts(one, self.benchmark)]
+
+    @property
+    def contradicted(self) -> list[str]:
+        """Conversations whose recorded verdict is contradicted: by the replay, or by what is stored with it."""
+        return list(dict.fromkeys([*(one.id for one in self.differences), *self.self_contradicted]))
+
+    @property
     def rewards_reproduced(self) -> tuple[int, int]:
         """The same for whole rewards."""
         known = [one.agrees for one in self.conversations if one.agrees is not None]
@@ -128,6 +138,15 @@ class LogAudit(Struct, frozen=True, kw_only=True):
 
 def _parts_differ(one: ReplayedConversation) -> bool:
     return any(one.replay_parts.get(part) not in (None, recorded) for part, recorded in one.recorded_parts.items())
+
+
+def _contradicts_parts(one: ReplayedConversation, benchmark: str) -> bool:
+    """A reward is the product of its parts; τ-bench stores only the last part, so what was told says not all."""
+    if one.recorded_reward is None or not one.recorded_parts:
+        return False
+    if one.recorded_reward >= _PASSED:
+        return not all(one.recorded_parts.values())
+    return all(one.recorded_parts.values()) and (benchmark != "tau" or "DB" in one.recorded_parts)
 
 
 def audit_logs(

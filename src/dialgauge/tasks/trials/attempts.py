@@ -294,7 +294,8 @@ class Attempts:
     def sentence(self) -> str:
         """How much there is, before anything else is said."""
         begun, failed = len(self.attempts), sum(self.failed.values())
-        plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')} planned"
+        plan = f"{counted(self.planned_tasks, 'task')} x {counted(self.trials, 'trial')}"
+        plan += " planned" if self.trials_known and self.tasks_known else "; the file names no plan"
         if self.is_log and not self.trials_known:
             most = f", up to {counted(self.trials, 'trial')} each" if self.trials > 1 else ""
             plan = f"{counted(len(self.tasks), 'task')}{most}; the log names no plan"
