@@ -195,7 +195,7 @@ def test_statements_about_systems_are_judged_on_files_that_are_given(shared_data
     given = {"Trippy": files["augpt"], "TRADE": files["ubar"]}
     fga = reproduce("fga", shared_data, systems=given)
     wide = lines(fga, "Section 4")["FGA discriminates the models better than JGA, SA and AGA (TRADE, Trippy)"]
-    assert "profile plain, gold of MultiWOZ 2.1" in wide.note
+    assert "profile canon, gold of MultiWOZ 2.1" in wide.note
     lost = lines(fga, "Section 2.1")["a dialogue whose first turn is mispredicted very likely has a JGA of 0"]
     assert str(lost.ours).startswith("TRADE: ")
     assert "Trippy has the best JGA (TRADE, Trippy)" not in lines(fga, "Section 4")
@@ -204,13 +204,45 @@ def test_statements_about_systems_are_judged_on_files_that_are_given(shared_data
     best = "Trippy has the best JGA (TRADE, Hi-DST, SOM-DST, Trippy)"
     assert lines(reproduce("fga", shared_data, systems=four), "Section 4")[best].verdict == "holds"
     rsa = reproduce("rsa", shared_data, systems=given)
-    assert "RSA deviates more between models than SA (TripPy, SOM-DST, TRADE)" in lines(rsa, "Section 4.1")
+    assert "RSA deviates more between models than SA (TripPy, TRADE)" in lines(rsa, "Section 4.1")
+    assert rsa.notes["Section 4.1"][-1].endswith("profiles differ: TripPy, TRADE; SOM-DST.")
+
+
+def test_a_file_scores_alike_in_both_papers_and_as_the_system_that_is_always_there(shared_data: Path) -> None:
+    """It was scored as plain (20.41%) and as trade (22.87%), where the same states as mintl had 40.35%."""
+    given = {
+        "MinTL": shared_data / "dst_predictions/mintl.json.gz",
+        "SOM-DST": shared_data / "dst_predictions/somdst_human100.tar.gz",
+    }
+    fga, rsa = (reproduce(paper, shared_data, systems=given) for paper in ("fga", "rsa"))
+    assert lines(fga, "Table 1, MinTL")["JGA"].ours == lines(rsa, "Table 1")["MinTL, JGA"].ours == "40.35%"
+    assert fga.notes["Section 4"][-1].endswith("profiles differ: SOM-DST; MinTL.")
+    assert not any("SOM-DST, MinTL" in what for what in lines(fga, "Section 4"))
+    lost = lines(fga, "Section 2.1")["a dialogue whose first turn is mispredicted very likely has a JGA of 0"]
+    assert str(lost.ours).count("SOM-DST") == 1
+    assert "JGA = M1 / turns" in lines(fga, "Table 1, SOM-DST")
+    assert "M2 / turns" in lines(fga, "Table 1, SOM-DST, on 100 of the 999 dialogues")
+
+
+def test_states_of_the_archive_fill_both_papers(tmp_path: Path) -> None:
+    (tmp_path / "dst_predictions/trade").mkdir(parents=True)
+    states = {"taxi": {"leaveAt": "9:15"}}
+    file = {"MUL0001.json": {"0": {"gt": states, "pr": states}, "1": {"gt": states, "pr": {}}}}
+    (tmp_path / "dst_predictions/fga_trade.json").write_text(json.dumps(file))
+    record = reproduce("rsa", tmp_path)
+    trade = lines(record, "Table 1")["TRADE, JGA"]
+    assert trade.ours == 0.5 and "the FGA authors' file" in trade.note
+    assert not any("states of TRADE" in line for line in record.missing)
+    assert any("som-dst/som-dst_result.json" in line for line in record.missing)
 
 
 def test_statements_of_the_papers_are_judged(fga: Reproduction, rsa: Reproduction) -> None:
     """Values from tests' own counts of the same files; what does not hold says why."""
     said = {(item.part, item.what): item for record in (fga, rsa) for item in record.items}
     assert {part for (part, _), item in said.items() if item.verdict == "differs" and item.theirs == "claimed"} == {
+        "Section 1",  # of the surveyed papers, 7 of 20 report SA
+        "Section 2.1",  # very likely: SOM-DST and augpt; and the first error: too few dialogues
+        "Appendix A",  # the first error again
         "Section 4",  # FGA does not separate four other systems better than JGA
         "Section 4.1",  # taxi is not the worst domain of these 100 dialogues
     }
@@ -228,6 +260,10 @@ def test_statements_of_the_papers_are_judged(fga: Reproduction, rsa: Reproductio
             "82.5% of 337"
         ),
         ("Section 2.2", "several previous studies report solely JGA"): "13 of 20",
+        ("Section 1", "JGA and SA are utilized in most cases"): "JGA 20 of 20, SA 7 of 20",
+        ("Section 2.1", "the first error falls mainly into the beginning of the dialogue"): "60.5% [48.9%, 71.1%] in "
+        "the first half; by chance 52.8%",
+        ("Appendix A.3", "the files say whether gold and predicted state match exactly"): "751 of 751 turns",
         ("Figure 1", "the gold states are those of the test set"): "6 of 6",
         ("Table A4, MUL2270.json", "the gold states are those of the test set"): "7 of 7",
         ("Appendix A.1", "MultiWOZ has both single- and multi-domain conversations"): "230 with one domain, 769",
@@ -240,7 +276,8 @@ def test_statements_of_the_papers_are_judged(fga: Reproduction, rsa: Reproductio
         ("Table A6, PMUL4648.json", "the gold states are those of the test set"): "10 of 10",
         (HUMAN, "the 100 dialogues that people rated are of the test set"): "100 of 100",
     }.items():
-        assert said[part, what].verdict == "holds" and str(said[part, what].ours).startswith(ours)
+        verdict = "differs" if "very likely" in what or "mainly" in what or "JGA and SA" in what else "holds"
+        assert said[part, what].verdict == verdict and str(said[part, what].ours).startswith(ours)
     for item in (*fga.items, *rsa.items):
         assert item.note or item.verdict not in ("differs", "cannot be computed"), item.what
 
@@ -346,7 +383,7 @@ def test_command(
     outcome = dialgauge(
         capsys, "reproduce", "rsa", "--data", shared_data, "--markdown", page, "--json", data, "--figures", drawn
     )
-    assert outcome.code == 0
+    assert outcome.code == 1  # the archive's result files are not there
     assert outcome.out.index("what is missing") < outcome.out.index("Figure 1")
     assert "within spread" in page.read_text(encoding="utf-8")
     assert json.loads(data.read_text())["tally"]["exact"] > 20
@@ -403,7 +440,7 @@ def test_predictions_without_gold_fill_a_row_under_any_name(model: str, tmp_path
     predicted.write_text(json.dumps({"mul0001": turns}))
     row = lines(reproduce("fga", tmp_path, systems={model: predicted}), f"Table 1, {model}")
     assert row["exact matches (M1)"].ours == 1
-    assert "profile plain, gold of MultiWOZ 2.1" in row["JGA"].note
+    assert "profile canon, gold of MultiWOZ 2.1" in row["JGA"].note
 
 
 def test_a_refused_file_is_named_and_no_option_is_advised_that_reproduce_lacks(
@@ -433,7 +470,7 @@ def test_given_systems_are_not_missing_and_what_differs_has_a_reason(shared_data
     assert all(item.note for item in record.items if item.verdict == "differs")
     taxi = "taxi has a low RSA: the lowest of the five domains (SOM-DST, 998 dialogues)"
     assert lines(record, "Section 4.1")[taxi].note.startswith("turns here: ")
-    assert "profile trade" in lines(record, "Table 1")["COMER, JGA"].note
+    assert "profile canon" in lines(record, "Table 1")["COMER, JGA"].note
 
 
 def test_the_rule_of_fga_is_said_and_both_rules_stand_side_by_side(fga: Reproduction) -> None:

@@ -16,10 +16,12 @@ from dialgauge.report import Column, Table, lambda_sweep, mean_spread
 from dialgauge.reproduce.fga_statements import HUMAN, SystemScores, statements
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
 from dialgauge.reproduce.sources import (
+    BESIDE_TEST,
     DROPPED,
     HUMAN_100,
     NO_TEST,
     PROFILE,
+    RESULT_FILES,
     Sources,
     example,
     interval_of,
@@ -34,13 +36,6 @@ from dialgauge.reproduce.sources import (
 from dialgauge.runs import Run
 from dialgauge.tracking import LAMBDAS, TrackedSystem, forgetting_rate, score
 
-#: A row of Table 1, and the names its prediction file may have: first that in the authors' archive.
-_FILES = {
-    "TRADE": ("trade/trade_result", "fga_trade"),
-    "Hi-DST": ("hi-dst/log_test_1", "fga_hi-dst", "fga_hidst"),
-    "SOM-DST": ("som-dst/som-dst_result", "fga_som-dst", "fga_somdst"),
-    "Trippy": ("trippy/trippy_result", "fga_trippy", "trippy_result"),
-}
 #: The authors' script for Hi-DST calls more values equal than identical ones.
 _PROFILES = {"Hi-DST": "hidst"}
 #: The first columns of Table 1.
@@ -73,15 +68,16 @@ def reproduce(
     sample = sources.human_100()
     groups = [_table_1(record, paper["table1"], sources)]
     if sample is not None:
-        groups.append({_SAMPLE: SystemScores(_scored(sample, _measures(paper)), "profile verbatim, gold of the file")})
+        of_sample = SystemScores(_scored(sample, _measures(paper)), "profile verbatim, gold of the file")
+        _sampled_row(record, paper["table1"], of_sample.run)
+        if "SOM-DST" not in groups[0]:
+            groups.append({_SAMPLE: of_sample})
     groups.append(
         {
-            name: SystemScores(run, "not one of the paper's models; profile canon")
+            name: SystemScores(run, f"not one of the paper's models; profile {BESIDE_TEST}")
             for name, run in other_systems(sources, _measures(paper)).items()
         }
     )
-    if sample is not None and "SOM-DST" not in groups[0]:
-        _sampled_row(record, paper["table1"], groups[1][_SAMPLE].run)
     _spread_figure(record, paper["table1"])
     _table_2(record, paper["table2"], sources)
     _predict_nothing(record, paper["predict_nothing"], sources)
@@ -121,7 +117,7 @@ def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sour
     """The usual measures, as far as the file gives them: naming one that it does not give is an error.
 
     The authors' files bring their own gold states or flags, and are scored by ``profile``. Predictions alone are scored
-    beside the test set, which writes values otherwise than most trackers, so that nothing is compared letter by letter.
+    beside the test set, as the other systems are.
     """
     turns = [turn for dialogue in predictions for turn in dialogue.user_turns()]
     if any(turn.state is not None or turn.judged is not None for turn in turns):
@@ -130,8 +126,8 @@ def _row(name: str, predictions: Sequence[Dialogue], profile: str, sources: Sour
     gold = sources.multiwoz("test")
     if gold is None:
         raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
-    lenient = PROFILE if profile == "verbatim" else profile
-    return SystemScores(_scored(predictions, None, lenient, gold, name), f"profile {lenient}, gold of MultiWOZ 2.1")
+    how = f"profile {BESIDE_TEST}, gold of MultiWOZ 2.1"
+    return SystemScores(_scored(predictions, None, BESIDE_TEST, gold, name), how)
 
 
 def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> dict[str, SystemScores]:
@@ -139,18 +135,16 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> d
     names, rows = table["columns"][2:], {}
     for model, printed in table["rows"].items():
         part = f"Table 1, {model}"
-        full = sources.given(model) or sources.predictions(*_FILES[model])
+        _consistency(record, part, int(table["turns"]), printed)
+        full = sources.given(model) or sources.archived(model)
         if full is not None:
             row = rows[model] = _row(model, full, _PROFILES.get(model, "verbatim"), sources)
             beside = _with_gold(full, sources) if row.run.details.get("left_out") else None
             _full_row(record, part, table, printed, row, beside)
             continue
-        record.lacks(
-            "dst_predictions",
-            f"predictions of {model} on the 999 test dialogues, {_ARCHIVE}: dst_predictions/{_FILES[model][0]}.json",
-        )
-        _consistency(record, part, int(table["turns"]), printed)
-        absent = f"dst_predictions/{_FILES[model][0]}.json is not present ({_ARCHIVE}), nor --system {model}=FILE"
+        file = f"dst_predictions/{RESULT_FILES[model][0]}.json"
+        record.lacks("dst_predictions", f"predictions of {model} on the 999 test dialogues, {_ARCHIVE}: {file}")
+        absent = f"{file} is not present ({_ARCHIVE}), nor --system {model}=FILE"
         for name, text in zip([_TURNS, *_COUNTS, *names], [table["turns"], *printed], strict=True):
             record.impossible(part, name, text, absent)
     for name in sources.given_beside(table["rows"]):
@@ -174,7 +168,7 @@ def _with_gold(flags: Sequence[Dialogue], sources: Sources) -> tuple[Run, str] |
     Without that file, those of MultiWOZ 2.1 with TRADE's corrections: the same labels.
     """
     for gold, profile, whose in (
-        (sources.predictions(*_FILES["SOM-DST"]), PROFILE, "SOM-DST's file"),
+        (sources.archived("SOM-DST"), PROFILE, "SOM-DST's file"),
         (sources.multiwoz("test"), "trade", "MultiWOZ 2.1, corrected as SOM-DST does"),
     ):
         if gold is not None:

@@ -13,20 +13,24 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Column, Table, correlation_heatmap, domain_bars, error_onset, mean_spread, slot_histogram
 from dialgauge.reproduce.reproduction import PrintedNumber, Reproduction
-from dialgauge.reproduce.rsa_statements import statements, taxi_is_lowest
+from dialgauge.reproduce.rsa_statements import early_errors, statements, taxi_is_lowest
 from dialgauge.reproduce.sources import (
+    BESIDE_TEST,
     HUMAN_100,
     NO_TEST,
     PROFILE,
     Sources,
+    archive_names,
     example,
     interval_of,
     marks,
     other_systems,
     part_of_test,
     published,
+    rankable,
     scored,
     silent,
+    unranked,
     user_turns,
     with_gold,
 )
@@ -42,7 +46,10 @@ _F1_NOTE = (
 )
 _INTERVAL = "In brackets: 95% bootstrap intervals over dialogues."
 _OTHER_SAMPLE = "another training of SOM-DST, on 100 of the 999 dialogues"
+_FGA_TRAINING = "the training of the FGA paper's authors, not this paper's"
 _MODEL = "SOM-DST"
+#: Models of Table 1 whose states are in the archive of the FGA paper's authors; of TripPy it has marks only.
+_ARCHIVED = ("SOM-DST", "TRADE")
 _OTHER_TRAINING = "another training than the paper's, or another version of the test set, unless the file is theirs"
 _NOT_RELEASED = "the paper's predictions are not released; --system NAME=FILE takes yours"
 _ABSENT = f"dst_predictions/{HUMAN_100} is not present, nor --system {_MODEL}=FILE"
@@ -90,6 +97,10 @@ def reproduce(data: Path | None, systems: Mapping[str, Path] | None = None) -> R
         record.missing.append(
             f"predictions of {', '.join(absent)} on the 999 test dialogues (not released; yours: --system NAME=FILE)"
         )
+    for model in _ARCHIVED:
+        if model not in given and sources.archived(model) is None:
+            file = f"dst_predictions/{archive_names(model)[0]}.json"
+            record.lacks("dst_predictions", f"states of {model} by the FGA paper's authors, another training: {file}")
     if _MODEL not in known:
         record.lacks("dst_predictions", f"SOM-DST's states for 100 dialogues: dst_predictions/{HUMAN_100}")
     _figure_1(record, paper["figure1"], known.get(_MODEL))
@@ -118,11 +129,16 @@ def _systems(sources: Sources, models: Iterable[str]) -> dict[str, _System]:
         if predictions is not None:
             labelled = with_gold(predictions, sources.multiwoz("test"))
             if labelled is None:
-                raise DialgaugeError(f"the file of {name} has no gold states, and {NO_TEST}")
+                lack = NO_TEST if sources.multiwoz("test") is None else "no predicted ones: RSA needs states"
+                raise DialgaugeError(f"the file of {name} has no gold states, and {lack}")
             scores = _scored(labelled[0], labelled[1], name=name)
             part = part_of_test(scores)
             note = "; ".join(filter(None, [part, f"profile {labelled[1]}"]))
             known[name] = _System(name, *labelled, scores, note, _OTHER_TRAINING, whole=not part)
+        elif archived := with_gold(sources.archived(name) or (), sources.multiwoz("test")):
+            scores = _scored(*archived, name=name)
+            note = "; ".join(filter(None, [part_of_test(scores), f"the FGA authors' file; profile {archived[1]}"]))
+            known[name] = _System(name, *archived, scores, note, _FGA_TRAINING, whole=not part_of_test(scores))
         elif name == _MODEL and (sample := sources.human_100()):
             note = f"100 of the 999 dialogues; profile {PROFILE}"
             known[name] = _System(name, sample, PROFILE, _scored(sample, PROFILE), note, _OTHER_SAMPLE, whole=False)
@@ -162,11 +178,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
         low, high = (float(end) for end in bounds)
         system._replace(note=f"{counts}; {system.note}").shown(record, part, title, text, ours, (low, high))
     positions = list(onset.position.values())
-    early = sum(position < 0.5 for position in positions) / (len(positions) or 1)
-    record.claim(
-        "Section 2.1", claim, holds=early > 0.5, ours=f"{early:.1%} in the first half",
-        note=f"{system.note}; mainly: more than half", why=system.why,
-    )  # fmt: skip
+    early_errors(record, "Section 2.1", claim, system.scores, onset.position, system.note)
     histogram = onset.histogram()
     bars = Table(f"Figure 1: where the first error falls ({_who(system)})", ["of the dialogue", "dialogues"])
     for place, count in enumerate(histogram):
@@ -200,8 +212,10 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
 def _table_1(record: Reproduction, table: dict[str, Any], known: Mapping[str, _System]) -> None:
     part = "Table 1"
     record.notes.setdefault(part, []).append(_F1_NOTE)
-    if any(system.profile != PROFILE for system in known.values()):
-        record.notes[part].append("Predictions without gold states: against MultiWOZ 2.1, corrected as TRADE does.")
+    if any(system.profile == BESIDE_TEST for system in known.values()):
+        record.notes[part].append(
+            f"Predictions without gold states: against MultiWOZ 2.1 under the profile {BESIDE_TEST}, as other systems."
+        )
     for model, printed in table["rows"].items():
         for name, text in zip(table["columns"], printed, strict=True):
             if system := known.get(model):
@@ -235,14 +249,19 @@ def _figure_4(
             note="from Table 1 as printed; population and sample standard deviation",
         )
     _more_deviation(record, names, values, "", "from Table 1 as printed")
-    for group in groups:
-        if len(group) > 1:
-            rows = [[float(run[_MEASURES[name]]) for name in names] for run in group.values()]
-            _more_deviation(record, names, rows, f" ({', '.join(group)})", "profiles as in Table 1 and Figure A1")
-    record.notes.setdefault("Section 4.1", []).append(
-        "Ranges and deviations are those of the printed models; two or more systems of your own (--system NAME=FILE) "
-        "get lines of their own."
+    notes = record.notes.setdefault("Section 4.1", [])
+    notes.append(
+        "Ranges and deviations are those of the printed models; two or more systems of your own (--system NAME=FILE), "
+        "of the same dialogues and profile, get lines of their own."
     )
+    for group in groups:
+        parts = rankable(group)
+        notes += unranked(parts)
+        for together in parts:
+            if len(together) > 1:
+                rows = [[float(group[model][_MEASURES[name]]) for name in names] for model in together]
+                profile = f"profile {group[together[0]].details['profile']}"
+                _more_deviation(record, names, rows, f" ({', '.join(together)})", profile)
     record.figures["rsa_figure4_mean_spread"] = lambda: mean_spread(
         names,
         [spread.mean or 0.0 for spread in measured],
@@ -393,7 +412,7 @@ def _figure_a1(record: Reproduction, others: Mapping[str, Run], known: Mapping[s
         )  # fmt: skip
     for part, systems, whose in (
         ("Figure A1", own, "predictions given with --system"),
-        ("Figure A1, other systems", others, "not one of the paper's models; profile canon"),
+        ("Figure A1, other systems", others, f"not one of the paper's models; profile {BESIDE_TEST}"),
     ):
         for name, scores in systems.items():
             jga, slot, _, relative = _columns(scores)

@@ -25,10 +25,12 @@ from dialgauge.reproduce.sources import (
     words_of_test,
 )
 from dialgauge.runs import Run
+from dialgauge.stats import ratio_intervals
 from dialgauge.tracking import TrackedSystem, score
 
 #: What "several" means.
 _SEVERAL = 3
+_HALF = 0.5
 _STATES = "from the printed states"
 _THIRDS = ("beginning", "middle", "end")
 
@@ -185,6 +187,12 @@ def _of_table_a5(record: Reproduction, paper: Mapping[str, Any]) -> None:
     datasets = Counter(name for row in survey.values() for name in row["datasets"])
     multiwoz = sum(any(name.startswith("MultiWOZ") for name in row["datasets"]) for row in survey.values())
     listed = [model for model in models if model in survey]
+    reporting = [sum(name in row["measures"] for row in survey.values()) for name in ("JGA", "SA")]
+    record.claim(
+        "Section 1", "JGA and SA are utilized in most cases", holds=min(reporting) > _HALF * len(survey),
+        ours=f"JGA {reporting[0]} of {len(survey)}, SA {reporting[1]} of {len(survey)}",
+        note="from Table A5 as printed; most: more than half", why="true of JGA alone",
+    )  # fmt: skip
     for part, what, holds, ours, bound in (
         ("Section 1", "MultiWOZ is the most used dataset",
          multiwoz > max(count for name, count in datasets.items() if not name.startswith("MultiWOZ")),
@@ -215,9 +223,10 @@ def _of_slots(record: Reproduction, sources: Sources) -> None:
     part, what = "Section 2.2", "early and middle turns have fewer slots than late ones"
     claim = "five domains with 30 slots"
     alone = "for a dialogue about restaurants alone, SA counts the slots of four domains that never appear"
+    few = "a dialogue contains a few domains"
     test = sources.multiwoz("test")
     if test is None:
-        for where, title in ((part, what), ("Section 4", claim), ("Section 4.1", alone)):
+        for where, title in ((part, what), ("Section 4", claim), ("Section 4.1", alone), ("Section 4.1", few)):
             record.impossible(where, title, "claimed", NO_TEST)
         return
     run = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
@@ -236,12 +245,14 @@ def _of_slots(record: Reproduction, sources: Sources) -> None:
         "Section 4", claim, holds=len(domains) == 5 and used.height == 30, ours=f"{len(domains)} and {used.height}",
         note=", ".join(domains),
     )  # fmt: skip
-    of_restaurants = [
-        dialogue
-        for dialogue in test
-        if {name for turn in dialogue.user_turns() for name, slots in (turn.state or {}).items() if slots}
-        == {"restaurant"}
-    ]
+    named = [{name for turn in one.user_turns() for name, slots in (turn.state or {}).items() if slots} for one in test]
+    several = [len(names) for names in named]
+    record.claim(
+        "Section 4.1", few, holds=sum(several) / len(several) < len(domains) / 2,
+        ours=f"{sum(several) / len(several):.2f} of {len(domains)} on average, at most {max(several)}",
+        note="domains in the gold states of the test dialogues; a few: fewer than half on average",
+    )  # fmt: skip
+    of_restaurants = [names for names in named if names == {"restaurant"}]
     own = used.filter(used["domain"] == "restaurant").height
     record.claim(
         "Section 4.1", alone, holds=bool(of_restaurants) and counts.inventory > own,
@@ -250,14 +261,32 @@ def _of_slots(record: Reproduction, sources: Sources) -> None:
     )  # fmt: skip
 
 
+def early_errors(
+    record: Reproduction, part: str, what: str, scores: Run, positions: Mapping[str, float], note: str
+) -> None:
+    """Whether first errors fall into the first half more often than a turn taken at random would."""
+    if not positions:
+        record.impossible(part, what, "claimed", f"no dialogue ends wrong; {note}")
+        return
+    turns = Counter(scores.table("turn_scores")["dialogue"].to_list())
+    early = [float(position < _HALF) for position in positions.values()]
+    chance = sum((turns[name] + 1) // 2 / turns[name] for name in positions) / len(positions)
+    share = sum(early) / len(early)
+    low, high = (float(end) for end in ratio_intervals([early], [[1.0] * len(early)], bounds=(0.0, 1.0))[0])
+    record.claim(
+        part, what, holds=low > chance,
+        ours=f"{share:.1%} [{low:.1%}, {high:.1%}] in the first half; by chance {chance:.1%}",
+        note="first half: t / N is below one half, where t = 0, 1, ... of N turns is the first wrong one; with 95% "
+        f"confidence more than by chance; {len(early)} dialogues; {note}",
+        why="too few dialogues to tell it from chance" if share > chance else "not more than by chance",
+    )  # fmt: skip
+
+
 def _without_recovery(record: Reproduction, name: str, scores: Run, note: str) -> None:
     onset = TrackedSystem(scores).faults.first_errors()
-    kept = [position for dialogue, position in onset.position.items() if dialogue not in onset.recovering]
-    early = sum(position < 0.5 for position in kept) / (len(kept) or 1)
-    record.claim(
-        "Appendix A", f"{name}: without the dialogues that are right again in between, errors still begin early",
-        holds=early > 0.5, ours=f"{early:.1%} in the first half", note=f"{len(kept)} dialogues; {note}",
-    )  # fmt: skip
+    kept = {dialogue: position for dialogue, position in onset.position.items() if dialogue not in onset.recovering}
+    what = f"{name}: without the dialogues that are right again in between, errors still begin early"
+    early_errors(record, "Appendix A", what, scores, kept, note)
     share = len(kept) / (len(onset.position) or 1)
     record.claim(
         "Appendix A", f"{name}: after an error JGA remains 0 to the end, a few dialogues aside", holds=share > 0.75,

@@ -24,6 +24,18 @@ NO_TEST = "multiwoz-2.1/test.json is not present"
 #: Systems that are none of the papers', but whose states for the test set are public.
 OTHER_SYSTEMS = ("augpt", "dots", "mintl", "ubar")
 
+#: How predictions without gold states are scored, beside those of MultiWOZ 2.1: systems and the test set write values
+#: in many ways (``18 :00``), which this profile brings together.
+BESIDE_TEST = "canon"
+
+#: A model, and the names its result file may have: first that in the archive of the FGA paper's authors.
+RESULT_FILES = {
+    "TRADE": ("trade/trade_result", "fga_trade"),
+    "Hi-DST": ("hi-dst/log_test_1", "fga_hi-dst", "fga_hidst"),
+    "SOM-DST": ("som-dst/som-dst_result", "fga_som-dst", "fga_somdst"),
+    "Trippy": ("trippy/trippy_result", "fga_trippy", "trippy_result"),
+}
+
 #: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
 DROPPED = "PMUL1455"
 
@@ -53,11 +65,24 @@ class Sources:
         known = {_letters(model) for model in models}
         return [name for name in self._given if _letters(name) not in known]
 
+    def archived(self, model: str) -> Sequence[Dialogue] | None:
+        """A model's result file of the FGA paper's authors."""
+        return self.predictions(*archive_names(model))
+
     def human_100(self) -> Sequence[Dialogue] | None:
         """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
-        names = (HUMAN_100, _HUMAN_100_PACKED)
-        path = next((found for name in names if (found := dataset_file(self.folder, _PREDICTIONS, name))), None)
+        path = self._human_100_path()
         return read(path).dialogues if path else None
+
+    def _human_100_path(self) -> Path | None:
+        names = (HUMAN_100, _HUMAN_100_PACKED)
+        return next((path for name in names if (path := dataset_file(self.folder, _PREDICTIONS, name))), None)
+
+    def wrongly_marked(self) -> int:
+        """In how many turns of those 100 dialogues the authors' mark of a match contradicts the states."""
+        path = self._human_100_path()
+        notes = read(path).notes.counts if path else {}
+        return sum(count for note, count in notes.items() if "'Matched' contradicts" in note)
 
     def multiwoz(self, split: str, version: str = "2.1") -> list[Dialogue] | None:
         """The dialogues of MultiWOZ (``test``, ``val`` or ``train``), without the one that papers drop."""
@@ -77,6 +102,11 @@ class Sources:
 def _letters(name: str) -> str:
     """``SOM-DST``, ``somdst`` and ``som_dst`` are the same model."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def archive_names(model: str) -> tuple[str, ...]:
+    """The names that a model's result file may have; none for a model that is not in the archive."""
+    return next((names for name, names in RESULT_FILES.items() if _letters(name) == _letters(model)), ())
 
 
 #: The MultiWOZ 2.1 test set as papers score it.
@@ -121,14 +151,14 @@ def interval_of(scores: Run, measure: str) -> tuple[float, float]:
 def with_gold(predictions: Sequence[Dialogue], gold: Sequence[Dialogue] | None) -> tuple[list[Dialogue], str] | None:
     """Predictions with gold states inside, and the profile to score them with: their own, or those of the test set.
 
-    None where neither is there.
+    None where neither is there, or where there are marks of what is right and no states.
     """
     if any(turn.state is not None for dialogue in predictions for turn in dialogue.user_turns()):
         return list(predictions), PROFILE
-    if gold is None:
+    if gold is None or all(turn.predicted is None for dialogue in predictions for turn in dialogue.user_turns()):
         return None
     joined = _joined(gold, {one.id: [turn.predicted for turn in one.user_turns()] for one in predictions})
-    return joined, "trade"
+    return joined, BESIDE_TEST
 
 
 def _joined(gold: Sequence[Dialogue], states_of: Mapping[str, Sequence[State | None]]) -> list[Dialogue]:
@@ -173,9 +203,38 @@ def other_systems(sources: Sources, measures: Sequence[str]) -> dict[str, Run]:
     test = sources.multiwoz("test")
     states = {name: found for name in OTHER_SYSTEMS if test and (found := sources.predictions(name)) is not None}
     return {
-        name: score(test, {name: dialogues}, measures=measures, profile="canon", intervals=False)[0]
+        name: score(test, {name: dialogues}, measures=measures, profile=BESIDE_TEST, intervals=False)[0]
         for name, dialogues in states.items()
     }
+
+
+#: The authors' script for Hi-DST calls more values equal than identical ones; the paper ranks it with the others.
+_SAME_RULES = {"hidst": "verbatim"}
+#: Systems that have this share of their dialogues in common are ranked together.
+_SAME_DIALOGUES = 0.99
+
+
+def rankable(runs: Mapping[str, Run]) -> list[list[str]]:
+    """Names of the systems that may be ranked together: of the same profile and, nearly, of the same dialogues."""
+    groups: list[tuple[str, set[str], list[str]]] = []
+    for name, run in runs.items():
+        profile = str(run.details["profile"])
+        rules, ids = _SAME_RULES.get(profile, profile), set(map(dialogue_key, run.table("turn_scores")["dialogue"]))
+        for others, known, names in groups:
+            if rules == others and len(ids & known) >= _SAME_DIALOGUES * len(ids | known):
+                names.append(name)
+                break
+        else:
+            groups.append((rules, ids, [name]))
+    return [names for *_, names in groups]
+
+
+def unranked(groups: Sequence[Sequence[str]]) -> list[str]:
+    """A sentence about systems that are not ranked together."""
+    if len(groups) < 2:
+        return []
+    shown = "; ".join(", ".join(names) for names in groups)
+    return [f"Not compared with each other, as their dialogues or profiles differ: {shown}."]
 
 
 def user_turns(dialogues: Sequence[Dialogue]) -> int:
