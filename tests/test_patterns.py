@@ -11,10 +11,10 @@ from typing import Any
 
 from support.patterns import Expression, attacks, expressions
 
-#: Characters; what is quadratic takes 2 million steps over so many, and shows; what is linear takes microseconds.
-LENGTH = 2_000
+#: Characters; what is quadratic takes 4 million steps over so many, and shows; what is linear takes microseconds.
+LENGTH = 3_000
 #: Seconds for one string, the best of three; and for all strings of one expression, before it is given up.
-SLOW, HOPELESS = 0.006, 4.0
+SLOW, HOPELESS = 0.015, 4.0
 
 
 class Late(Exception):
