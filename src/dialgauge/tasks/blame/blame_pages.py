@@ -64,9 +64,14 @@ def blame_panel(library: RunTables, run: Run) -> Iterator[Panel]:
 def blame_reasons(rows: list[dict[str, Any]], turn: Mapping[int, int | None]) -> list[Reason]:
     """Why a conversation failed by the rules of blame; ``turn`` has the turn of each message."""
     return [
-        Reason(f"Whose fault: {_verdict(row)}. {_because(row)}", turn.get(row["message"]), tone=_tone(row))
+        Reason(f"Whose fault: {_verdict(row)}{_where(row)}. {_because(row)}", turn.get(row["message"]), tone=_tone(row))
         for row in rows
     ]
+
+
+def _where(row: dict[str, Any]) -> str:
+    """The message as the command names it; the page counts turns."""
+    return "" if row["message"] is None else f" (message {row['message']})"
 
 
 def _tone(row: Mapping[str, Any]) -> Tone:
