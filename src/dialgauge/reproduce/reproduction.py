@@ -30,6 +30,8 @@ VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSS
 #: Said where a number differs and nothing is known of why.
 UNEXPLAINED = "unexplained"
 
+#: What stands as theirs beside a sentence; a narrow screen leaves it out where nothing else is in the column.
+_CLAIMED = "claimed"
 _HALF = 0.5
 #: A reason that more lines than this share stands once, below their table.
 _REPEATED = 2
@@ -214,7 +216,7 @@ class Reproduction:
 
     def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "", why: str = UNEXPLAINED) -> None:
         """A statement of the paper in words, and the numbers by which it holds or does not; then ``why``."""
-        self._add(ReportedValue(part, what, "claimed", ours, HOLDS if holds else DIFFERS, note=note), why)
+        self._add(ReportedValue(part, what, _CLAIMED, ours, HOLDS if holds else DIFFERS, note=note), why)
 
     def share(
         self,
@@ -253,7 +255,7 @@ class Reproduction:
     def unjudged(self, claims: Iterable[Mapping[str, str]]) -> None:
         """Statements of the paper that no data here can judge: part, what and why, as our files have them."""
         for claim in claims:
-            self.impossible(claim["part"], claim["what"], claim.get("theirs", "claimed"), claim["why"])
+            self.impossible(claim["part"], claim["what"], claim.get("theirs", _CLAIMED), claim["why"])
 
     @property
     def uncounted(self) -> int:
@@ -324,9 +326,10 @@ def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table
     beside = ["" if item.verdict == IMPOSSIBLE and item.note in below else item.note for item in items]
     told = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
     numbers, noted = any(item.difference is not None for item in items), any(beside)
+    claims = all(item.theirs == _CLAIMED for item in items)
     columns = [
         Column("what"),
-        Column("theirs", align="right", drop=0 if numbers else 1),
+        Column("theirs", align="right", drop=1 if claims else 0),
         Column("ours", align="right"),
         *([Column("difference", align="right")] if numbers else []),
         Column("verdict"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from dialgauge.rankers import RankingTask
@@ -23,6 +24,7 @@ _UPDATES = ("instead could it be", "actually i would prefer")
 _MORE_UPDATES = "sure is there anything else"
 _REAL_QUESTIONS = ("What kind of food", "What part of town", "Would you like something in the")
 _WORLD = ("R_cuisine", "R_location", "R_price", "R_rating", "R_number")
+_QUERIED = ("R_cuisine", "R_location", "R_price", "R_number")
 _SPLITS = ("trn", "dev", "tst")
 _ALL_SPLITS = (*_SPLITS, "tst-OOV")
 #: How far from its share a count may be, in all that is drawn at random.
@@ -77,11 +79,10 @@ def _complete(task: RankingTask) -> _Judgement:
 
 
 def _query_results(task: RankingTask) -> _Judgement:
-    queried = ("R_cuisine", "R_location", "R_price", "R_number")
     of_place: dict[str, dict[str, str]] = {}
     for fact in task.facts:
         of_place.setdefault(fact.entity, {})[fact.relation] = fact.value
-    found = Counter(tuple(values[name] for name in queried) for values in of_place.values())
+    found = Counter(tuple(values[name] for name in _QUERIED) for values in of_place.values())
     counts = Counter(found.values())
     possible = 2 * 5 * 5 * 3 * 4
     shown = f"none {possible - len(found)}, one {counts[1]}, several {len(found) - counts[1]} of {possible} queries"
@@ -133,13 +134,53 @@ def _utterances(*simulated: RankingTask) -> _Judgement:
     return len(texts) > 2000, f"{len(texts):,}", UNEXPLAINED
 
 
-def _requests_differ(task: RankingTask) -> _Judgement:
-    calls = {
-        split: {line.text for dialog in task.split(split) for line in dialog.lines if _is_call(line.text)}
-        for split in ("trn", "tst")
-    }
-    shared = len(calls["trn"] & calls["tst"])
-    return not shared, f"{shared} of {len(calls['tst'])} calls of T1's test occur in training", UNEXPLAINED
+def _requests_differ(*simulated: RankingTask) -> _Judgement:
+    """A dialog is based on its first request; T2 and T5 update it."""
+    first, updated = [], []
+    shared_first = 0
+    for number, task in enumerate(simulated, start=1):
+        known, asked = (_requests(task, split) for split in ("trn", "tst"))
+        opening = {requests[0] for requests in known}, {requests[0] for requests in asked}
+        shared_first += len(opening[0] & opening[1])
+        first.append(f"T{number} {len(opening[0] & opening[1])} of {len(opening[1])}")
+        if any(len(requests) > 1 for requests in asked):
+            last = {requests[-1] for requests in known}, {requests[-1] for requests in asked}
+            updated.append(f"T{number} {len(last[0] & last[1])} of {len(last[1])}")
+    shown = f"of the test, first requests in training: {', '.join(first)}; updated ones: {', '.join(updated)}"
+    return not shared_first, shown, UNEXPLAINED
+
+
+def _requests(task: RankingTask, split: str) -> list[list[str]]:
+    """The requests of each dialog in turn: its calls; where it has none, what all facts have in common."""
+    requests = []
+    for dialog in task.split(split):
+        calls = [line.text for line in dialog.lines if line.kind == "bot" and _is_call(line.text)]
+        fields = {line.text.split(maxsplit=1)[1] for line in dialog.lines if line.kind == "fact"
+                  and line.text.split()[1] in _QUERIED}  # fmt: skip
+        requests.append(calls or [", ".join(sorted(fields))])
+    return requests
+
+
+#: What T3's user does to which the bot answers without naming anything, by the beginning of that answer.
+_ANSWERED = {"greetings": "hello what can i help", "acceptances": "great let me do", "refusals": "sure let me find"}
+
+
+def _ways(task: RankingTask) -> _Judgement:
+    exchanges = [
+        (said.text, answer.text)
+        for split in _ALL_SPLITS
+        for dialog in task.split(split)
+        for said, answer in pairwise(line for line in dialog.lines if line.kind != "fact")
+        if answer.kind == "bot"
+    ]
+    ways, answers = [], []
+    for beginning in _ANSWERED.values():
+        alike = [exchange for exchange in exchanges if exchange[1].startswith(beginning)]
+        ways.append(len({said for said, _ in alike}))
+        answers.append(len({answer for _, answer in alike}))
+    shown = ", ".join(f"{count} {what}" for what, count in zip(_ANSWERED, ways, strict=True))
+    told = f"{shown}; the bot's answers to each: {', '.join(map(str, answers))}"
+    return max(ways) == 4 and set(answers) == {1}, told, UNEXPLAINED
 
 
 def _question_order(task: RankingTask) -> _Judgement:
@@ -387,6 +428,7 @@ DATA_CLAIMS = (
     DataClaim("3.1", "a query can return one, several or no restaurant", (1,), _query_results),
     DataClaim("3.1", "there are 43 patterns for the user and 20 for the bot", _T1_TO_T5, _pattern_counts,
               "utterances with values replaced, cut into openings and fields"),
+    DataClaim("3.1", "the user has up to 4 ways to say something, the bot one", (3,), _ways, "in T3, all splits"),
     DataClaim("3.1", "patterns and entities form thousands of utterances", _T1_TO_T5, _utterances),
     DataClaim("3.1.1", "T1 gives 0 to 4 of the fields, each as often", (1,), _fields_given, _RANDOM),
     DataClaim("3.1.1", "T1's bot asks in a deterministic order", (1,), _question_order),
@@ -404,7 +446,8 @@ DATA_CLAIMS = (
     DataClaim("3.1.2", "the two knowledge bases have 4,200 facts and 600 restaurants each", _T1_TO_T5, _knowledge),
     DataClaim("3.1.2", "each has 5 cuisines × 5 locations × 3 prices × 8 ratings", _T1_TO_T5, _product),
     DataClaim("3.1.2", "they share prices, ratings and party sizes only", _T1_TO_T5, _disjoint),
-    DataClaim("3.1.2", "training and test dialogs never have the same request", (1,), _requests_differ),
+    DataClaim("3.1.2", "training and test dialogs are never based on the same request", _T1_TO_T5, _requests_differ,
+              "based on: the first request, from the calls or, in T3 and T4, from the facts"),
     DataClaim("3.1.2", "the candidates of T1 to T5 are all bot utterances of their files", _T1_TO_T5, _candidates),
     DataClaim("3.2", "T6's requests need 3 fields", (6,), _three_fields),
     DataClaim("3.2", "T6 has 91 cuisines, 5 locations and 3 prices", (6,), _real_choices),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from dialgauge.report import Cell, Column, Table
+from dialgauge.report import BOLD, Cell, Column, Table
 from dialgauge.reproduce.babi.kept import TRAINING_NAMES
 from dialgauge.responses import published
 
@@ -23,10 +23,8 @@ _TITLES = {
     "embeddings-type": "embeddings + type", "embeddings-bigrams": "embeddings + bigrams", "memn2n": "MemN2N",
     "memn2n-type": "MemN2N + type",
 }  # fmt: skip
-_LEGEND = (
-    "Per-response accuracy in percent, per-dialog in brackets; bold: the best method (rules aside), and those within "
-    "0.1 of it."
-)
+_LEGEND = "Per-response accuracy in percent, per-dialog in brackets."
+_BEST = "Bold: the best method (rules aside), and those within 0.1 of it."
 #: A tenth of a point.
 _AS_GOOD = 0.001
 
@@ -50,6 +48,7 @@ def _table(title: str, part: str, accuracies: Mapping[tuple[str, str], tuple[flo
     methods = _METHODS[part]
     columns = [Column("task", exact=True), *(Column(_TITLES[method], align="right") for method in methods)]
     table = Table(title, columns, notes=[_LEGEND])
+    table.explain(_BEST, BOLD)
     for column in published().columns:
         reached = {method: accuracies.get((method, column)) for method in methods}
         best = max((shown[0] for method, shown in reached.items() if shown and method != "rules"), default=0.0)
