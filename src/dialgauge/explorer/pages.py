@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
+from string import digits
 from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import urlencode
@@ -367,17 +367,13 @@ class Explorer:
         ][:_SHOWN_SCORES]
 
 
-#: The number of trials in the name of a measure, whose title has a letter for it.
-_COUNTED = re.compile(r"\^\d+")
-
-
 def _titles(run: Run) -> dict[str, str]:
     """What each measure is, in words, where a card says more than its name does."""
     titles = dict.fromkeys(run.scores, "")
     for name in titles:
         with suppress(DialgaugeError):
             title = parse_measure(name).card.title
-            titles[name] = "" if title.lower() in name.lower() or title == _COUNTED.sub("^k", name) else title
+            titles[name] = "" if title.lower() in name.lower() or title == f"{name.rstrip(digits)}k" else title
     return titles
 
 
