@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _LONGEST = 80
 #: Lines of a review, with the one that names the page.
 _MOST_LINES = 25
+_LONG_NAME = 60
 
 app = application("One page on an agent's log: what it is, whether it is what it says, whose fault its failures were.")
 
@@ -103,11 +104,15 @@ def _screen_lines(review: Review, source: str, domain: str | None, store: Path |
     readings = review.readings
     failed = [each.conversation for each in readings if each.conversation in failures]
     commands = _commands(review.run.id, source, failed[:1], domain, store)
-    room = _MOST_LINES - len(said) - len(commands) - 2
+    room = _MOST_LINES - len(said) - sum(len(each.splitlines()) for each in commands) - 2
     listed: list[str] = []
     for reading in readings:
         where = "" if reading.message is None else f", message {reading.message}"
-        shown = fold_sentence(f"  {reading.conversation}{where}: {reading.why}", 80)
+        named = f"  {' '.join(reading.conversation.splitlines())}{where}:"
+        if len(named) > _LONG_NAME:  # whole, so that it can be copied
+            shown = [named, *fold_sentence(f"    {reading.why}", 80)]
+        else:
+            shown = fold_sentence(f"{named} {reading.why}", 80)
         if len(listed) + len(shown) > room:
             break
         listed += shown

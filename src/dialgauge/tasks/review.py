@@ -80,8 +80,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def unsaid(self) -> list[str]:
         """What cannot be said of the log, and what it would take."""
-        contradicted = self.audit is not None and self.audit.contradicted
-        missing = [each for each in self.missing if each.part != "replay" or not contradicted]
+        missing = [each for each in self.missing if each.part != "replay" or not self.contradicted]
         if not any(name.startswith("pass^") for name in self.run.scores):
             missing.append(Missing("verdicts"))
         return [_UNSAID[each.part].format(why=each.why) for each in missing]
@@ -117,12 +116,19 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
         return not self.doubts
 
     @property
+    def contradicted(self) -> list[str]:
+        """Conversations with a contradicted verdict; a replay against the wrong task contradicts nothing."""
+        if self.audit is None:
+            return []
+        return self.audit.contradicted if self.per_task_stands else self.audit.self_contradicted
+
+    @property
     def doubts(self) -> list[str]:
         """What contradicts the log, in short; nothing where it is sound."""
         audit = self.audit
         counts = {
             "conversations of other tasks": len(audit.integrity.foreign) if audit else 0,
-            "contradicted verdicts": len(audit.contradicted) if audit else 0,
+            "contradicted verdicts": len(self.contradicted),
             "tasks with different instructions": len(self.differing),
         }
         doubts = [f"{words} ({number:,})" for words, number in counts.items() if number]
