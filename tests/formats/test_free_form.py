@@ -375,6 +375,19 @@ def test_two_columns_of_states_are_refused(first: str, second: str, as_text: boo
         dialgauge.read(by_dialogue)
 
 
+@pytest.mark.parametrize("second", [{"hotel-area": "east"}, {}, "hotel-area=east"])
+def test_predictions_of_several_models_are_refused(second: Any) -> None:
+    first = {"hotel-area": "north"}
+    rows = rows_of(*[{"pred_gpt4": first, "pred_llama": second}] * 2)
+    for order in (rows, [dict(reversed(row.items())) for row in rows]):
+        with pytest.raises(DialgaugeError, match="columns 'pred_\\w+', 'pred_\\w+' all hold predictions; keep one"):
+            dialgauge.read(order)
+    chosen = [{"prediction" if name == "pred_gpt4" else name: held for name, held in row.items()} for row in rows]
+    beside = rows_of(*[{"pred_gpt4": first, "pred_text": "It is north.", "pred_raw": "hotel-area=north"}] * 2)
+    for read in (chosen, beside):
+        assert dialgauge.read(read)["A"].turns[0].predicted == {"hotel": {"area": ("north",)}}
+
+
 def test_columns_beside_the_states_are_no_second_states() -> None:
     state = {"hotel-area": "north"}
     beside = {

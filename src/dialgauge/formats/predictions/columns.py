@@ -202,6 +202,18 @@ class Columns(Struct, frozen=True):
         return row.get(self.gold) if self.gold else None
 
     @property
+    def other_predictions(self) -> list[str]:
+        """Further names that say as much as the one that was taken: ``pred_gpt4`` beside ``pred_llama``.
+
+        A name that is known as it stands, such as ``prediction``, comes before them.
+        """
+        if not self.says_predicted or self.slot or plain_name(self.state) in _PREDICTED:
+            return []
+        taken = {self.dialogue, self.turn, self.state, self.gold, self.turns}
+        names = (name for name in self.names if name not in taken and not _names_slot(name))
+        return [name for name in names if _says_prediction(plain_name(name))]
+
+    @property
     def others(self) -> list[str]:
         """Names that may hold the predicted states as well as the one that was taken, which says not that it does."""
         if self.says_predicted or self.gold or self.slot or self.wide or not self.state:
@@ -214,6 +226,10 @@ class Columns(Struct, frozen=True):
         states = (self.slot, self.value) if self.slot else ("a column a slot",) if self.wide else (self.state,)
         used = (self.dialogue, self.turns or self.turn, *(states if not self.turns else ()), self.gold)
         return tuple(name for name in used if name)
+
+
+def _says_prediction(name: str) -> bool:
+    return bool(_TELLING["predicted"].search(name)) and not _NO_STATE.search(name)
 
 
 def _lacks_domains(written: Any) -> bool:
@@ -283,6 +299,7 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
 
     A second column is no matter where it always holds the same states, as the raw output that the first was read from.
     """
+    _refuse_two_predictions(rows, columns)
     if not columns.others:
         return
     reader = StateReader(Notes())
@@ -307,6 +324,31 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
                 f"the columns '{columns.state[:60]}' and '{name[:60]}' both hold states, and nothing says which is the "
                 "prediction; keep that one only, or call it 'prediction' and the other 'gold'"
             )
+
+
+def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> None:
+    """An error where columns of several models hold states, in whatever order; a model may find nothing at all."""
+    several = [columns.state]
+    for name in columns.other_predictions:
+        reader = StateReader(Notes())
+        for row in rows:
+            reader.learn(row.get(columns.state))
+        ours = [reader.attempt(columns.state_of(row)) for row in rows]
+        domains = frozenset(domain for state in ours for domain in state)
+        filled = [
+            (mine, given) for mine, row in zip(ours, rows, strict=True) if (given := row.get(name)) or given == {}
+        ]
+        likely = [(mine, given) for mine, given in filled if given == {} or _looks_like_state(given, domains)]
+        for _, given in likely:
+            reader.learn(given)
+        if 2 * len(likely) > len(filled) and any(mine != reader.attempt(given) for mine, given in likely):
+            several.append(name)
+    if len(several) > 1:
+        named = ", ".join(f"'{name[:60]}'" for name in columns.names if name in several)
+        raise DialgaugeError(
+            f"the columns {named} all hold predictions; keep one of them, in a file for each model, or call the one to "
+            "score 'prediction'"
+        )
 
 
 def _slots_of(state: State) -> Iterator[tuple[str, str]]:
