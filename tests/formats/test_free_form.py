@@ -380,7 +380,7 @@ def test_predictions_of_several_models_are_refused(second: Any) -> None:
     first = {"hotel-area": "north"}
     rows = rows_of(*[{"pred_gpt4": first, "pred_llama": second}] * 2)
     for order in (rows, [dict(reversed(row.items())) for row in rows]):
-        with pytest.raises(DialgaugeError, match="columns 'pred_\\w+', 'pred_\\w+' all hold predictions; keep one"):
+        with pytest.raises(DialgaugeError, match=r"columns 'pred_\w+', 'pred_\w+' all hold predictions; keep one"):
             dialgauge.read(order)
     chosen = [{"prediction" if name == "pred_gpt4" else name: held for name, held in row.items()} for row in rows]
     beside = rows_of(*[{"pred_gpt4": first, "pred_text": "It is north.", "pred_raw": "hotel-area=north"}] * 2)

@@ -194,6 +194,35 @@ def test_facts_that_contradict_each_other_are_told(
     assert [note for note in run.notes if "contradict" in note] == told
 
 
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ({"feedback": {"correctness": {"score": 1.0}}}, {"feedback": {"correctness": {"score": 0.0}}}),
+        ({"scores": {"correctness": 1}}, {"scores": {"correctness": 0}}),
+        ({"correctness": 1.0}, {"correctness": 0.0}),
+        ({"feedback_stats": {"correctness": {"n": 1, "avg": 1.0}}}, {"feedback_stats": {"correctness": {"avg": 0.0}}}),
+        ({"judge_verdict": "correct"}, {"judge_verdict": "incorrect"}),
+    ],
+)
+def test_the_status_of_a_run_is_no_verdict_beside_one(yes: dict[str, Any], no: dict[str, Any], tmp_path: Path) -> None:
+    run = judged(tmp_path, {"status": "success", **yes}, {"status": "success", **no})
+    assert run["pass^1"].value == 0.5
+    assert [note for note in run.notes if note.startswith("'status' is not read as a verdict")]
+    assert not [note for note in run.notes if "fields of the log" in note]
+    failed = judged(tmp_path, {"status": "success", **yes}, {"status": "failed"})
+    assert failed["pass^1"].value == 0.5
+
+
+def test_a_status_alone_is_a_verdict(tmp_path: Path) -> None:
+    run = judged(
+        tmp_path, {"status": "success", "scores": {"tone": 0.3}}, {"status": "failed", "scores": {"tone": 0.1}}
+    )
+    assert run["pass^1"].value == 0.5
+    assert not [note for note in run.notes if "'status'" in note]
+    several = judged(tmp_path, *({"status": "success", "a_score": a, "b_score": 1 - a} for a in (0, 1)))
+    assert "pass^1" not in several.scores
+
+
 def test_rewards_in_objects_and_costs_in_dollars(tmp_path: Path) -> None:
     assert judged(tmp_path, {"reward_info": {"reward": 1.0}}, {"reward_info": {"reward": 0.0}})["pass^1"].value == 0.5
     assert judged(tmp_path, {"score": {"value": 1}}, {"score": {"value": 0}})["pass^1"].value == 0.5

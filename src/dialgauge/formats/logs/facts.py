@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -26,6 +26,8 @@ from dialgauge.formats.tau_messages import as_text
 KNOWS = "knows "
 #: How the detail is called that keeps a verdict's number: ``numbered[success]``.
 NUMBERED = "numbered"
+#: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
+STATED = "stated"
 
 _NESTED = frozenset(
     """
@@ -35,7 +37,7 @@ _NESTED = frozenset(
 _SCORES = frozenset(
     """
     scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement
-    judgment rubric
+    judgment rubric feedbackstats
     """.split()  # noqa: SIM905
 )
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid")
@@ -78,7 +80,7 @@ _PASSED_OVER = frozenset(
     toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent
     """.split()  # noqa: SIM905
 )
-_SCORE_NAME = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|f1|points)s?(?:_|$)")
+_SCORE_NAME = re.compile(r"(?:^|_)(?:score|reward|rating|grade|accuracy|correctness|f1|points)s?(?:_|$)")
 _BINARY = {"0": False, "1": True, "false": False, "true": True}
 _MONEY = re.compile(r"(?:US)?\$\s?([0-9.]{1,20})|([0-9.]{1,20})\s?(?:USD|\$)", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -152,19 +154,21 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     for key, value in fields:
         known.setdefault(plain_key(key), value)
     scores, amount = _all_scores(record, fields), _success_amount(fields)
+    source, success = _verdict(fields, known, scores, notes)
+    stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
     facts = Facts(
         id=_identifier(known, _ID),
         task=_identifier(known, _TASK),
         trial=_trial(known),
-        success=_verdict(known, scores, notes),
+        success=success,
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount, **_expected_calls(known)},
+        details={**_details(known), **amount, **stated, **_expected_calls(known)},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
-    read = _read_keys(facts)
+    read = _read_keys(facts) | {plain_key(source)}
     for key, value in record.items():
         if key not in used and value not in (None, "", [], {}) and not _is_read(key, value, facts, read):
             notes.add_unread(key[:60])
@@ -235,20 +239,37 @@ def _trial(known: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _verdict(known: Mapping[str, Any], scores: Mapping[str, str], notes: Notes) -> bool | None:
-    """What says success by its name comes before the reward, and the reward before the word for an outcome."""
+def _verdict(
+    fields: Sequence[tuple[str, Any]], known: Mapping[str, Any], scores: Mapping[str, str], notes: Notes
+) -> tuple[str, bool | None]:
+    """The verdict and its name.
+
+    What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
+    of somebody (``judge_verdict``) before the status, which may be that of the run.
+    """
     told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None][:1]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
+    if words and words[0][0] == "status" and (judged := _judges_verdict(fields)):
+        notes.add(f"'status' is not read as a verdict beside '{judged[0]}'")
+        words = [judged]
     if not told and not words:
-        return None  # whether a reward is a verdict, all conversations say together
+        return "", None  # whether a reward is a verdict, all conversations say together
     facts = [(name, _BINARY.get(str(value), _said_success(value))) for name, value in (*told, *rewards, *words)]
     first, success = facts[0]
     for name, other in facts[1:]:
         if other is not success:
             notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
-    return success
+    return first, success
+
+
+def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
+    """The only yes or no under a name that ends in verdict."""
+    verdicts = [
+        (key, value) for key, value in fields if plain_key(key).endswith("verdict") and truth(value) is not None
+    ]
+    return verdicts[0] if len(verdicts) == 1 else None
 
 
 def _success_amount(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
@@ -486,7 +507,7 @@ def named_scores(given: Any) -> dict[str, str]:
 def score_texts(name: str, value: Any) -> dict[str, str]:
     """One score, or those that an object has: a number or a label as a text."""
     if isinstance(value, dict):
-        for key in ("value", "score", "stringValue", "string_value", "rating", "passed", "label"):
+        for key in ("value", "score", "stringValue", "string_value", "rating", "passed", "label", "avg"):
             if value.get(key) is not None and not isinstance(value[key], list):
                 if isinstance(value[key], dict):
                     return {

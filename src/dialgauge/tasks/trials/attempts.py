@@ -111,10 +111,12 @@ class Attempts:
         self._tell(plan or {})
         _refuse_models(models)
         made = [
-            structs.replace(attempt, success=None) if self.scores.is_amount(place) else attempt
+            structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
             for place, attempt in enumerate(made)
         ]
-        told = any(attempt.success is not None for attempt in made)
+        told = any(
+            attempt.success is not None for place, attempt in enumerate(made) if not self.scores.is_run_status(place)
+        )
         #: The score that says whether a task was done, where the log says it in no other way.
         self.verdict_score = "" if told else self.scores.verdict
         #: Without any verdict, conversations that have a score are those that count.
@@ -122,6 +124,11 @@ class Attempts:
         self.attempts = [self._with_scores(place, attempt) for place, attempt in enumerate(made)]
         #: Is there a yes or no on any conversation? Without one there is no pass^k.
         self.has_verdicts = any(attempt.success is not None for attempt in self.attempts) or not self.is_log
+
+    def _is_no_verdict(self, place: int, attempt: TaskAttempt) -> bool:
+        """A run that failed has no score, and failed; one that went well says nothing of the task."""
+        ended = self.scores.is_run_status(place) and (attempt.success is True or not self.scores.verdict)
+        return ended or self.scores.is_amount(place)
 
     def _tell(self, details: Mapping[str, str]) -> None:
         for key in _OF_FILE & details.keys():

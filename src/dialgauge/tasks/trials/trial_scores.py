@@ -324,6 +324,8 @@ def _reading_notes(reading: Notes) -> list[Note]:
 def _verdict_source(attempts: Attempts) -> list[str]:
     """What pass^k rests on, where the log does not say itself what a success is, and scores that are texts."""
     told = []
+    if status := attempts.scores.run_status:
+        told.append(f"'{status}' is not read as a verdict: it is how the run ended, as a score stands beside it")
     if name := attempts.verdict_score:
         low, high = attempts.scores.pair(name) or (0.0, 1.0)
         told.append(

@@ -1,10 +1,10 @@
 """Scores of a log, of any name: which are numbers, which are labels, and which of them says whether a task was done.
 
-A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none. Where it
-has none, a score does that is 0 or 1 in every conversation, if it was written as true or false or its name says that it
-judges; this is told. Of several, one that is called success, passed, resolved,
-reward, correct or match does, in this order; where none is and they differ, none does. All other scores are means or
-shares.
+A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none, nor is the
+status of a run beside a score that may be one. Where it has none, a score does that is 0 or 1 in every conversation, if
+it was written as true or false or its name says that it judges; this is told. Of several, one that is called success,
+passed, resolved, reward, correct or match does, in this order; where none is and they differ, none does. All other
+scores are means or shares.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from dialgauge.errors import DialgaugeError
 _SCORE = "score["
 #: A verdict that was written as a number, as readers of logs keep it.
 _NUMBERED = "numbered["
+#: A verdict that is but the word for how a run ended.
+_STATED = "stated["
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _JUDGES = re.compile(
@@ -50,12 +52,14 @@ class LogScores:
     def __init__(self) -> None:
         self._given: list[dict[str, str]] = []
         self._numbered: list[dict[str, str]] = []
+        self._stated: list[dict[str, str]] = []
         self.reported: dict[str, str] = {}
 
     def add(self, details: Mapping[str, str]) -> None:
         """The scores of one more conversation."""
         self._given.append(_named(details, _SCORE))
         self._numbered.append(_named(details, _NUMBERED))
+        self._stated.append(_named(details, _STATED))
         self.reported |= _named(details, _REPORTED)
 
     @cached_property
@@ -67,6 +71,17 @@ class LogScores:
     def is_amount(self, conversation: int) -> bool:
         """Is what looks like the verdict of a conversation an amount, which is among its scores instead?"""
         return not self._amounts.isdisjoint(self._numbered[conversation])
+
+    @cached_property
+    def run_status(self) -> str:
+        """The word for how runs ended, where a score beside it may say whether the task was done; empty without one."""
+        both = zip(self._stated, self._texts, strict=True)
+        names = (name for stated, texts in both if not texts.keys().isdisjoint(self.candidates) for name in stated)
+        return next(names, "")
+
+    def is_run_status(self, conversation: int) -> bool:
+        """Is what looks like the verdict of a conversation how its run ended?"""
+        return bool(self.run_status) and self.run_status in self._stated[conversation]
 
     @cached_property
     def _texts(self) -> list[dict[str, str]]:
