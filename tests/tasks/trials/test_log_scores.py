@@ -40,7 +40,7 @@ def test_means_are_over_tasks_and_so_are_standard_errors(tmp_path: Path) -> None
     [
         ([{"reward": 1}, {"reward": 0}], "reward", 0.5),
         ([{"reward": 1}, {"reward": 0.5}], None, None),
-        ([{"scores": {"happy": True}}, {"scores": {"happy": False}}], "happy", 0.5),
+        ([{"scores": {"goal_met": True}}, {"scores": {"goal_met": False}}], "goal_met", 0.5),
         ([{"metrics": {"num_errors": 1}}, {"metrics": {"num_errors": 0}}], None, None),
         ([{"success": True, "reward": 0}, {"success": True, "reward": 1}], "", 1.0),
         ([{"scores": {"tone": "good"}}, {"scores": {"tone": "bad"}}], None, None),
@@ -221,6 +221,19 @@ def test_a_status_alone_is_a_verdict(tmp_path: Path) -> None:
     assert not [note for note in run.notes if "'status'" in note]
     several = judged(tmp_path, *({"status": "success", "a_score": a, "b_score": 1 - a} for a in (0, 1)))
     assert "pass^1" not in several.scores
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["needs_review", "aborted", "flagged", "gave_up", "handoff", "loop_detected", "off_topic", "polite", "happy"],
+)
+def test_a_flag_whose_name_says_no_success_is_no_verdict(name: str, tmp_path: Path) -> None:
+    records = [{"scores": {name: True}}, {"scores": {name: False}}]
+    run = judged(tmp_path, *records)
+    assert "pass^1" not in run.scores and run[f"Score[{name}]"].value == 0.5
+    assert [note for note in run.notes if f"'{name}' is not read as a verdict" in note and f"pass^1[{name}]" in note]
+    beside = judged(tmp_path, *({"status": "success", **record} for record in records))
+    assert beside["pass^1"].value == 1.0
 
 
 def test_rewards_in_objects_and_costs_in_dollars(tmp_path: Path) -> None:

@@ -354,6 +354,13 @@ def _why_no_verdict(scores: LogScores) -> str:
             f"pass^k is left out: {several} are 0 or 1 in all conversations and differ, and no name says which of them "
             f"is the success; call it 'success', or ask for pass^1[{scores.candidates[0]}]"
         )
+    if scores.flags:
+        flags = _named([f"'{name}'" for name in scores.flags])
+        verb = "is" if len(scores.flags) == 1 else "are"
+        return (
+            f"pass^k is left out: {flags} {verb} not read as a verdict, as no name says that true is a success; call "
+            f"the verdict 'success', or ask for pass^1[{scores.flags[0]}]"
+        )
     ranges = [
         f"'{name}' is between {low:.10g} and {high:.10g}"
         for name in scores.numeric

@@ -2,9 +2,8 @@
 
 A log's own yes or no counts; a 0 or 1 that other conversations show to be an amount (``passed: 3``) is none, nor is the
 status of a run beside a score that may be one. Where it has none, a score does that is 0 or 1 in every conversation, if
-it was written as true or false or its name says that it judges; this is told. Of several, one that is called success,
-passed, resolved, reward, correct or match does, in this order; where none is and they differ, none does. All other
-scores are means or shares.
+its name says that it judges; this is told. Of several, one that is called success, passed, resolved, reward, correct or
+match does, in this order; where none is and they differ, none does. All other scores are means or shares.
 """
 
 from __future__ import annotations
@@ -26,6 +25,10 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 _JUDGES = re.compile(
     r"score|reward|success|pass|correct|accura|resolv|solve|match|goal|complet|grade|verdict", re.IGNORECASE
 )
+#: Further names of a true or false of which true is good.
+_IS_DONE = re.compile(r"succe|achiev|accomplish|fulfil|(?:^|_)(?:ok|done)(?:_|$)", re.IGNORECASE)
+#: Logs whose scores are all grades, correct or incorrect, under the names of their scorers.
+_OF_SCORERS = frozenset({"inspect"})
 #: Names of scores that say whether a task was done; earlier ones come first.
 _SUCCESS = (
     "success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
@@ -54,10 +57,13 @@ class LogScores:
         self._numbered: list[dict[str, str]] = []
         self._stated: list[dict[str, str]] = []
         self.reported: dict[str, str] = {}
+        self._grades: set[str] = set()
 
     def add(self, details: Mapping[str, str]) -> None:
         """The scores of one more conversation."""
         self._given.append(_named(details, _SCORE))
+        if details.get("benchmark") in _OF_SCORERS:
+            self._grades |= self._given[-1].keys()
         self._numbered.append(_named(details, _NUMBERED))
         self._stated.append(_named(details, _STATED))
         self.reported |= _named(details, _REPORTED)
@@ -114,10 +120,18 @@ class LogScores:
     @cached_property
     def candidates(self) -> list[str]:
         """Scores that may say whether a task was done, the likeliest first; only one of several that are equal."""
-        good = [name for name in self.binary if not _IS_BAD.search(name)]
+        good = [name for name in self.binary if self._says_success(name) and not _IS_BAD.search(name)]
         named = sorted((name for name in good if _rank(name) is not None), key=lambda name: _rank(name) or 0)
         columns = {tuple(each.get(name) for each in self._numbers): name for name in reversed(good)}
         return named[:1] or [name for name in good if name in columns.values()]
+
+    @property
+    def flags(self) -> list[str]:
+        """Scores that are true or false, of which no name says that true is good: ``polite``, ``aborted``."""
+        return [name for name in self.binary if not self._says_success(name) and not _IS_BAD.search(name)]
+
+    def _says_success(self, name: str) -> bool:
+        return name in self._grades or any(names.search(name) for names in (_JUDGES, _IS_DONE))
 
     @property
     def verdict(self) -> str:
