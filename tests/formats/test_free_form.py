@@ -181,6 +181,12 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "hotel-area-north, hotel-stars-4",
         "hotel area north, hotel stars 4",
         "hotel area north , hotel stars 4",
+        "hotel area is north, hotel stars is 4",
+        "hotel-area is north; hotel-stars is 4",
+        "hotel_area is north; hotel_stars is 4",
+        "[hotel] area is north, stars is 4",
+        "[hotel] area = north, stars = 4",
+        "[hotel] area=north; stars=4",
         "<|belief|> hotel area north , hotel stars 4 <|endofbelief|>",
         "hotel(area=north, stars=4)",
         "hotel {area = north, stars = 4}",
@@ -373,6 +379,12 @@ def test_two_columns_of_states_are_refused(first: str, second: str, as_text: boo
     by_dialogue = {"A": [{first: row[first], second: row[second]} for row in rows]}
     with pytest.raises(DialgaugeError, match="both hold states"):
         dialgauge.read(by_dialogue)
+
+
+def test_slots_of_two_words_and_several_tagged_domains_are_pairs() -> None:
+    written = "[hotel] name is worth house, book day is friday [train] arrive by = 10:15"
+    state = {"hotel": {"name": ("worth house",), "book day": ("friday",)}, "train": {"arrive by": ("10:15",)}}
+    assert dialgauge.read(rows_of({"output": written}))["A"].turns[0].predicted == state
 
 
 @pytest.mark.parametrize("second", [{"hotel-area": "east"}, {}, "hotel-area=east"])

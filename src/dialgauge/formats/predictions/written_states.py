@@ -49,7 +49,7 @@ _BESIDE = frozenset({"response", "text", "act", "acts", "action", "actions", "re
 _NAME_SEPARATORS = "-.:/_ "
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
-_SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(.*)", re.DOTALL)
+_SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(?:is\s++)?+(.*)", re.DOTALL)
 _COLON_NAME = re.compile(r"[A-Za-z]\w*+(?:[-._/ ][A-Za-z_]++){0,2}")
 _SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
@@ -62,6 +62,8 @@ _QUOTED = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s)
 _SQL = re.compile(r"SELECT\s\*\sFROM\s(\w+)\sWHERE\s", re.IGNORECASE)
 _SQL_AND = re.compile(r"\sAND\s(?=\w+\s?=)", re.IGNORECASE)
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40})\]")
+#: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
+_TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s*+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100}),([^()]{1,500})\)")
 _WHOLE_FLOAT = re.compile(r"[0-9]{1,9}\.0")
@@ -273,6 +275,8 @@ class StateReader:
             text = text.removesuffix(".")
         if _SQL.match(text):
             text = _SQL_AND.sub(";", _SQL.sub(r"\1: ", text))
+        if _DOMAIN_TAG.match(text) and _TAGGED_PAIR.match(text):
+            text = _DOMAIN_TAG.sub(r";\1:", _TAGGED_PAIR.sub(r"\1=", text))
         triples = list(_of_spans(text) if _DOMAIN_TAG.match(text) else self._of_pieces(text))
         seen[INVALID] += not triples
         yield from triples
@@ -330,7 +334,7 @@ class StateReader:
         rest = text[first.end() :]
         domain, _, slot = first[0].partition("_") if rest[:1].isspace() else (first[0], "", "")
         if slot and not slot.isdigit():  # hotel_area north
-            return domain, _slot_name(slot), rest.strip()
+            return domain, _slot_name(slot), re.sub(r"^is\s+", "", rest.strip())
         inner = _SLOT_THEN_VALUE.fullmatch(rest[1:].strip())
         return (first[0], _slot_name(inner[1]), inner[2]) if inner and inner[2] else None
 
