@@ -396,7 +396,8 @@ def test_predictions_of_several_models_are_refused(second: Any) -> None:
             dialgauge.read(order)
     chosen = [{"prediction" if name == "pred_gpt4" else name: held for name, held in row.items()} for row in rows]
     beside = rows_of(*[{"pred_gpt4": first, "pred_text": "It is north.", "pred_raw": "hotel-area=north"}] * 2)
-    for read in (chosen, beside):
+    final = rows_of(*[{"pred_raw": "hotel-area=east", "pred_final": first}] * 2)
+    for read in (chosen, beside, final):
         assert dialgauge.read(read)["A"].turns[0].predicted == {"hotel": {"area": ("north",)}}
 
 

@@ -229,7 +229,8 @@ class Columns(Struct, frozen=True):
 
 
 def _says_prediction(name: str) -> bool:
-    return bool(_TELLING["predicted"].search(name)) and not _NO_STATE.search(name)
+    """Does it say that it holds predictions, other than what a model wrote before they were read from it?"""
+    return bool(_TELLING["predicted"].search(name)) and not (_NO_STATE.search(name) or "raw" in name)
 
 
 def _lacks_domains(written: Any) -> bool:
