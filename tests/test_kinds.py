@@ -161,7 +161,7 @@ def test_the_report_has_its_pages_and_the_verdict(stored: tuple[Store, list[Run]
         assert part in text, part
     assert "Conversations to read first" in report_html(runs[:1], dialogues=2)
     summary = markdown_summary(runs[1:])
-    assert re.search(r"bob, d\d\d: Height \d+\.\d%; dropped \d", summary)
+    assert re.search(r"bob, d\d\d: Caught \d+\.\d%; dropped \d", summary)
 
 
 def test_it_is_compared_by_its_view_with_its_headline_first(stored: tuple[Store, list[Run]]) -> None:

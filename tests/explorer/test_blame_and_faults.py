@@ -155,7 +155,7 @@ def test_a_report_of_results_shows_faults_and_what_to_read_first_as_the_explorer
     assert "The user lost 5 steps, from turn 2 on: 5 messages said before" in html
     assert "Faults of the user were found in 3 of 6 conversations (withheld 2, repeated 1)" in html
     read = re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', html)
-    assert set(read[:3]) == {"a#0", "a#1", "c#0"} and set(read[3:]) == {"b#0", "b#1", "c#1"}
+    assert set(read[:3]) == {"a#0", "a#1", "c#0"} and set(read[3:]) == {"b#0"}
     assert "Faults of the user were found in 3 of 6 conversations" in text
     assert r"failed, and the user erred (2): a\#0 (turn 2, withheld: is asked" in text
     assert r"passed although the user erred (1): a\#1" in text

@@ -49,8 +49,8 @@ LAMBDA = Parameter("lambda", 0.5, (), "forgetting rate")
 
 _EXACT = {
     "exact": "the predicted state is the gold state",
-    "type 1": "a wrong turn that makes an error of its own",
-    "type 2": "a wrong turn whose errors were all made in earlier turns",
+    "type 1": "wrong, and with a new error of its own, or right after an exact turn",
+    "type 2": "wrong only through earlier errors",
 }
 
 
@@ -305,8 +305,6 @@ FGA = Card(
     formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
     symbols={
         **_EXACT,
-        "type 1": "wrong, and with a new error of its own, or right after an exact turn",
-        "type 2": "wrong only through earlier errors",
         "x": "user turns since the last turn with an error of its own",
         "lambda": "the forgetting rate",
     },
