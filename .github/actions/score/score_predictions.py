@@ -106,11 +106,12 @@ def judge(settings: Settings, folder: Path) -> Verdict:
         raise dialgauge.DialgaugeError(error.removeprefix("dialgauge: "))
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     systems = scores["coverage"]["systems"].values()
-    incomplete = code == 1 or any(one["policy"] != "empty" and one["turns_missing"] for one in systems)
-    checks = scores.get("checks", [])
-    missing = [check for check in checks if check.get("missing")]
-    checks = [check for check in checks if not check.get("missing")]
-    incomplete = incomplete or bool(missing)
+    checks = [check for check in scores.get("checks", []) if not check.get("missing")]
+    incomplete = (
+        code == 1
+        or len(checks) < len(scores.get("checks", []))
+        or any(one["policy"] != "empty" and one["turns_missing"] for one in systems)
+    )
     drops = tuple(_sentence(check) for check in checks if not check["passed"])
     table = (folder / "scores.md").read_text(encoding="utf-8").strip()
     return Verdict(_report(settings, table, checks, incomplete), drops, incomplete)

@@ -110,7 +110,7 @@ class PanelCell:
 
 
 @dataclass(frozen=True)
-class Finding:
+class PanelRow:
     """A line of a panel: what was found, how often; ``tasks`` are named behind it, each leading to its trials."""
 
     text: str
@@ -130,7 +130,7 @@ class Panel:
     question: str
     answer: str
     heads: Sequence[str]
-    findings: Sequence[Finding]
+    findings: Sequence[PanelRow]
     notes: Sequence[str] = ()
     tone: Tone = "plain"
 

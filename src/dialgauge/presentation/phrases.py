@@ -49,7 +49,8 @@ class Glossary:
             return ""
         self._explained.add(card.name)
         # The title of some measures is their name again, and then the summary says more.
-        told = card.title if card.title.lower() != card.name.lower() else card.summary
+        name = card.name.lower()
+        told = card.summary if card.title.lower() in (name, f"{name}^k") else card.title
         return plain(_lowered(told.rstrip(".")))
 
 

@@ -22,7 +22,7 @@ from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Item
-from dialgauge.tracking.inputs import Reading
+from dialgauge.tracking.inputs import FileReading
 from dialgauge.values import Pair, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def input_findings(
-    evidence: GuardEvidence, coverage: TurnCoverage, reading: Reading, *, own_gold: bool
+    evidence: GuardEvidence, coverage: TurnCoverage, reading: FileReading, *, own_gold: bool
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     invalid = sum(remark.count for remark in reading.remarks if remark.what == INVALID)
@@ -190,7 +190,7 @@ def input_findings(
 
 
 def profile_findings(
-    evidence: GuardEvidence, reading: Reading, profile: Profile, inventory: Collection[Pair]
+    evidence: GuardEvidence, reading: FileReading, profile: Profile, inventory: Collection[Pair]
 ) -> list[GuardFinding]:
     """What holds under one profile, whose slots, filled or not, are the inventory."""
     if evidence.gold is None:

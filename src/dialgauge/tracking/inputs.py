@@ -74,7 +74,7 @@ def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool
     return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in said]
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class FileReading(Struct, frozen=True, kw_only=True):
     """What reading an input showed."""
 
     #: What had to be read as something else, such as invalid outputs of a language model.
@@ -88,7 +88,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     numbered_from: int = 0
 
     @classmethod
-    def of(cls, notes: Notes) -> Reading:
+    def of(cls, notes: Notes) -> FileReading:
         """What a reader noted."""
         return cls(
             remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
@@ -99,7 +99,7 @@ class Reading(Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Reading]) -> Reading:
+    def joined(cls, parts: Sequence[FileReading]) -> FileReading:
         """Of several files."""
         remarks: dict[str, Remark] = {}
         for remark in (remark for part in parts for remark in part.remarks):
@@ -121,7 +121,7 @@ class Reading(Struct, frozen=True, kw_only=True):
         return [Note("understood", f"read as {self.understood}")] if self.understood else []
 
 
-class SystemInput(Reading, frozen=True, eq=False):
+class SystemInput(FileReading, frozen=True, eq=False):
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
     name: str
@@ -185,7 +185,7 @@ def _of_plain(source: Any, name: str) -> SystemInput:
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
     ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
-    reading = Reading.of(corpus.notes)
+    reading = FileReading.of(corpus.notes)
     dialogues: Sequence[Dialogue] = corpus.dialogues
     if name == "gold" and reading.understood and not reading.says_predicted:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]

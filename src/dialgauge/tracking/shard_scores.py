@@ -19,7 +19,7 @@ from dialgauge.measures import Moments, Rows
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.guards import GuardEvidence
-from dialgauge.tracking.inputs import Reading
+from dialgauge.tracking.inputs import FileReading
 from dialgauge.tracking.turn_numbers import TurnFit
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
     renamed: list[str] = []
     #: Of predictions that are compared with gold from elsewhere.
     declared: DeclaredDomains | None = None
-    reading: Reading = Reading()
+    reading: FileReading = FileReading()
     guards: ShardGuards = ShardGuards()
     dialogues: int = 0
     #: The piece as Parquet, the dialogues that have no row in it (no measure has a score there), and a 64-bit hash of
@@ -109,7 +109,7 @@ class ShardScores(Struct, frozen=True, kw_only=True):
             off_ontology=sum(part.off_ontology for part in parts),
             renamed=sorted({name for part in parts for name in part.renamed}),
             declared=DeclaredDomains.joined(declared) if declared else None,
-            reading=Reading.joined([part.reading for part in parts]),
+            reading=FileReading.joined([part.reading for part in parts]),
             guards=ShardGuards.joined([part.guards for part in parts]),
             dialogues=sum(part.dialogues for part in parts),
         )

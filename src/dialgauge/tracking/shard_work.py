@@ -26,7 +26,7 @@ from dialgauge.tracking.code_tables import CodeTable, is_code_table
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Floats
 from dialgauge.tracking.guards import GuardEvidence
-from dialgauge.tracking.inputs import Reading, SystemInput, load
+from dialgauge.tracking.inputs import FileReading, SystemInput, load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.renaming import Renaming, renamed, without_domains
@@ -164,7 +164,7 @@ class ShardWork(Work[_WorkerState, ShardTask]):
         for part in known[1:]:
             if part.roles:
                 known[0].require_alike(part)
-        facts = replace(ShardScores.joined(known), reading=Reading.of(notes))
+        facts = replace(ShardScores.joined(known), reading=FileReading.of(notes))
         return sums.scores(facts) if sums.ids else facts
 
     def _of_block(

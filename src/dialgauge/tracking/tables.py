@@ -235,7 +235,7 @@ def _flagged(turns: TurnCounts) -> dict[str, TableColumn]:
     return {name: column("Boolean", getattr(turns, name)) for name in FLAGS}
 
 
-# Reading back.
+# FileReading back.
 
 
 def read_counts(run: Run) -> Counts:

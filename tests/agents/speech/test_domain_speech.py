@@ -213,5 +213,5 @@ def test_a_label_that_is_a_question_is_asked_and_given_as_such(tmp_path: Path) -
         [act(service.act_name("request"), "how_many", "?")], "system", Draws(1)
     )
     assert asked.text == "How many shall I put down?"
-    for text, speaker in ((said.text, "user"), (asked.text, "system")):
-        assert [one.slot for one in grammar.hear(text, speaker, "plant") or ()] == ["how_many"]  # type: ignore[arg-type]
+    heard = grammar.hear(said.text, "user", "plant"), grammar.hear(asked.text, "system", "plant")
+    assert [[one.slot for one in acts or ()] for acts in heard] == [["how_many"], ["how_many"]]

@@ -60,7 +60,8 @@ def test_the_audit_is_stored_as_codes_with_arguments(review: Review) -> None:
     assert (filings["pay-duty#1"]["belonging"], filings["pay-duty#1"]["fits"]) == ("foreign", "later-window")
     assert "later-window#0" in filings["pay-duty#1"]["same_as"]
     replays = {row["dialogue"]: row for row in run.table("replays").to_dicts()}
-    assert {name for name, row in replays.items() if not row["agrees"]} == {one.id for one in review.audit.differences}  # type: ignore[union-attr]
+    assert review.audit is not None
+    assert {name for name, row in replays.items() if not row["agrees"]} == {one.id for one in review.audit.differences}
 
 
 def test_every_number_of_a_panel_is_that_of_the_list_it_leads_to(review: Review) -> None:

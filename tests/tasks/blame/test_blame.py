@@ -165,7 +165,7 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
     for place, simulation in enumerate(content["simulations"]):
         simulation["task_id"] = tasks[place - 1]
     (tmp_path / "mixed.json").write_text(json.dumps(content))
-    with pytest.raises(DialgaugeError, match="nobody can be blamed by it"):
+    with pytest.raises(DialgaugeError, match="nobody can be blamed by tasks"):
         blame_log(tmp_path / "mixed.json", "mixed")
 
 

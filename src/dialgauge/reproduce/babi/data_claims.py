@@ -211,16 +211,21 @@ def _updated_call(task: RankingTask) -> _Judgement:
     return good == len(dialogs), f"in {good:,} of {len(dialogs):,} dialogs", UNEXPLAINED
 
 
+def _places_and_bot_lines(task: RankingTask, splits: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Of each dialog, how many restaurants its facts are about, and what the bot says."""
+    for split in splits:
+        for dialog in task.split(split):
+            places = {line.text.split()[0] for line in dialog.lines if line.kind == "fact"}
+            yield len(places), [line.text for line in dialog.lines if line.kind == "bot"]
+
+
 def _last_accepted(task: RankingTask) -> _Judgement:
     """Of the dialogs in which every restaurant is offered, those that end with a reservation."""
     exhausted = accepted = 0
-    for split in _ALL_SPLITS:
-        for dialog in task.split(split):
-            places = {line.text.split()[0] for line in dialog.lines if line.kind == "fact"}
-            said = [line.text for line in dialog.lines if line.kind == "bot"]
-            if len(_ratings_offered(said)) == len(places):
-                exhausted += 1
-                accepted += said[-1].startswith("great let me do the reservation")
+    for places, said in _places_and_bot_lines(task, _ALL_SPLITS):
+        if len(_ratings_offered(said)) == places:
+            exhausted += 1
+            accepted += said[-1].startswith("great let me do the reservation")
     return accepted == exhausted, f"in {accepted:,} of {exhausted:,} such dialogs", UNEXPLAINED
 
 
@@ -371,12 +376,10 @@ def _sorted_options(task: RankingTask) -> _Judgement:
 def _acceptance(task: RankingTask) -> _Judgement:
     """Of the offers that are not the last one possible, those after which none follows."""
     free = accepted = 0
-    for split in _SPLITS:
-        for dialog in task.split(split):
-            places = {line.text.split()[0] for line in dialog.lines if line.kind == "fact"}
-            offers = len(_ratings_offered([line.text for line in dialog.lines if line.kind == "bot"]))
-            free += min(offers, len(places) - 1)
-            accepted += offers < len(places)
+    for places, said in _places_and_bot_lines(task, _SPLITS):
+        offers = len(_ratings_offered(said))
+        free += min(offers, places - 1)
+        accepted += offers < places
     share = accepted / free
     return abs(share - 0.25) <= _NEAR, f"{_percent(share)} of {free:,} offers that are not the last", UNEXPLAINED
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.presentation import TRIALS, Facet, Finding, Panel, PanelCell, Reason, RunTables, Tone, quoted
+from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, Reason, RunTables, Tone, quoted
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS, TASK_FACTS
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, SPLITS, belonging_answer
 from dialgauge.tasks.audit.task_facts import UNFAIR
@@ -130,7 +130,7 @@ def _integrity_panel(library: RunTables, run: Run, integrity: Integrity) -> Pane
         findings.append(_finding(words, same, {_TWICE: _SAME} if linked else {}, "warn"))
     if more := integrity.beyond_plan:
         words = "conversations of tasks with more trials than planned"
-        findings.append(Finding(words, [PanelCell(f"{sum(more.values()):,}")], tuple(more), "warn"))
+        findings.append(PanelRow(words, [PanelCell(f"{sum(more.values()):,}")], tuple(more), "warn"))
     replayed = _replay_counts(library, run) if integrity.per_task_stands else {}
     answers: dict[str, Tone] = {_AGREES: "good", _DIFFERS: "bad", _ORDER_ONLY: "warn", _LATE: "warn"}
     findings += [
@@ -161,8 +161,8 @@ def _replay_answer(replayed: Mapping[str, int]) -> Iterator[str]:
         yield f"Making its calls again gives the recorded verdict in {replayed.get(_AGREES, 0):,} of {every}."
 
 
-def _finding(words: str, count: int, only: Mapping[str, str], tone: Tone = "plain") -> Finding:
-    return Finding(words, [PanelCell(f"{count:,}", only)], tone=tone)
+def _finding(words: str, count: int, only: Mapping[str, str], tone: Tone = "plain") -> PanelRow:
+    return PanelRow(words, [PanelCell(f"{count:,}", only)], tone=tone)
 
 
 def _replay_counts(library: RunTables, run: Run) -> dict[str, int]:
@@ -218,11 +218,11 @@ def _split_panel(
 
 def _split_finding(
     words: str, named: Sequence[str], tasks: Mapping[str, Sequence[bool]], only: Mapping[str, str], most: int
-) -> Finding:
+) -> PanelRow:
     trials = [tasks[task] for task in named]
     rates = [PanelCell(_pass_rate(trials, k)) for k in range(1, most + 1)]
     passed, every = sum(map(sum, trials)), sum(map(len, trials))
-    return Finding(
+    return PanelRow(
         words,
         [PanelCell(f"{len(named):,}"), PanelCell(f"{every:,}", only),
          PanelCell(f"{passed:,}", {**only, "passed": "yes"}), *rates],
@@ -252,7 +252,7 @@ def _fairness_panel(
     frame = _facts(library, run).group_by("fact").agg(pl.col("dialogue").n_unique())
     conversations: dict[str, int] = dict(frame.rows())
     findings = [
-        Finding(
+        PanelRow(
             words,
             [PanelCell(f"{len(facts[code]):,}"), PanelCell(f"{conversations.get(code, 0):,}", {_FACT: words})],
             facts[code],
@@ -264,7 +264,7 @@ def _fairness_panel(
     if never := [task for task, trials in tasks.items() if trials and not any(trials)]:
         trials = sum(len(tasks[task]) for task in never)
         cells = [PanelCell(f"{len(never):,}"), PanelCell(f"{trials:,}", {"steady": "none passes"})]
-        findings.append(Finding("passed in no trial", cells, never, "warn"))
+        findings.append(PanelRow("passed in no trial", cells, never, "warn"))
     unfair = dict.fromkeys(task for code in UNFAIR for task in facts.get(code, ()))
     every = counted(len(tasks), "task")
     answer = f"Something is unfair about {len(unfair):,} of {every}." if unfair else f"Of {every}, none looks unfair."

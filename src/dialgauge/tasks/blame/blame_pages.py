@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dialgauge.presentation import BLAME, Finding, Panel, PanelCell, Reason, RunTables, Tone
+from dialgauge.presentation import BLAME, Panel, PanelCell, PanelRow, Reason, RunTables, Tone
 from dialgauge.tasks.blame.blame_rules import BLAMED, Sign
 from dialgauge.tasks.blame.blame_views import (
     EvidenceLine,
@@ -37,7 +37,7 @@ def blame_panel(library: RunTables, run: Run) -> Iterator[Panel]:
     leaning = Counter(leans for _, leans, firm in rows if not firm)
     tones: dict[str, Tone] = {"agent": "bad", "unclear": "plain"}
     findings = [
-        Finding(
+        PanelRow(
             side_words(side),
             [
                 PanelCell(f"{blamed[side]:,}", {"blame": side} if blamed[side] else {}),

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.presentation import TRIALS, Facet, Finding, Panel, PanelCell, RunTables
+from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, RunTables
 from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures, majority
 from dialgauge.tasks.judges.judge_views import judge_tables
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
@@ -123,7 +123,7 @@ def grader_panel(library: RunTables, run: Run) -> Iterator[Panel]:
     most = max((k for own in values.values() for k in own), default=0)
     rates = {each.grader: each.pass_rate.value for each in figures.graders}
     findings = [
-        Finding(
+        PanelRow(
             each.grader,
             [
                 PanelCell(f"{each.conversations:,}"),
