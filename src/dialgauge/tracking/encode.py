@@ -53,6 +53,9 @@ class Items:
         #: is kept, so that ids stay theirs.
         self.states: dict[int, tuple[object, list[int]]] = {}
         self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
+        #: The distinct (domain, slot) pairs of the items that were looked at, numbered, and item by item its pair.
+        self._pairs: dict[Pair, int] = {}
+        self._pair_of: list[int] = []
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -77,6 +80,14 @@ class Items:
                 numbers += found[1]
             whole = self.states[id(state)] = state, numbers
         return whole[1]
+
+    def pairs(self, stop: int) -> tuple[dict[Pair, int], Codes]:
+        """The numbered (domain, slot) pairs of at least the items up to a number, and which of them each item has."""
+        pairs = self._pairs
+        self._pair_of += [
+            pairs.setdefault(item[:2], len(pairs)) for item in islice(self.numbers, len(self._pair_of), stop)
+        ]
+        return pairs, np.array(self._pair_of[:stop], np.int32)
 
     def forget(self) -> None:
         """Let go of the states that were looked at."""
@@ -124,6 +135,21 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     def names(self) -> frozenset[Pair]:
         """The (domain, slot) pairs of this input, as its source writes them."""
         return frozenset([item[:2] for item in self.filled])
+
+    @cached_property
+    def dropped(self) -> tuple[int, int]:
+        """How many slots turns before the last have, and how many of them the next turn lacks."""
+        if not len(self.cell_row):
+            return 0, 0
+        followed = np.append(self.present[1:], np.False_)
+        followed[self.offsets[1:] - 1] = False
+        pairs, pair_of = self.shared.pairs(self.items)
+        step = len(pairs)
+        filled = self.cell_row.astype(np.int64) * step + pair_of[self.cell_item]
+        before = filled[followed[self.cell_row]]
+        ordered, wanted = np.sort(filled), before + step  # np.isin imports masked arrays, 10 ms of a start
+        kept = ordered[np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)] == wanted
+        return len(before), len(before) - int(np.count_nonzero(kept))
 
     @cached_property
     def filled(self) -> dict[Item, int]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import INVALID
@@ -98,8 +97,7 @@ class GuardEvidence(Struct, frozen=True):
         if gold is None or predicted.kind == "judged":
             return cls()
         items = gold.shared.listed(0, max(gold.items, predicted.items))
-        numbers: dict[Pair, int] = {}
-        slots = np.array([numbers.setdefault(item[:2], len(numbers)) for item in items], np.int64)
+        numbers, slots = gold.shared.pairs(len(items))
         ours = np.bincount(gold.cell_item[_among(gold, system.aligned.gold_row)], minlength=len(items))
         theirs = np.bincount(predicted.cell_item[_among(predicted, rows[rows >= 0])])
         fills = np.bincount(slots, ours, len(numbers)).astype(int).tolist()
@@ -111,8 +109,8 @@ class GuardEvidence(Struct, frozen=True):
                 {value.lower() for number in np.flatnonzero(ours).tolist() for value in items[number][2]}
             ),
             gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
-            kept=_gone(predicted, slots) if predicted.kind == "predicted" else (0, 0),
-            gold_kept=_gone(gold, slots),
+            kept=predicted.dropped if predicted.kind == "predicted" else (0, 0),
+            gold_kept=gold.dropped,
         )
 
     @classmethod
@@ -134,18 +132,6 @@ def _among(side: EncodedDialogues, rows: Codes) -> Flags:
     among = np.zeros(len(side.present), np.bool_)
     among[rows] = True
     return among[side.cell_row]
-
-
-def _gone(side: EncodedDialogues, slots: NDArray[np.int64]) -> tuple[int, int]:
-    """How many slots turns before the last have, and how many of them the next turn lacks; ``slots``: by item."""
-    if not len(side.cell_row):
-        return 0, 0
-    followed = np.append(side.present[1:], np.False_)
-    followed[side.offsets[1:] - 1] = False
-    step = int(slots.max()) + 1
-    filled = side.cell_row.astype(np.int64) * step + slots[side.cell_item]
-    before = filled[followed[side.cell_row]]
-    return len(before), int(np.isin(before + step, filled, invert=True).sum())
 
 
 def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:

@@ -36,7 +36,7 @@ from dialgauge.tracking.renaming import UNPREFIXED, Renaming, read_renaming, ren
 from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
-from dialgauge.tracking.turn_numbers import counted_turns, counting_named
+from dialgauge.tracking.turn_numbers import counted_turns, counting_named, require_turn_numbers, turn_findings
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -155,13 +155,22 @@ def score(
         for one in (reference, *systems):
             if one is not None:
                 progress.say(one.described())
-        systems, told = _as_asked(reference, systems, turns, rename, accepted)
+        systems, told = _as_asked(reference, systems, turns, rename)
         for system in systems if reference else ():
             if carries_gold(system.dialogues):
                 progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
         inventory = slots or (sgd.schema if sgd else None)
-        study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
-        study.notes = _guarded(study, systems, rules, told, accepted, own_gold=reference is None)
+        try:
+            study = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+        except DialgaugeError:
+            if reference is not None and turns is None:
+                for system in systems:
+                    require_turn_numbers(reference, system, accepted)  # why they share no turn with gold
+            raise
+        look_at_turns = reference is not None and turns is None
+        study.notes = _guarded(
+            study, systems, rules, told, accepted, own_gold=reference is None, look_at_turns=look_at_turns
+        )
         house = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
         others = [*house, *(profile for profile in rules if profile not in house)] if sensitivity else []
         steps = len(study.systems) * sum(1 + len(profile.values) for profile in others)
@@ -186,7 +195,6 @@ def _as_asked(
     systems: Sequence[SystemInput],
     turns: str | None,
     rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None,
-    accept: Collection[str],
 ) -> tuple[list[SystemInput], dict[str, list[Note]]]:
     """The systems with names and turns as asked, and what to say of each."""
     renaming = None if rename is None else read_renaming(rename)
@@ -198,9 +206,12 @@ def _as_asked(
             names = renaming_notes(renaming, used)
         if gold is not None and (unprefixed := without_domains(gold.dialogues, dialogues)) is not dialogues:
             dialogues, names = unprefixed, [*names, UNPREFIXED]
-        counted, numbers = counted_turns(gold, replace(system, dialogues=dialogues), turns, accept)
-        made.append(counted)
-        told[system.name] = [*system.notes(), *names, *numbers]
+        told[system.name] = [*system.notes(), *names]
+        asked = replace(system, dialogues=dialogues)
+        if turns is not None:
+            asked, numbers = counted_turns(gold, asked, turns)
+            told[system.name] += numbers
+        made.append(asked)
     return made, told
 
 
@@ -212,15 +223,19 @@ def _guarded(
     accept: Collection[str],
     *,
     own_gold: bool,
+    look_at_turns: bool,
 ) -> dict[tuple[str, str], list[Note]]:
     """What to say of each system under each profile; what makes its scores nonsense is an error."""
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
         prepared = study.systems[system.name]
         evidence = GuardEvidence.of(prepared)
+        of_turns = []
+        if look_at_turns and prepared.gold is not None:
+            of_turns = turn_findings(prepared.gold, prepared.predicted, system.numbered_from)
         of_input = input_findings(evidence, prepared.aligned.coverage, system, own_gold=own_gold)
         for profile in profiles:
-            findings = [*of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
+            findings = [*of_turns, *of_input, *profile_findings(evidence, system, profile, study.inventory(profile))]
             notes[system.name, profile.label] = [*told[system.name], *notes_of(findings, system.name, accept)]
     return notes
 

@@ -203,22 +203,33 @@ def _turns(side: TurnRows, dialogues: Codes) -> tuple[Codes, Codes, Codes]:
     return dialogue[stated], number[stated], row[stated]
 
 
-def counted_turns(
-    gold: SystemInput | None, system: SystemInput, turns: str | None, accept: Collection[str]
-) -> tuple[SystemInput, list[Note]]:
-    """The system with its turns counted as asked; refused where they fit gold only when counted otherwise."""
-    if turns is not None and turns != "auto":
+def turn_findings(gold: EncodedDialogues, predicted: EncodedDialogues, numbered_from: int) -> list[GuardFinding]:
+    """What there is to say of how the turns of predictions are counted."""
+    rows = TurnRows.encoded(gold, gold=True), TurnRows.encoded(predicted, gold=False)
+    return TurnFit.of(*rows).findings(numbered_from)
+
+
+def require_turn_numbers(gold: SystemInput, system: SystemInput, accept: Collection[str]) -> None:
+    """The same before anything is encoded: an error where turns fit gold only when counted otherwise."""
+    notes_of(_fit(gold, system).findings(system.numbered_from), system.name, accept)
+
+
+def counted_turns(gold: SystemInput | None, system: SystemInput, turns: str) -> tuple[SystemInput, list[Note]]:
+    """The system with its turns counted as asked, or as fits gold."""
+    if turns != "auto":
         dialogues, note = counted_as_asked(system.dialogues, turns, system.numbered_from)
         return replace(system, dialogues=dialogues), [note]
     if gold is None:
         return system, []
-    fit = TurnFit.of(TurnRows.of(gold.dialogues, gold=True), TurnRows.of(system.dialogues, gold=False))
-    if turns is None:
-        return system, notes_of(fit.findings(system.numbered_from), system.name, accept)
+    fit = _fit(gold, system)
     better = fit.better(from_1=bool(system.numbered_from))
     if better is None:
         return system, []
     return replace(system, dialogues=_recounted(system.dialogues, better[0])), [fit.recounted(*better)]
+
+
+def _fit(gold: SystemInput, system: SystemInput) -> TurnFit:
+    return TurnFit.of(TurnRows.of(gold.dialogues, gold=True), TurnRows.of(system.dialogues, gold=False))
 
 
 def counted_as_asked(dialogues: Iterable[Dialogue], turns: str, numbered_from: int) -> tuple[list[Dialogue], Note]:
