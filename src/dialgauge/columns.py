@@ -11,13 +11,13 @@ polars writes them, so that polars and DuckDB read the same types from the files
 from __future__ import annotations
 
 import io
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+from isal import isal_zlib
 from msgspec import Struct
 
 from dialgauge._version import __version__
@@ -343,7 +343,7 @@ class _Chunk(Struct, frozen=True):
 
 def _page(kind: int, content: bytes, about: Mapping[int, _Field], *, gzip: bool) -> tuple[bytes, int]:
     """A page with its header, and its size before compression."""
-    packed = zlib.compress(content, _LEVEL, wbits=31) if gzip else content
+    packed = isal_zlib.compress(content, _LEVEL, wbits=31) if gzip else content
     header = _struct({1: _i32(kind), 2: _i32(len(content)), 3: _i32(len(packed)), **about})
     return header + packed, len(header) + len(content)
 

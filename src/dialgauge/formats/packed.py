@@ -138,12 +138,12 @@ def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
 
     None where only a stream can tell: it is broken, has several members, or grows past the limit.
     """
-    import zlib
+    from isal import isal_zlib
 
-    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    unpacking = isal_zlib.decompressobj(wbits=16 + isal_zlib.MAX_WBITS)
     try:
         content = unpacking.decompress(packed, limit)
-    except zlib.error:
+    except Exception:  # isal's own error, which its stubs do not call a class
         return None
     whole = unpacking.eof and not unpacking.unused_data and len(content) <= limit  # to zlib, no limit is 0
     return content if whole else None
