@@ -68,7 +68,11 @@ lint: $(READY)
 	$(BIN)/mkdocs build --strict --site-dir $(SITE)  # not --quiet: that would silence strictness too
 
 test: lint programs bare
+ifeq ($(TESTS) $(WORKERS),tests 2)
+	DIALGAUGE_SITE=$(SITE) $(BIN)/python tools/halves.py
+else
 	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
+endif
 
 soak: $(READY) programs bare
 	command -v pdflatex >/dev/null || apt-get install -y -q --no-install-recommends texlive-latex-recommended || true

@@ -49,6 +49,15 @@ def only_plugins_that_tests_install() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def real_files_are_read_once() -> Iterator[None]:
+    """Reading takes longer than most of what is then asserted of the real data."""
+    from support.read_once import real_files_read_once
+
+    with real_files_read_once():
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays_frozen() -> Iterator[None]:
     """A command keeps what it read from the garbage collector to its end; here other tests follow."""

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from support.patterns import Expression, attacks, expressions
+from support.soak import MANY
 
-#: Characters; what is quadratic takes 4 million steps over so many, and shows; what is linear takes microseconds.
-LENGTH = 3_000
+#: Characters; what is quadratic takes millions of steps over so many, and shows; what is linear takes microseconds.
+LENGTH = 4_000 if MANY else 3_000
 #: Seconds for one string, the best of three; and for all strings of one expression, before it is given up.
-SLOW, HOPELESS = 0.015, 4.0
+SLOW, HOPELESS = 5e-6 * LENGTH, 4.0
 
 
 class Late(Exception):

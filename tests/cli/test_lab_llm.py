@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from dialgauge.dialogue import Act
 from dialgauge.formats import read
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
@@ -283,12 +284,16 @@ def lab_http(capsys: pytest.CaptureFixture[str], url: str, *more: object) -> Out
 
 
 def test_a_server_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    with own_server({"reply": "The Oak Bistro is a moderate british restaurant in the north."}) as (url, asked):
+    reply = "How about Casa Girasole? It is an expensive italian restaurant in the south."
+    with own_server({"reply": reply}) as (url, asked):
         outcome = lab_http(capsys, url.replace("http://", "http://me:hidden@") + "?token=hidden")
     assert outcome.code == 0, outcome.err
     run = only_run()
     turns = [turn for one in run.dialogues() for turn in one.turns if turn.speaker == "system"]
-    assert {turn.text for turn in turns} == {"The Oak Bistro is a moderate british restaurant in the north."}
+    assert {turn.text for turn in turns} == {reply}
+    # The user of the first goal looks for a restaurant and hears an offer; the second wants a room.
+    offer = Act(name="Restaurant-Inform", domain="restaurant", slot="name", values=("casa girasole",))
+    assert [turn.acts for turn in turns] == [(offer,)] * 3 + [()] * 3
     assert len(asked) == len(turns)
     assert asked[1]["history"][0]["speaker"] == "user"
     assert "I-GCDF1" in run.scores

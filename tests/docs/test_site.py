@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from html import unescape
@@ -15,18 +16,40 @@ import pytest
 _ATTRIBUTE = re.compile(r"""\s(href|src|id|name)=(?:"([^"]*)"|'([^']*)'|([^\s>"']+))(?=[^<]*>)""")
 
 
+class _Link(NamedTuple):
+    written: str
+    #: The file that it leads to, and the place in it.
+    target: Path
+    anchor: str
+
+
 class _Page(NamedTuple):
-    links: list[str]
+    #: To files of the site.
+    links: list[_Link]
     anchors: set[str]
 
 
 @cache
 def _read(path: Path) -> _Page:
     found = [(name, unescape("".join(texts))) for name, *texts in _ATTRIBUTE.findall(path.read_text("utf-8"))]
-    return _Page(
-        [value for name, value in found if name in ("href", "src") and value],
-        {value for name, value in found if name in ("id", "name")},
-    )
+    links = []
+    for link in dict.fromkeys(value for name, value in found if name in ("href", "src") and value):
+        parts = urlsplit(link)
+        if not (parts.scheme or parts.netloc or link.startswith("/")):
+            target = _file(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+            links.append(_Link(link, target, unquote(parts.fragment)))
+    return _Page(links, {value for name, value in found if name in ("id", "name")})
+
+
+@cache
+def _file(name: str) -> Path:
+    path = Path(name)
+    return path / "index.html" if path.is_dir() else path
+
+
+@cache
+def _is_there(path: Path) -> bool:
+    return path.exists()
 
 
 def dead_links(site: Path) -> list[str]:
@@ -35,14 +58,8 @@ def dead_links(site: Path) -> list[str]:
     for path in sorted(site.rglob("*.html")):
         if path.name == "404.html":  # its links are absolute, for wherever it is shown
             continue
-        for link in _read(path).links:
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc or link.startswith("/"):
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            target = target / "index.html" if target.is_dir() else target
-            there = target.exists()
-            anchor = unquote(parts.fragment)
+        for link, target, anchor in _read(path).links:
+            there = _is_there(target)
             if there and anchor and target.suffix == ".html":
                 there = anchor in _read(target).anchors
             if not there:
@@ -70,9 +87,5 @@ def test_every_page_can_be_reached_from_the_home_page(site: Path) -> None:
         if path in reached or path.suffix != ".html":
             continue
         reached.add(path)
-        for link in _read(path).links:
-            parts = urlsplit(link)
-            if not (parts.scheme or parts.netloc or link.startswith("/")) and parts.path:
-                target = (path.parent / unquote(parts.path)).resolve()
-                left.append(target / "index.html" if target.is_dir() else target)
+        left += [link.target for link in _read(path).links]
     assert {path for path in site.rglob("*.html") if path.name != "404.html"} <= reached

@@ -8,16 +8,18 @@ from typing import Any, TypeVar
 import pytest
 
 _T = TypeVar("_T")
+#: In ``make soak`` and ``make properties``.
+MANY = bool(os.environ.get("DIALGAUGE_EXAMPLES"))
 
 
 def examples(many: int) -> int:
     """All of them in ``make soak`` and ``make properties``, a sixth in ``make test``."""
-    return many if os.environ.get("DIALGAUGE_EXAMPLES") else max(10, many // 6)
+    return many if MANY else max(10, many // 6)
 
 
 def some(values: list[_T], share: int = 4) -> list[_T]:
     """All of them in ``make soak`` and ``make properties``, every fourth in ``make test``."""
-    return values if os.environ.get("DIALGAUGE_EXAMPLES") else values[::share]
+    return values if MANY else values[::share]
 
 
 def soak(*values: Any) -> Any:

@@ -141,13 +141,9 @@ class Part:
         A line of more than ``longest`` bytes is an error before it is read.
         """
         empty, longest = True, min(self.limit, longest or self.limit)
-        with self.open() as stream:
+        with self.open() as stream, faults(self.name):
             number = 0
-            while True:
-                with faults(self.name):
-                    line = stream.readline(longest + 1)
-                if not line:
-                    break
+            while line := stream.readline(longest + 1):
                 number += 1
                 if len(line) > self.limit:
                     raise too_big(self.name, self.limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -53,12 +54,14 @@ class Sources:
     def __init__(self, folder: Path | None, systems: Mapping[str, Path] | None = None) -> None:
         self.folder = folder
         self._given = dict(systems or {})
+        #: Many statements are about the same few files.
+        self._read = cache(read)
 
     def given(self, model: str) -> Sequence[Dialogue] | None:
         """A system's predictions that the caller named."""
         named = (path for name, path in self._given.items() if _letters(name) == _letters(model))
         path = next(named, None)
-        return None if path is None else read(path).dialogues
+        return None if path is None else self._read(path).dialogues
 
     def given_beside(self, models: Iterable[str]) -> list[str]:
         """The caller's systems that are none of these."""
@@ -72,7 +75,7 @@ class Sources:
     def human_100(self) -> Sequence[Dialogue] | None:
         """SOM-DST's states for the 100 dialogues of the FGA paper's human evaluation, gold beside them."""
         path = self._human_100_path()
-        return read(path).dialogues if path else None
+        return self._read(path).dialogues if path else None
 
     def _human_100_path(self) -> Path | None:
         names = (HUMAN_100, _HUMAN_100_PACKED)
@@ -81,7 +84,7 @@ class Sources:
     def wrongly_marked(self) -> int:
         """In how many turns of those 100 dialogues the authors' mark of a match contradicts the states."""
         path = self._human_100_path()
-        notes = read(path).notes.counts if path else {}
+        notes = self._read(path).notes.counts if path else {}
         return sum(count for note, count in notes.items() if "'Matched' contradicts" in note)
 
     def multiwoz(self, split: str, version: str = "2.1") -> list[Dialogue] | None:
@@ -89,13 +92,13 @@ class Sources:
         path = dataset_file(self.folder, f"multiwoz-{version}", f"{split}.json")
         if path is None:
             return None
-        return [dialogue for dialogue in read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
+        return [dialogue for dialogue in self._read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
 
     def predictions(self, *names: str) -> Sequence[Dialogue] | None:
         """A system's predictions on the whole test set: ``dst_predictions/NAME.*``, the first name that is there."""
         for name in names if self.folder else ():
             for path in sorted(self.folder.glob(f"{_PREDICTIONS}/{name}.*") if self.folder else ()):
-                return read(path).dialogues
+                return self._read(path).dialogues
         return None
 
 

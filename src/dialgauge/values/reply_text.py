@@ -53,6 +53,8 @@ _TOKEN = re.compile(
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,2}:\d\d(?!\d)|\d+\.\d+|\d+(?=[ap]\.?m\b)|[ap]\.m\.|\d+|n't\b|(?<=\w)'[^\W\d_]+"
     r"|[^\W\d_]+?(?=n't\b)|[^\W\d_]+|[^\w\s]|_"
 )
+#: Digits about a point that are no decimal number: a phone number with a point where others leave a space.
+_POINTED_CODE = re.compile(r"(?:0\d+|\d{5,})\.\d{3,}")
 _SENTENCE_END = frozenset(".!?;")
 #: After these a full stop ends no sentence.
 _SHORT = frozenset(
@@ -193,14 +195,11 @@ class ReplyText:
             coded = token.text.isalnum() and (
                 any(map(str.isdigit, token.text)) or self.text[token.start : token.end].isupper()
             )
+            digits = token.text.isdigit() or bool(_POINTED_CODE.fullmatch(token.text))
             together = last > place and token.start == self.tokens[last - 1].end
             if (
-                token.text.isalnum()
-                and (
-                    together
-                    or (token.text.isdigit() and (last == place or _digits_before(self, last)))
-                    or (coded and last == place)
-                )
+                (digits and (last == place or _digits_before(self, last)))
+                or (token.text.isalnum() and (together or (coded and last == place)))
             ) or (
                 token.text in "-()./+"
                 and last + 1 < len(self.tokens)
