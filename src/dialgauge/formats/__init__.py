@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.base import (
         ALL_FIELDS,
         INVALID,
+        PARTLY,
         AnyFormat,
         DialogueFormat,
         Notes,
@@ -82,6 +83,7 @@ __all__ = [
     "KNOWS",
     "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
+    "PARTLY",
     "SILENCE",
     "SPECIAL",
     "STANDARD_OUTPUT",

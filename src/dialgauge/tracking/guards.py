@@ -19,7 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.formats import INVALID
+from dialgauge.formats import INVALID, PARTLY
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags, Item
 from dialgauge.tracking.inputs import FileReading
@@ -179,11 +179,10 @@ def input_findings(
     evidence: GuardEvidence, coverage: TurnCoverage, reading: FileReading, *, own_gold: bool
 ) -> list[GuardFinding]:
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
-    invalid = sum(remark.count for remark in reading.remarks if remark.what == INVALID)
     return [
         *([] if own_gold else change_findings(evidence)),
         *dialogue_findings(coverage),
-        *output_findings(coverage.predicted_turns, invalid),
+        *output_findings(coverage.predicted_turns, reading),
         *joined_findings(evidence),
         *(several_findings(evidence) if reading.understood else ()),
     ]
@@ -234,8 +233,24 @@ def id_example(predicted: Sequence[str], gold: Sequence[str]) -> str:
     return "\n".join(["# rename.yaml, to be completed", "dialogues:", *pairs])
 
 
-def output_findings(turns: int, invalid: int) -> list[GuardFinding]:
-    """Texts of a language model that hold no state."""
+def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
+    """Texts of a language model that hold no state, or one that was understood in part.
+
+    A model may fail to give a state in many turns; but what was not understood may also be ours to mend, and moves JGA
+    by as many points as it has percent of the turns: from 1% on that is no less than the interval of a test set like
+    MultiWOZ's.
+    """
+    remarks = {remark.what: remark for remark in reading.remarks if remark.what in (INVALID, PARTLY)}
+    unread = [remark for what, remark in remarks.items() if what == PARTLY or reading.understood]
+    count = sum(remark.count for remark in unread)
+    if turns >= FEW and count >= _NOTABLE * turns:
+        first = next((place for remark in unread for place in remark.places), "")
+        told = (
+            f"{count:,} of {counted(turns, 'output')} were not understood in whole, first in {first}; write states as "
+            "JSON, or as hotel-area=north; hotel-stars=4, without other words; as it is, what was understood is scored"
+        )
+        return [GuardFinding(OUTPUTS, told, stops=True)]
+    invalid = remarks[INVALID].count if INVALID in remarks else 0
     if turns < FEW or 2 * invalid <= turns:
         return []
     told = f"{invalid:,} of {counted(turns, 'output')} hold no state that can be read, and would be scored as empty"

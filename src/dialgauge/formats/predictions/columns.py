@@ -17,7 +17,8 @@ from msgspec import Struct
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.predictions.written_states import StateReader, split_name
+from dialgauge.formats.predictions.state_texts import split_name
+from dialgauge.formats.predictions.written_states import StateReader
 
 
 def _names(text: str) -> tuple[str, ...]:
