@@ -317,19 +317,24 @@ def _most(items: dict[Item, int]) -> Item:
 
 
 def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Values that hold further slots, as where a text has nothing between them: ``north hotel stars 4``."""
-    names = {f"{re.escape(domain.lower())}[ -]{re.escape(slot.lower())}" for domain, slot in evidence.gold or ()}
-    if not names:
+    """Values that hold further slots, as where a text has nothing between them.
+
+    ``north hotel stars 4``: a slot with its domain; or ``north stars 4``, where what stands before it is a gold value.
+    """
+    pairs = [(re.escape(domain.lower()), re.escape(slot.lower())) for domain, slot in evidence.gold or ()]
+    if not pairs:
         return []
-    named = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+    named = re.compile(rf"\b(?:{'|'.join(sorted({f'{domain}[ -]{slot}' for domain, slot in pairs}))})\b")
+    behind = re.compile(rf"(\S.*?),? (?:{'|'.join(sorted({slot for _, slot in pairs}))})[ :=]+\S")
+
+    def is_joined(value: str) -> bool:
+        before = behind.match(value) if " " in value else None
+        return bool(named.search(value) or (before and before[1] in evidence.gold_values))
+
     filled = evidence.predicted
-    if not named.search("\n".join([value[:500].lower() for _, _, values in filled for value in values])):
-        return []
-    joined = {
-        item: count for item, count in filled.items() if any(named.search(value[:500].lower()) for value in item[2])
-    }
+    joined = {item: n for item, n in filled.items() if any(is_joined(value[:500].lower()) for value in item[2])}
     often, total = sum(joined.values()), sum(filled.values())
-    if often < _NOTABLE * total:
+    if not joined or often < _NOTABLE * total:
         return []
     domain, slot, values = _most(joined)
     told = (
@@ -361,17 +366,18 @@ def slot_findings(
         (pair for pair, count in never_gold.items() if count >= _NOTABLE * total),
         key=lambda pair: (-never_gold[pair], pair),
     )
-    meant = {pair: _meant(pair, never_predicted) for pair in told}
+    spelling = {profile.pair(*pair) or pair: pair for pair in sorted(written, key=written.__getitem__)}
+    meant = {spelling[pair]: _meant(pair, never_predicted) for pair in told}
     findings = []
     if told and total >= FEW:
         unmatched = sum(never_gold[pair] for pair in told)
-        names = [_name(pair) + (f" (gold: {meant[pair]}?)" if meant[pair] else "") for pair in told]
+        names = [_name(pair) + (f" (gold: {name}?)" if name else "") for pair, name in meant.items()]
         sentence = (
             f"gold never fills {some_of(names, _LISTED)}: {unmatched:,} of {total:,} predicted values; "
             "rename slots with --rename FILE"
         )
         stops = 2 * unmatched > total or any(meant.values())
-        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(told, meant, known)))
+        findings.append(GuardFinding(SLOTS, sentence, stops, rename_example(meant, known)))
     if never_predicted and predicted and (findings or inferred):
         lost = "; polars keeps the slots of the first 100 states only, unless infer_schema_length=None"
         names = [_name(pair) for pair in sorted(never_predicted)]
@@ -388,16 +394,16 @@ def _meant(pair: Pair, lacking: Collection[Pair]) -> str:
     return f"{domain}-{near or slots[0]}" if near or len(slots) == 1 else ""
 
 
-def rename_example(unknown: Sequence[Pair], suggested: dict[Pair, str], known: Collection[str]) -> str:
-    """A file of names to complete, for slots that gold does not have."""
+def rename_example(meant: dict[Pair, str], known: Collection[str]) -> str:
+    """A file of names to complete, for slots that gold does not have, and those of gold that may be meant."""
     domains = {name.partition("-")[0] for name in known}
     lines = ["# rename.yaml, to be completed"]
-    strange = [name for name in dict.fromkeys(pair[0] for pair in unknown) if name.lower() not in domains]
+    strange = [name for name in dict.fromkeys(pair[0] for pair in meant) if name.lower() not in domains]
     if strange:
         lines += ["domains:", *(f"  {_quoted(name)}: {_quoted(_nearest(name, domains) or '???')}" for name in strange)]
-    slots = [pair for pair in unknown if pair[0] not in strange]
+    slots = [pair for pair in meant if pair[0] not in strange]
     if slots:
-        entries = [f"  {_quoted(_name(pair))}: {_quoted(suggested[pair] or '???')}" for pair in slots[:30]]
+        entries = [f"  {_quoted(_name(pair))}: {_quoted(meant[pair] or '???')}" for pair in slots[:30]]
         lines += ["slots:", *entries]
     return "\n".join(lines)
 

@@ -42,13 +42,17 @@ _PREDICTED = _names(
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
 )
-_RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result response")
+_RAW = _names(
+    "output outputs modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
+    "result response modelresponse rawresponse llmresponse"
+)
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue"
 )
 _SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
-_VALUE = _names("value slotvalue val predictedvalue predvalue predictedslotvalue predslotvalue")
+_PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
+_VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
@@ -206,13 +210,19 @@ class Columns(Struct, frozen=True):
     def other_predictions(self) -> list[str]:
         """Further names that say as much as the one that was taken: ``pred_gpt4`` beside ``pred_llama``.
 
-        A name that is known as it stands, such as ``prediction``, comes before them.
+        A name that is known as it stands, such as ``prediction``, comes before them. In a table with a row a slot they
+        are of values: ``pred`` beside ``value``.
         """
-        if not self.says_predicted or self.slot or plain_name(self.state) in _PREDICTED:
+        chosen = plain_name(self.value if self.slot else self.state)
+        if chosen in (*_PREDICTED, *_PREDICTED_VALUE) or not (self.says_predicted or self.slot):
             return []
-        taken = {self.dialogue, self.turn, self.state, self.gold, self.turns}
+        taken = {self.dialogue, self.turn, self.state, self.gold, self.turns, self.slot, self.value, self.domain}
+        if self.slot:
+            taken.discard("" if self.state == self.value else self.state)
         names = (name for name in self.names if name not in taken and not _names_slot(name))
-        return [name for name in names if _says_prediction(plain_name(name))]
+        return [
+            name for name in names if _says_prediction(plain_name(name)) or (self.slot and plain_name(name) in _VALUE)
+        ]
 
     @property
     def others(self) -> list[str]:
@@ -330,8 +340,12 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
 
 def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> None:
     """An error where columns of several models hold states, in whatever order; a model may find nothing at all."""
-    several = [columns.state]
+    several = [columns.value or columns.state]
     for name in columns.other_predictions:
+        if columns.slot:
+            pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
+            several += [name] if any(mine != given for mine, given in pairs) else []
+            continue
         reader = StateReader(Notes())
         for row in rows:
             reader.learn(row.get(columns.state))

@@ -176,7 +176,7 @@ def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
     if not sized or len({len(content) for content in contents}) != 1:
         return []
     columns = Columns.of([dict.fromkeys(map(str, written), "")])
-    if not columns.dialogue or not columns.turn:
+    if not columns.dialogue or not (columns.turn or columns.has_states):
         return []
     lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
     return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]

@@ -19,8 +19,13 @@ from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer
 
 Triple: TypeAlias = tuple[str, str, Any]
 
-#: What people write in place of a state that is empty.
-_EMPTY = frozenset({"", "none", "null", "nan", "empty", "n/a", "-", "set()"})
+#: What people and models write in place of a state that is empty.
+_EMPTY = re.compile(
+    r"[\[(<\"']?(?:none|null|nan|empty|n/a|-|set\(\)|(?:no|empty)\s(?:\w+\s){0,2}?(?:slots?|values?|states?|information|"
+    r"constraints?|preferences?)(?:\s(?:is|are|was|were|has|have|been|mentioned|given|specified|provided|filled|found|"
+    r"known|yet|so\sfar)){0,5})?[\])>\"']?[.!]?",
+    re.IGNORECASE,
+)
 _NAME_SEPARATORS = "-.:/_ "
 #: Slots of two words, as states in words name them; others have one word.
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
@@ -42,7 +47,7 @@ _FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]{0,9}(?:[-*+•]|[0-9]{1,3}[.)])\s++|\*\*")
 _SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", re.IGNORECASE)
 _SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
-_DOMAIN_TAG = re.compile(r"\[(\w{1,40})\]")
+_DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
 _TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s*+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
@@ -52,12 +57,14 @@ _SPAN_SLOTS = re.compile(
     r"area|arrive(?:by)?|day|departure|department|destination|food|internet|leave(?:at)?|name|parking|people|"
     r"price(?:range)?|stars|stay|time|type"
 )
-_SPAN_TWO_WORDS = re.compile(r"\b(?:(book) (day|people|stay|time)|(leave) (at)|(arrive) (by)|(price) (range))\b")
+_SPAN_TWO_WORDS = re.compile(r"(?<!\[)\b(?:(book) (day|people|stay|time)|(leave) (at)|(arrive) (by)|(price) (range))\b")
 #: What names and values look like; anything else in their place was not understood.
 _DOMAIN = re.compile(r"[A-Za-z][\w-]*+(?: [\w-]++)?")
 _SLOT = re.compile(r"[\w(][\w().'/-]*+(?: [\w().'/-]++){0,3}")
 _NO_VALUE = re.compile(r"[={}\n;]|:\s|</?\w|```|\[\w")
 _MOST_WORDS = 12
+#: Letters of an empty fence with the name of its language.
+_SHORT = 20
 #: Words that sentences begin with, and no state does.
 _NO_DOMAIN = re.compile(
     r"an?|and|apologies|as|at|based|because|but|cannot|currently|for|from|given|here|however|i|if|in|it|let|my|no|none|"
@@ -93,7 +100,7 @@ class TextReader:
     def learn(self, text: str) -> None:
         """Take a look at a text before the first is read."""
         bare = _bare(answer_before(text))[0]
-        if bare and bare.lower() not in _EMPTY:
+        if not _EMPTY.fullmatch(bare):
             self._texts += 1
             self._stopped += bare.endswith(".")
         word = re.match(r"[^\w]*+([A-Za-z]\w*+)(?!['’])", bare[:200])
@@ -103,7 +110,8 @@ class TextReader:
     def read(self, text: str, domain: str = "") -> TextReading:
         """What it says; ``domain``: that of slots which are named without one."""
         bare, unread = _bare(text)
-        if bare.lower() in _EMPTY:
+        fences = _FENCE.findall(bare)
+        if _EMPTY.fullmatch(bare) or (fences and not fences[0].strip() and len(bare) < _SHORT):
             return TextReading(unread=unread)
         if len(bare) > MOST_TEXT:
             return TextReading(unread=bare)
@@ -117,14 +125,13 @@ class TextReader:
             return TextReading(literal, unread=unread)
         if literal is not None:
             return TextReading(unread=bare)
-        words = self._in_words(bare, domain)
+        words = self._in_words(bare, fences, domain)
         return words._replace(unread=words.unread or unread)
 
-    def _in_words(self, text: str, domain: str) -> TextReading:
+    def _in_words(self, text: str, fences: list[str], domain: str) -> TextReading:
         whole = text
         if text.startswith("(") and (bracketed := _BRACKETED.findall(text)):
             return _checked([(name.strip(), slot_name(slot), value) for name, slot, value in bracketed], "", whole)
-        fences = _FENCE.findall(text)
         text = fences[0].strip() if fences else text
         if text[:1] == "{" and text[-1:] == "}" and text.count("{") == 1:
             text = text[1:-1]
@@ -288,7 +295,7 @@ def _of_spans(text: str) -> tuple[list[Triple], str]:
     for number, part in enumerate(_DOMAIN_TAG.split(joined)):
         if number % 2:
             end()
-            is_slot = part.startswith("value_") or (domain and _SPAN_SLOTS.fullmatch(part.rpartition("_")[2]))
+            is_slot = part.startswith("value_") or (domain and _SPAN_SLOTS.fullmatch(re.split("[_ ]", part)[-1]))
             domain, slot = (domain, part.removeprefix("value_")) if is_slot else (part, "")
             continue
         tagged = bool(slot)

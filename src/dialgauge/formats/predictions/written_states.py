@@ -29,12 +29,18 @@ _WHOLE = 1.01
 _QUOTED = 80
 #: What may stand around a state.
 _AROUND = frozenset({"state", "belief_state", "dialogue_state", "predicted_state", "slot_values", "slots"})
-#: Names in an object that is a part of a state: a slot, or the slots of a domain.
-_PARTS = frozenset({"slot", "domain", "service"})
+#: Names in an object that is a part of a state: a slot, its value, or the slots of a domain.
+_SLOT_NAMES = ("slot", "slotname", "name", "key")
+_VALUE_NAMES = ("value", "values", "val", "slotvalue")
+_DOMAIN_NAMES = frozenset({"domain", "service"})
 #: Names beside a state in what a model answers.
-_BESIDE = frozenset({"response", "text", "act", "acts", "action", "actions", "reasoning", "thought", "confidence"})
+_BESIDE = re.compile(
+    "response|text|(?:dialogue_)?acts?|actions?|reasoning|thoughts?|explanation|rationale|confidence|intent|"
+    "active_intent|active_domains?"
+)
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
-_WHOLE_FLOAT = re.compile(r"[0-9]{1,9}\.0")
+#: Numbers and times as spreadsheets write them: 4.0, 17:30:00.
+_IN_CELLS = re.compile(r"([0-9]{1,9})\.0|([0-9]{1,2}:[0-9]{2}):00")
 
 
 class StateReader:
@@ -101,7 +107,7 @@ class StateReader:
         if not isinstance(written, list | tuple) or len(written) < 2:
             return
         several = any(isinstance(item, str) and item.count("=") > 1 for item in written)
-        if all(isinstance(item, Mapping) and not item.keys() & _PARTS for item in written):
+        if all(isinstance(item, Mapping) and not (item.keys() & _DOMAIN_NAMES or _pair(item)) for item in written):
             filled = [{triple[:2] for triple in self._of_mapping(item, Counter())} for item in written]
             several = not all(filled) or sum(map(len, filled)) > len(set().union(*filled))
         if several:
@@ -120,9 +126,9 @@ class StateReader:
         if self._cells and isinstance(value, str):
             if value.strip().lower() in ("nan", "-"):
                 return ()
-            if _WHOLE_FLOAT.fullmatch(value):
+            if written := _IN_CELLS.fullmatch(value):
                 seen[NUMBER] += 1
-                value = value[:-2]
+                value = written[1] or written[2]
         return loose_value(_unquoted(value.strip()) if isinstance(value, str) else value, seen)
 
     def _triples(self, written: Any, seen: Seen) -> Iterator[Triple]:
@@ -143,13 +149,13 @@ class StateReader:
             yield from self._triples(_completion(written), seen)
             return
         around = [key for key in written if key in _AROUND]
-        beside = [key for key in written if key not in _BESIDE]
-        if around and (len(written) == 1 or beside == around[:1] or "slot_values" in written):
+        named = {key: content for key, content in written.items() if not _is_beside(key)}
+        if around and (len(written) == 1 or [*named] == around[:1] or "slot_values" in written):
             inner = written.get("slot_values", written[around[0]])
             if isinstance(inner, Mapping | list | tuple):
                 yield from self._triples(inner, seen)
                 return
-        for key, content in written.items():
+        for key, content in named.items() if written.keys() - {"response", "text"} else written.items():
             name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
             likely = split_name(name) is not None and _are_probabilities(content)
             if isinstance(content, Mapping) and not likely and not content.keys() & {"value", "values"}:
@@ -173,7 +179,7 @@ class StateReader:
                 yield triple
             elif isinstance(entry, list | tuple) and len(entry) == 2:
                 yield self._named(str(entry[0]), entry[1], seen, domain)
-            elif isinstance(entry, Mapping) and "slot" in entry:
+            elif isinstance(entry, Mapping) and _pair(entry):
                 yield from self._of_item({"domain": domain, **entry}, seen)
             else:
                 yield self._named(domain, entry, seen)
@@ -193,11 +199,10 @@ class StateReader:
         elif isinstance(item, Mapping):
             domain = str(item.get("domain") or item.get("service") or "")
             frame = item.get("state")
-            if "slot" in item and ("value" in item or "values" in item):
-                slot = str(item["slot"])
+            if given := _pair(item):
+                slot, value = given
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
-                name = pair[1] if pair else slot
-                yield self._named(name, item.get("value", item.get("values")), seen, domain)
+                yield self._named(pair[1] if pair else slot, value, seen, domain)
             elif domain and isinstance(frame, Mapping) and isinstance(frame.get("slot_values", frame), Mapping):
                 yield from _of_domain(domain, frame.get("slot_values", frame))
             elif domain and isinstance(frame, str):
@@ -220,6 +225,18 @@ class StateReader:
         elif literal is not None:
             yield from self._triples(literal, seen)
         yield from triples
+
+
+def _is_beside(name: object) -> bool:
+    return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
+
+
+def _pair(item: Mapping[Any, Any]) -> tuple[str, Any] | None:
+    """Slot and value of an object that names them: ``{"slot": "hotel-area", "value": "north"}``."""
+    named = {re.sub("[^a-z]", "", key.lower()): content for key, content in item.items() if isinstance(key, str)}
+    slot = next((named[name] for name in _SLOT_NAMES if name in named), None)
+    value = next((name for name in _VALUE_NAMES if name in named), None)
+    return (str(slot), named[value]) if slot is not None and value else None
 
 
 def _unquoted(value: str) -> str:
