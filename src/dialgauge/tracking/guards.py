@@ -246,8 +246,9 @@ def output_findings(turns: int, reading: FileReading) -> list[GuardFinding]:
     if turns >= FEW and count >= _NOTABLE * turns:
         first = next((place for remark in unread for place in remark.places), "")
         told = (
-            f"{count:,} of {counted(turns, 'output')} were not understood in whole, first in {first}; write states as "
-            "JSON, or as hotel-area=north; hotel-stars=4, without other words; as it is, what was understood is scored"
+            f"{count:,} of {counted(turns, 'output')} were not understood in whole, and would be scored as far as they "
+            f"were, first in {first}; write states as JSON, or as hotel-area=north; hotel-stars=4, and {{}} where a "
+            "model gives none"
         )
         return [GuardFinding(OUTPUTS, told, stops=True)]
     invalid = remarks[INVALID].count if INVALID in remarks else 0

@@ -172,7 +172,7 @@ class Columns(Struct, frozen=True):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
-        value = (first(_VALUE, apart=(*taken, slot, gold)) or state) if slot else ""
+        value = (first(("prediction", *_VALUE), apart=(*taken, slot, gold)) or state) if slot else ""
         if (slot and not value) or slot == state or isinstance(sample.get(slot), Mapping | list):
             slot = value = ""
         if turns in (state, predicted) and not isinstance(sample.get(turns), Mapping | list):

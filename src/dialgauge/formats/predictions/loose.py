@@ -39,7 +39,7 @@ _MOST_LITERALS = 5
 #: A text that begins with a state or says that one follows, with an object, and where the next turn begins.
 _STATE_FIRST = re.compile(
     r"\s{0,9}(?:[\w ]{0,40}(?:state|answer|output|prediction)\s?:\s{0,9})?"
-    r"(?:[\[{(]|```|\w{1,40}[-._]\w[\w ]{0,40}[=:])",
+    r"(?:\[(?!INST)|[{(]|```|\w{1,40}[-._]\w[\w ]{0,40}[=:])",
     re.IGNORECASE,
 )
 _OBJECT_FIRST = re.compile(r"\s{0,9}(?:```\w{0,20}\s{0,9})?\{")
@@ -214,6 +214,11 @@ def answer_before(text: str) -> str:
     """
     next_turn = _NEXT_TURN.search(text) if _STATE_FIRST.match(text) else None
     return text[: next_turn.start()] if next_turn else text
+
+
+def is_next_turn(text: str) -> bool:
+    """Does it begin with what the user says next?"""
+    return _NEXT_TURN.match(f"\n{text.lstrip()}") is not None
 
 
 def object_in(text: str) -> dict[Any, Any] | None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in
+from dialgauge.formats.predictions.loose import MOST_TEXT, answer_before, answer_in, is_next_turn
 
 Triple: TypeAlias = tuple[str, str, Any]
 
@@ -31,8 +31,11 @@ _NAME_SEPARATORS = "-.:/_ "
 _TWO_WORDS = r"(?:book|semi)[ _-]\w++|leave at|arrive by|price range"
 _SLOT_THEN_VALUE = re.compile(rf"({_TWO_WORDS}|\w++)[-:=\s]\s*+(?:is\s++)?+(.*)", re.DOTALL)
 _COLON_NAME = re.compile(r"[A-Za-z]\w*+(?:[-._/ ][A-Za-z_]++){0,2}")
+_COLON_SLOT = re.compile(r"[A-Za-z]\w*+:\s*+\w[\w ]*+:\s")
 _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
-_SEPARATOR = re.compile(r"([;,|\n]|<sep>|\[SEP\])")
+_SEPARATOR = re.compile(r"([;,|\t\n]|<sep>|\[SEP\])")
+#: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
+_NEXT_SLOT = re.compile(r"\.?\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
 #: Where a text says that the state begins, and where that something else does.
 _BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
@@ -51,7 +54,7 @@ _DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
 _TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s*+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
 _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
-_BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100}),([^()]{1,500})\)")
+_BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100})(?:,([^()]{1,500}))?\)")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
 _SPAN_SLOTS = re.compile(
     r"area|arrive(?:by)?|day|departure|department|destination|food|internet|leave(?:at)?|name|parking|people|"
@@ -93,13 +96,17 @@ class TextReader:
         self._domains: set[str] = set()
         #: Texts of slots, and those of them that end in a full stop.
         self._texts = self._stopped = 0
+        #: Does the model go on with the next turn behind a state? Then it does so behind an empty one, too.
+        self._runs_on = False
 
     def learn_domain(self, domain: str) -> None:
         self._domains.add(domain.lower())
 
     def learn(self, text: str) -> None:
         """Take a look at a text before the first is read."""
-        bare = _bare(answer_before(text))[0]
+        answer = answer_before(text)
+        self._runs_on |= answer != text
+        bare = _bare(answer)[0]
         if not _EMPTY.fullmatch(bare):
             self._texts += 1
             self._stopped += bare.endswith(".")
@@ -110,6 +117,10 @@ class TextReader:
     def read(self, text: str, domain: str = "") -> TextReading:
         """What it says; ``domain``: that of slots which are named without one."""
         bare, unread = _bare(text)
+        if self._runs_on and is_next_turn(text):
+            unread = text
+        if bare[:1] == bare[-1:] == '"' and isinstance(inner := _literal(bare), str):
+            bare = inner  # JSON in JSON
         fences = _FENCE.findall(bare)
         if _EMPTY.fullmatch(bare) or (fences and not fences[0].strip() and len(bare) < _SHORT):
             return TextReading(unread=unread)
@@ -131,7 +142,11 @@ class TextReader:
     def _in_words(self, text: str, fences: list[str], domain: str) -> TextReading:
         whole = text
         if text.startswith("(") and (bracketed := _BRACKETED.findall(text)):
-            return _checked([(name.strip(), slot_name(slot), value) for name, slot, value in bracketed], "", whole)
+            groups = [
+                (name.strip(), slot_name(slot), value) if value else (*(split_name(name) or (name, "")), slot.strip())
+                for name, slot, value in bracketed
+            ]
+            return _checked(groups, _BRACKETED.sub("", text).strip(" ,;\n"), whole)
         text = fences[0].strip() if fences else text
         if text[:1] == "{" and text[-1:] == "}" and text.count("{") == 1:
             text = text[1:-1]
@@ -156,6 +171,8 @@ class TextReader:
         """
         if text.endswith((")", "}")) and not _BRACED.sub("", text):
             text = _BRACED.sub(lambda group: f"{group[1]}: {group[2]};", text)
+        if not _SEPARATOR.search(text):
+            text = _NEXT_SLOT.sub(";", text)
         triples: list[Triple] = []
         rest: list[str] = []
         current, separator, header = "", "", False
@@ -167,10 +184,11 @@ class TextReader:
             if separator in ("", "\n") and _HEADER.fullmatch(piece):
                 current, header = bare[:-1], True  # the domain of the lines below
                 continue
-            triple = self.piece(bare, current, header=header) if bare else None
+            own = _COLON_SLOT.match(bare) is not None
+            triple = self.piece(bare, current, alone=own, header=header and not own) if bare else None
             if triple is not None:
                 triples.append(triple)
-                current = triple[0]
+                current, header = triple[0], header or own
             elif bare and triples:
                 triples[-1] = (*triples[-1][:2], f"{triples[-1][2]}{separator}{piece.rstrip()}")
             elif bare:

@@ -38,6 +38,9 @@ _BESIDE = re.compile(
     "response|text|(?:dialogue_)?acts?|actions?|reasoning|thoughts?|explanation|rationale|confidence|intent|"
     "active_intent|active_domains?"
 )
+#: Names in answers of models' APIs (OpenAI, Anthropic, Gemini, vLLM), and those on the way to the text.
+_ANSWERS = frozenset(("choices", "body", "candidates", "finish_reason", "stop_reason", "message"))
+_ON_THE_WAY = ("body", "choices", "candidates", "message", "content", "parts", "text")
 _IN_QUOTES = re.compile(r"""(["`])([^"`]*)\1|'((?:[^']|(?<=\w)'(?=\w)|(?<=s)'(?=\s))*)'""")
 #: Numbers and times as spreadsheets write them: 4.0, 17:30:00.
 _IN_CELLS = re.compile(r"([0-9]{1,9})\.0|([0-9]{1,2}:[0-9]{2}):00")
@@ -132,6 +135,8 @@ class StateReader:
         return loose_value(_unquoted(value.strip()) if isinstance(value, str) else value, seen)
 
     def _triples(self, written: Any, seen: Seen) -> Iterator[Triple]:
+        if _is_only_text(written):
+            [written] = written
         if isinstance(written, Mapping):
             yield from self._of_mapping(written, seen)
         elif isinstance(written, list | tuple):
@@ -145,8 +150,10 @@ class StateReader:
             )
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
-        if "choices" in written or "body" in written:  # an answer of OpenAI's API
-            yield from self._triples(_completion(written), seen)
+        if written.keys() & _ANSWERS:
+            text = _completion(written)
+            yield from self._of_text(text, seen)
+            seen[INVALID] += not text
             return
         around = [key for key in written if key in _AROUND]
         named = {key: content for key, content in written.items() if not _is_beside(key)}
@@ -198,7 +205,7 @@ class StateReader:
             yield str(item[0]), slot_name(str(item[1])), item[2]
         elif isinstance(item, Mapping):
             domain = str(item.get("domain") or item.get("service") or "")
-            frame = item.get("state")
+            frame = item.get("state", item.get("slots"))
             if given := _pair(item):
                 slot, value = given
                 pair = split_name(slot) if domain and slot.lower().startswith(domain.lower() + "-") else None
@@ -227,6 +234,12 @@ class StateReader:
         yield from triples
 
 
+def _is_only_text(written: Any) -> bool:
+    """Is it the only output of a beam, as text?"""
+    only = written[0] if isinstance(written, list | tuple) and len(written) == 1 else None
+    return isinstance(only, str) and only.lstrip()[:1] in ("{", "[", "`")
+
+
 def _is_beside(name: object) -> bool:
     return isinstance(name, str) and _BESIDE.fullmatch(name.lower()) is not None
 
@@ -253,14 +266,14 @@ def _are_probabilities(value: Any) -> bool:
     return len(shares) == len(value) and sum(shares) <= _WHOLE
 
 
-def _completion(answer: Any) -> Any:
-    """The text in an answer of OpenAI's API."""
-    for key in ("body", "choices", 0, "message", "content"):
-        if isinstance(answer, Mapping) and key in answer:
-            answer = answer[key]
-        elif isinstance(answer, list) and key == 0 and answer:
-            answer = answer[0]
-    return answer if isinstance(answer, str) else None
+def _completion(answer: Any) -> str:
+    """The first text in an answer of a model's API; empty where it has none."""
+    if isinstance(answer, Mapping):
+        inside = [answer[key] for key in _ON_THE_WAY if key in answer]
+        return _completion(inside[0]) if inside else ""
+    if isinstance(answer, list):
+        return next(filter(None, map(_completion, answer)), "")
+    return answer if isinstance(answer, str) else ""
 
 
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
