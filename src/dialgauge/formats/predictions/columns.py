@@ -62,6 +62,7 @@ _BESIDE = re.compile(
     r"prompt|input|output|token|time|latency|cost|score|jga|loss|prob|confidence|domain|split|dataset|index|unnamed|"
     r"run|seed|version|date|id|active|intent|slot|state|gold|pred|num|n|is|has|error)"
 )
+_SCORED = re.compile(r"[-_. ](?:conf|confidence|prob|probs|probability|score|logits?)$")
 _TELLING = {
     "predicted": re.compile(r"pred|hyp(?!er)|bspn?gen"),
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
@@ -292,7 +293,8 @@ def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], d
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():
         pair = split_name(slot)
-        if pair is None or isinstance(sample[name], Mapping) or _BESIDE.fullmatch(pair[0].lower()):
+        beside = pair and (_BESIDE.fullmatch(pair[0].lower()) or _SCORED.search(pair[1].lower()))
+        if pair is None or isinstance(sample[name], Mapping) or beside:
             continue
         sure = any(sign in slot for sign in "-.:/")
         if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
@@ -344,7 +346,8 @@ def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns)
     for name in columns.other_predictions:
         if columns.slot:
             pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
-            several += [name] if any(mine != given for mine, given in pairs) else []
+            shared = {mine for mine, _ in pairs} & {given for _, given in pairs} - {"none"}
+            several += [name] if shared and any(mine != given for mine, given in pairs) else []
             continue
         reader = StateReader(Notes())
         for row in rows:

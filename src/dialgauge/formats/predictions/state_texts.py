@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -35,19 +35,21 @@ _COLON_SLOT = re.compile(r"[A-Za-z]\w*+:\s*+\w[\w ]*+:\s")
 _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
 _SEPARATOR = re.compile(r"([;,|\t\n]|<sep>|\[SEP\])")
 #: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
-_NEXT_SLOT = re.compile(r"\.?\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
+_NEXT_SLOT = re.compile(r"\.?(?<!\s)\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
 #: Where a text says that the state begins, and where that something else does.
 _BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
 _BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\|>|<eos_b>")
 _LEAD = re.compile(
     r"(?:^|\n)[ *#>]{0,9}(?:(?:the|my|final|current|predicted|updated|new|dialogue|dialog|belief)\s){0,5}"
-    r"(?:state|answer|output|prediction)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
+    r"(?:state|belief|answer|output|prediction)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
-#: Bullets and numbers before the lines of a list, and bold letters.
-_BULLET = re.compile(r"(?:^|(?<=\n))[ \t]{0,9}(?:[-*+•]|[0-9]{1,3}[.)])\s++|\*\*")
+#: Bullets and numbers before the lines of a list, bold letters and code; headings; arrows.
+_BULLET = re.compile(r"(?:^|(?<=\n))[ \t]{0,9}(?:[-*+•]|[0-9]{1,3}[.)])\s++|\*\*|`")
+_HEADING = re.compile(r"^#{1,6} (\w{1,40}):?[ \t]{0,9}$", re.MULTILINE)
+_ARROW = re.compile(r"[→⇒]|=>")
 _SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", re.IGNORECASE)
 _SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
@@ -61,18 +63,23 @@ _SPAN_SLOTS = re.compile(
     r"price(?:range)?|stars|stay|time|type"
 )
 _SPAN_TWO_WORDS = re.compile(r"(?<!\[)\b(?:(book) (day|people|stay|time)|(leave) (at)|(arrive) (by)|(price) (range))\b")
+#: The domain of a slot that is clearly one: ``"hotel": {``, ``"hotel-area":``, ``hotel-area=``.
+_CLEAR_DOMAIN = re.compile(
+    r"""\b([A-Za-z][A-Za-z0-9]{0,40}+)(?:["']\s?:\s?\{|[-._ ][\w ]{1,40}["']\s?:|"""
+    r"""[-.][A-Za-z]\w{0,40}+(?: \w{1,20}+)?\s?=)"""
+)
 #: What names and values look like; anything else in their place was not understood.
 _DOMAIN = re.compile(r"[A-Za-z][\w-]*+(?: [\w-]++)?")
 _SLOT = re.compile(r"[\w(][\w().'/-]*+(?: [\w().'/-]++){0,3}")
-_NO_VALUE = re.compile(r"[={}\n;]|:\s|</?\w|```|\[\w")
+_NO_VALUE = re.compile(r"^\s*[^\w\s\"'£$€?(-]|[={}\n;]|:\s|</?\w|```|\[\w|\s(?:\(|//|# )")
 _MOST_WORDS = 12
 #: Letters of an empty fence with the name of its language.
 _SHORT = 20
 #: Words that sentences begin with, and no state does.
 _NO_DOMAIN = re.compile(
-    r"an?|and|apologies|as|at|based|because|but|cannot|currently|for|from|given|here|however|i|if|in|it|let|my|no|none|"
-    r"not|nothing|of|okay|on|our|please|since|so|sorry|sure|thanks?|that|the|there|these|they|this|to|unable|"
-    r"unfortunately|we|what|when|with|yes|your?",
+    r"an?|and|apologies|api|as|at|based|because|but|cannot|currently|error|exception|failed|for|from|given|http|here|"
+    r"however|i|if|in|it|let|my|no|none|not|nothing|of|okay|on|our|please|request|since|so|sorry|sure|thanks?|that|the|"
+    r"there|these|they|this|timeout|to|unable|unfortunately|warning|we|what|when|with|yes|your?",
     re.IGNORECASE,
 )
 
@@ -89,18 +96,23 @@ class TextReader:
     """The texts of one file.
 
     Texts do not say where a value ends: commas stand inside of names, too. So all texts are shown first
-    (:meth:`learn`): only words that one of them begins with are taken for domains.
+    (:meth:`learn`): only words that one of them begins with are taken for domains. Where other states name theirs
+    clearly, as JSON does, a word that none of them names may also begin a sentence.
     """
 
     def __init__(self) -> None:
         self._domains: set[str] = set()
+        self._clear: set[str] = set()
         #: Texts of slots, and those of them that end in a full stop.
         self._texts = self._stopped = 0
         #: Does the model go on with the next turn behind a state? Then it does so behind an empty one, too.
         self._runs_on = False
 
-    def learn_domain(self, domain: str) -> None:
-        self._domains.add(domain.lower())
+    def learn_domains(self, names: Iterable[str]) -> None:
+        """Take a look at what is clearly a domain."""
+        known = {name.lower() for name in names}
+        self._domains |= known
+        self._clear |= known
 
     def learn(self, text: str) -> None:
         """Take a look at a text before the first is read."""
@@ -113,6 +125,7 @@ class TextReader:
         word = re.match(r"[^\w]*+([A-Za-z]\w*+)(?!['’])", bare[:200])
         if word and not _NO_DOMAIN.fullmatch(word[1]):
             self._domains.add(word[1].partition("_")[0].lower())
+        self._clear.update(name.lower() for name in _CLEAR_DOMAIN.findall(bare[:2000]))
 
     def read(self, text: str, domain: str = "") -> TextReading:
         """What it says; ``domain``: that of slots which are named without one."""
@@ -161,7 +174,9 @@ class TextReader:
             return _checked(*_of_spans(text), whole)
         if domain and not re.match(rf"\W*{re.escape(domain)}\b", text, re.IGNORECASE):
             text = f"{domain}: {text}"
-        triples, rest = self._of_pieces(_BULLET.sub("", text))
+        triples, rest = self._of_pieces(_ARROW.sub("->", _HEADING.sub(r"\1:", _BULLET.sub("", text))))
+        if self._clear and any(name.lower() in self._domains - self._clear for name, _, _ in triples):
+            rest = rest or whole
         return _checked(triples, rest or (whole if len(fences) > 1 else ""), whole)
 
     def _of_pieces(self, text: str) -> tuple[list[Triple], str]:

@@ -21,6 +21,7 @@ from dialgauge.formats.predictions.loose import NO_NAME, NO_SLOT, NUMBER, RAN_ON
 from dialgauge.formats.predictions.state_texts import TextReader, Triple, slot_name, split_name
 from dialgauge.text import plain
 
+FIRST = "answers with several texts, of which the first was read"
 LIKELIEST = "values with probabilities, of which the likeliest was read"
 #: What probabilities sum up to, rounded.
 _WHOLE = 1.01
@@ -64,9 +65,10 @@ class StateReader:
     def learn(self, written: Any) -> None:
         """Take a look at a state before the first is read."""
         for text in written if isinstance(written, list | tuple) else (written,):
-            if isinstance(text, Mapping) and isinstance(domain := text.get("domain"), str):
-                self._texts.learn_domain(domain)
-            if isinstance(text, str):
+            if isinstance(text, Mapping):
+                names = [text["domain"]] if isinstance(text.get("domain"), str) else [str(name) for name in text]
+                self._texts.learn_domains((split_name(name) or (name,))[0] for name in names)
+            elif isinstance(text, str):
                 self._texts.learn(text)
 
     def attempt(self, written: Any) -> State:
@@ -151,9 +153,10 @@ class StateReader:
 
     def _of_mapping(self, written: Mapping[Any, Any], seen: Seen) -> Iterator[Triple]:
         if written.keys() & _ANSWERS:
-            text = _completion(written)
-            yield from self._of_text(text, seen)
-            seen[INVALID] += not text
+            [*texts] = _texts_in(written)
+            seen[INVALID] += not texts
+            seen[FIRST] += len(texts) > 1
+            yield from self._of_text(texts[0] if texts else "", seen)
             return
         around = [key for key in written if key in _AROUND]
         named = {key: content for key, content in written.items() if not _is_beside(key)}
@@ -266,14 +269,16 @@ def _are_probabilities(value: Any) -> bool:
     return len(shares) == len(value) and sum(shares) <= _WHOLE
 
 
-def _completion(answer: Any) -> str:
-    """The first text in an answer of a model's API; empty where it has none."""
+def _texts_in(answer: Any) -> Iterator[str]:
+    """The texts in an answer of a model's API."""
     if isinstance(answer, Mapping):
         inside = [answer[key] for key in _ON_THE_WAY if key in answer]
-        return _completion(inside[0]) if inside else ""
-    if isinstance(answer, list):
-        return next(filter(None, map(_completion, answer)), "")
-    return answer if isinstance(answer, str) else ""
+        yield from _texts_in(inside[0]) if inside else ()
+    elif isinstance(answer, list):
+        for part in answer:
+            yield from _texts_in(part)
+    elif isinstance(answer, str):
+        yield answer
 
 
 def _of_domain(domain: str, slots: Mapping[Any, Any]) -> Iterator[Triple]:
