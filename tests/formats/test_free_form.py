@@ -304,7 +304,7 @@ def test_sentences_are_invalid_outputs(text: str) -> None:
     [
         "The area: hotel-area=north",
         "hotel-area=north; hotel-stars",
-        "hotel-area=north (as the user said)",
+        "hotel-area=north // as the user said",
         "hotel-area=north\nLet me know if you need more!",
         "hotel-area=north, hotel-stars=4 hotel-parking=yes",
         "user: south\nState: hotel-area=south\nuser: no, north\nState: hotel-area=north",

@@ -192,7 +192,7 @@ def with_text(text: str, every: int = 4) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("text", ["I'm sorry, I cannot tell.", "hotel-area=north (he said)"])
+@pytest.mark.parametrize("text", ["I'm sorry, I cannot tell.", "hotel-area=north\nHe said so."])
 def test_texts_that_were_not_understood_in_whole_are_refused(text: str) -> None:
     with pytest.raises(DialgaugeError, match=r"4 of 16 outputs were not understood in whole.*dialogue MUL0, turn 0: '"):
         jga(with_text(text))
@@ -275,7 +275,7 @@ def test_texts_without_separators_are_refused() -> None:
         for name, states in PREDICTED.items()
     }
     with pytest.raises(
-        DialgaugeError, match=r"4 of 12 predicted values name further slots, such as hotel-area = 'north"
+        DialgaugeError, match=r"4 of 12 predicted values hold further slots or words, such as hotel-area = 'north"
     ):
         jga(texts)
     assert jga(texts, accept=["joined_slots"]) == 0.5

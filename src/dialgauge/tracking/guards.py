@@ -318,18 +318,18 @@ def _most(items: dict[Item, int]) -> Item:
 
 
 def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
-    """Values that hold further slots, as where a text has nothing between them.
+    """Values that hold further slots, as where a text has nothing between them, or remarks.
 
-    ``north hotel stars 4``: a slot with its domain; or ``north stars 4``, where what stands before it is a gold value.
+    ``north hotel stars 4``: a slot with its domain; ``north stars 4``, ``north (he said)``: behind a gold value.
     """
     pairs = [(re.escape(domain.lower()), re.escape(slot.lower())) for domain, slot in evidence.gold or ()]
     if not pairs:
         return []
     named = re.compile(rf"\b(?:{'|'.join(sorted({f'{domain}[ -]{slot}' for domain, slot in pairs}))})\b")
-    behind = re.compile(rf"(\S.*?),? (?:{'|'.join(sorted({slot for _, slot in pairs}))})[ :=]+\S")
+    behind = re.compile(rf"(\S.*?),? (?:\(|(?:{'|'.join(sorted({slot for _, slot in pairs}))})[ :=]+\S)")
 
     def is_joined(value: str) -> bool:
-        before = behind.match(value) if " " in value else None
+        before = behind.match(value) if " " in value and value not in evidence.gold_values else None
         return bool(named.search(value) or (before and before[1] in evidence.gold_values))
 
     filled = evidence.predicted
@@ -339,7 +339,7 @@ def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         return []
     domain, slot, values = _most(joined)
     told = (
-        f"{often:,} of {counted(total, 'predicted value')} name further slots, such as {domain}-{slot} = "
+        f"{often:,} of {counted(total, 'predicted value')} hold further slots or words, such as {domain}-{slot} = "
         f"'{values[0][:60]}'; write states as JSON, or as hotel-area=north; hotel-stars=4"
     )
     return [GuardFinding(JOINED, told, stops=total >= FEW and often >= _MANY * total)]

@@ -35,7 +35,7 @@ _COLON_SLOT = re.compile(r"[A-Za-z]\w*+:\s*+\w[\w ]*+:\s")
 _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
 _SEPARATOR = re.compile(r"([;,|\t\n]|<sep>|\[SEP\])")
 #: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
-_NEXT_SLOT = re.compile(r"\.?(?<!\s)\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
+_NEXT_SLOT = re.compile(r"(?<!\s)\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
 #: Where a text says that the state begins, and where that something else does.
 _BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
@@ -59,8 +59,8 @@ _BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100})(?:,([^()]{1,500}))?\)")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
 _SPAN_SLOTS = re.compile(
-    r"area|arrive(?:by)?|day|departure|department|destination|food|internet|leave(?:at)?|name|parking|people|"
-    r"price(?:range)?|stars|stay|time|type"
+    r"area|arrive(?:[Bb]y)?|day|departure|department|destination|food|internet|leave(?:[Aa]t)?|name|parking|people|"
+    r"price(?:[Rr]ange)?|stars|stay|time|type"
 )
 _SPAN_TWO_WORDS = re.compile(r"(?<!\[)\b(?:(book) (day|people|stay|time)|(leave) (at)|(arrive) (by)|(price) (range))\b")
 #: The domain of a slot that is clearly one: ``"hotel": {``, ``"hotel-area":``, ``hotel-area=``.
@@ -68,10 +68,12 @@ _CLEAR_DOMAIN = re.compile(
     r"""\b([A-Za-z][A-Za-z0-9]{0,40}+)(?:["']\s?:\s?\{|[-._ ][\w ]{1,40}["']\s?:|"""
     r"""[-.][A-Za-z]\w{0,40}+(?: \w{1,20}+)?\s?=)"""
 )
+#: A service of SGD behind a separator: ``, Hotels_4 location``.
+_SERVICE = re.compile(r"[,;|\n]\s?([A-Z][A-Za-z]{1,40}+)_[0-9][\s-]")
 #: What names and values look like; anything else in their place was not understood.
-_DOMAIN = re.compile(r"[A-Za-z][\w-]*+(?: [\w-]++)?")
+_DOMAIN = re.compile(r"[^\W\d_][\w-]*+")
 _SLOT = re.compile(r"[\w(][\w().'/-]*+(?: [\w().'/-]++){0,3}")
-_NO_VALUE = re.compile(r"^\s*[^\w\s\"'£$€?(-]|[={}\n;]|:\s|</?\w|```|\[\w|\s(?:\(|//|# )")
+_NO_VALUE = re.compile(r"^\s*[^\w\s\"'£$€?(-]|[={}\n;]|[-.]\w+:\s|</?\w|\[\w|\s//")
 _MOST_WORDS = 12
 #: Letters of an empty fence with the name of its language.
 _SHORT = 20
@@ -125,6 +127,7 @@ class TextReader:
         word = re.match(r"[^\w]*+([A-Za-z]\w*+)(?!['’])", bare[:200])
         if word and not _NO_DOMAIN.fullmatch(word[1]):
             self._domains.add(word[1].partition("_")[0].lower())
+        self._domains.update(name.lower() for name in _SERVICE.findall(bare[:2000]))
         self._clear.update(name.lower() for name in _CLEAR_DOMAIN.findall(bare[:2000]))
 
     def read(self, text: str, domain: str = "") -> TextReading:
@@ -186,10 +189,10 @@ class TextReader:
         """
         if text.endswith((")", "}")) and not _BRACED.sub("", text):
             text = _BRACED.sub(lambda group: f"{group[1]}: {group[2]};", text)
-        if not _SEPARATOR.search(text):
-            text = _NEXT_SLOT.sub(";", text)
         triples: list[Triple] = []
         rest: list[str] = []
+        if not _SEPARATOR.search(text):
+            rest += re.findall(r"\.;", text := _NEXT_SLOT.sub(";", text))  # does the stop end a value or a word?
         current, separator, header = "", "", False
         for number, piece in enumerate(_SEPARATOR.split(text)):
             if number % 2:
@@ -320,8 +323,8 @@ def _of_spans(text: str) -> tuple[list[Triple], str]:
         value = " ".join(words).replace("\0", " ")
         if domain and slot and words:
             triples.append((domain, slot.replace("\0", " "), value))
-        elif words:
-            rest.append(value)
+        else:
+            rest.extend(filter(None, (slot, value)))
         words.clear()
 
     joined = _SPAN_TWO_WORDS.sub(lambda match: "\0".join(filter(None, match.groups())), text)

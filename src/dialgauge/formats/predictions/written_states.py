@@ -191,6 +191,8 @@ class StateReader:
                 yield self._named(str(entry[0]), entry[1], seen, domain)
             elif isinstance(entry, Mapping) and _pair(entry):
                 yield from self._of_item({"domain": domain, **entry}, seen)
+            elif isinstance(entry, Mapping):
+                yield from _of_domain(domain, entry)
             else:
                 yield self._named(domain, entry, seen)
 
