@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,11 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "hotel-area=north hotel-stars=4",
         "hotel-area = north and hotel-stars = 4",
         "hotel-area=north\thotel-stars=4",
+        "[hotel]\narea = north\nstars = 4",
+        "hotel-area=north # hotel-stars=4",
+        "'hotel-area': 'north', 'hotel-stars': 4",
+        "Assistant: hotel-area=north; hotel-stars=4",
+        '<|im_start|>assistant\n{"hotel-area": "north", "hotel-stars": 4}<|im_end|><|im_start|>user\n{"a": {"b": "c"}}',
         "user: north, 4 stars\nState: hotel-area=north; hotel-stars=4",
         "Reasoning: hotel-area=south? No.\n**Final answer:** hotel-area=north; hotel-stars=4",
         '{"hotel-area": "north", "hotel-stars": 4}\n\nUser: thanks\nState: {"hotel-area": "south"}',
@@ -322,6 +328,40 @@ def test_a_text_that_was_understood_in_part_says_so(text: str) -> None:
     assert notes.places[PARTLY][0].startswith(f"dialogue d, turn 0: '{text[:5]}")
 
 
+TEXTS: dict[str, Callable[[str, str, str], str]] = {
+    "; ": "{}-{}={}".format,
+    ", ": "{}-{}: {}".format,
+    " , ": "{} {} {}".format,
+    "\n": "- **{}-{}**: {}".format,
+    "; \n": "{}-{} is {}".format,
+    " | ": "{}({}={})".format,
+    " ": "{}-{}={}".format,
+    "  ": "[{}] {} {}".format,
+}
+
+
+@pytest.mark.parametrize("separator", TEXTS)
+@pytest.mark.parametrize("file", ["sgd/dev_dialogues_008.json.gz", "dst_predictions/augpt.json.gz"])
+def test_a_text_of_real_values_is_read_rightly_or_says_that_it_was_not(
+    file: str, separator: str, shared_data: Path
+) -> None:
+    turns = [turn for one in dialgauge.read(shared_data / file).dialogues[:40] for turn in one.turns]
+    wanted = [state for turn in turns if (state := turn.state or turn.predicted)]
+    triples = [[(d, s, values[0]) for d, held in state.items() for s, values in held.items()] for state in wanted]
+    texts = [separator.join(TEXTS[separator](*triple) for triple in state) for state in triples]
+    reader = StateReader(notes := Notes())
+    for text in texts:
+        reader.learn(text)
+    misread = told = 0
+    for number, (text, state) in enumerate(zip(texts, triples, strict=True)):
+        read = {(d, s): v for d, held in reader.read(text, "d", number).items() for s, v in held.items()}
+        before, told = told, notes.counts[PARTLY] + notes.counts[INVALID]
+        is_right = read == {(d, s): (v,) for d, s, v in state}
+        assert is_right or told > before, text
+        misread += not is_right
+    assert misread == 0 or separator.isspace() or "(" in TEXTS[separator]("", "", "")
+
+
 def test_a_model_that_runs_on_does_so_behind_an_empty_state_too() -> None:
     rows = rows_of(
         {"output": "hotel-area=north\nUser: ok\nState: hotel-area=x"}, {"output": "\nUser: ok\nState: taxi-x=y"}
@@ -355,6 +395,12 @@ def test_two_columns_of_values_are_refused() -> None:
         classes = [{**row, second: "span"} for row in table]
         if first != "pred_gpt4":
             assert states(dialgauge.read(classes)) == {"A": [{"hotel-area": "north", "hotel-stars": "4"}]}
+
+
+def test_rows_of_two_models_are_refused() -> None:
+    rows = [{"dialogue_id": "A", "turn": 0, "slot": "hotel-area", "value": v, "model": m} for v, m in ("na", "eb")]
+    with pytest.raises(DialgaugeError, match=r"hotel-area has two values in this turn.*a file for each model"):
+        dialgauge.read(rows)
 
 
 def test_times_of_a_spreadsheet() -> None:

@@ -29,7 +29,7 @@ ABSENT = frozenset({"", "none", "not mentioned"})
 #: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
 #: And of one that was understood in part: it may mean another state.
-PARTLY = "texts that were not understood in whole"
+PARTLY = "outputs that were not understood in whole"
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
 ResourceKind: TypeAlias = Literal[

@@ -320,16 +320,18 @@ def _most(items: dict[Item, int]) -> Item:
 def joined_findings(evidence: GuardEvidence) -> list[GuardFinding]:
     """Values that hold further slots, as where a text has nothing between them, or remarks.
 
-    ``north hotel stars 4``: a slot with its domain; ``north stars 4``, ``north (he said)``: behind a gold value.
+    ``north hotel stars 4``: a slot with its domain; behind a gold value ``north stars 4``, ``north (he said)`` and
+    ``north:0.93``.
     """
     pairs = [(re.escape(domain.lower()), re.escape(slot.lower())) for domain, slot in evidence.gold or ()]
     if not pairs:
         return []
     named = re.compile(rf"\b(?:{'|'.join(sorted({f'{domain}[ -]{slot}' for domain, slot in pairs}))})\b")
-    behind = re.compile(rf"(\S.*?),? (?:\(|(?:{'|'.join(sorted({slot for _, slot in pairs}))})[ :=]+\S)")
+    slots = "|".join(sorted({slot for _, slot in pairs}))
+    behind = re.compile(rf"(\S.*?)(?:,? (?:\(|(?:{slots})[ :=]+\S)| ?[:|@(] ?[01]?\.[0-9]+\)?$)")
 
     def is_joined(value: str) -> bool:
-        before = behind.match(value) if " " in value and value not in evidence.gold_values else None
+        before = behind.match(value) if not value.isalnum() and value not in evidence.gold_values else None
         return bool(named.search(value) or (before and before[1] in evidence.gold_values))
 
     filled = evidence.predicted

@@ -38,14 +38,15 @@ _MOST_STARTS = 50
 _MOST_LITERALS = 5
 #: A text that begins with a state or says that one follows, with an object, and where the next turn begins.
 _STATE_FIRST = re.compile(
-    r"\s{0,9}(?:[\w ]{0,40}(?:state|answer|output|prediction)\s?:\s{0,9})?"
+    r"\s{0,9}(?:(?:<\|\w{1,40}\|>|</?s>|assistant\b)\s{0,9}){0,4}"
+    r"(?:[\w ]{0,40}(?:state|answer|output|prediction)\s?:\s{0,9})?"
     r"(?:\[(?!INST)|[{(]|```|\w{1,40}[-._]\w[\w ]{0,40}[=:])",
     re.IGNORECASE,
 )
 _OBJECT_FIRST = re.compile(r"\s{0,9}(?:```\w{0,20}\s{0,9})?\{")
 _NEXT_TURN = re.compile(
     r"\n[\s*#>]{0,9}(?:user|usr|human|customer|question|input|instruction|dialogue|context|turn)[ 0-9*]{0,9}:"
-    r"|<\|(?:im_start|start_header_id)\|>\s{0,9}user|<\|user\|>|\[INST\]",
+    r"|<\|(?:im_start|start_header_id)\|>\s{0,9}user|<\|user\|>|<start_of_turn>user|\[INST\]",
     re.IGNORECASE,
 )
 

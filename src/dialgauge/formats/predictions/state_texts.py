@@ -23,7 +23,7 @@ Triple: TypeAlias = tuple[str, str, Any]
 _EMPTY = re.compile(
     r"[\[(<\"']?(?:none|null|nan|empty|n/a|-|set\(\)|(?:no|empty)\s(?:\w+\s){0,2}?(?:slots?|values?|states?|information|"
     r"constraints?|preferences?)(?:\s(?:is|are|was|were|has|have|been|mentioned|given|specified|provided|filled|found|"
-    r"known|yet|so\sfar)){0,5})?[\])>\"']?[.!]?",
+    r"known|by|the|user|yet|so\sfar)){0,8})?[\])>\"']?[.!]?",
     re.IGNORECASE,
 )
 _NAME_SEPARATORS = "-.:/_ "
@@ -35,27 +35,27 @@ _COLON_SLOT = re.compile(r"[A-Za-z]\w*+:\s*+\w[\w ]*+:\s")
 _HEADER = re.compile(r"[A-Za-z]\w*+:\s*")
 _SEPARATOR = re.compile(r"([;,|\t\n]|<sep>|\[SEP\])")
 #: Where the next slot begins in a text without separators: ``hotel-area=north hotel-stars=4``.
-_NEXT_SLOT = re.compile(r"(?<!\s)\s++(?:and\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
+_NEXT_SLOT = re.compile(r"(?<!\s)\s++(?:(?:and|[#/&+])\s++)?(?=[A-Za-z]\w*+-[A-Za-z]\w*+(?: \w++)?\s?=)")
 _TAG = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|<pad>|<[se]os_b>")
 #: Where a text says that the state begins, and where that something else does.
 _BELIEF_BEGINS = re.compile(r"<\|belief\w{0,20}\|>|<sos_b>")
 _BELIEF_ENDS = re.compile(r"<\|(?:endofbelief\w{0,20}|action|response|dbsearch)\|>|<eos_b>")
 _LEAD = re.compile(
     r"(?:^|\n)[ *#>]{0,9}(?:(?:the|my|final|current|predicted|updated|new|dialogue|dialog|belief)\s){0,5}"
-    r"(?:state|belief|answer|output|prediction)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
+    r"(?:state|belief|answer|output|prediction|assistant|slots|dst)(?:\s(?:is|are))?[ *]{0,3}:[ *]{0,3}(?:\s|$)",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```\w{0,20}\s(.*?)(?:```|\Z)", re.DOTALL)
 #: Bullets and numbers before the lines of a list, bold letters and code; headings; arrows.
 _BULLET = re.compile(r"(?:^|(?<=\n))[ \t]{0,9}(?:[-*+•]|[0-9]{1,3}[.)])\s++|\*\*|`")
-_HEADING = re.compile(r"^#{1,6} (\w{1,40}):?[ \t]{0,9}$", re.MULTILINE)
+_HEADING = re.compile(r"^(?:#{1,6} |\[)(\w{1,40})[]:]?[ \t]{0,9}$", re.MULTILINE)
 _ARROW = re.compile(r"[→⇒]|=>")
 _SQL = re.compile(r"SELECT\s[\w*., ]{1,200}?\sFROM\s([\w, ]{1,200}?)\sWHERE\s", re.IGNORECASE)
 _SQL_AND = re.compile(r"\sAND\s(?=[\w.]+\s?=)", re.IGNORECASE)
 _DOMAIN_TAG = re.compile(r"\[(\w{1,40}(?: \w{1,40})?)\]")
 #: ``[hotel] area = north, stars is 4``: where a domain or a piece begins, its slot, and what stands before the value.
 _TAGGED_PAIR = re.compile(r"((?:\[\w{1,40}\]|[,;\n])\s*+\w++(?: \w++)??)(?:\s*+=|\s++is\s)\s*+")
-_BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;]?\s*+")
+_BRACED = re.compile(r"\b([A-Za-z]\w*+)\s*+[({]([^(){}]*+)[)}]\s*+[,;|]?\s*+")
 _BRACKETED = re.compile(r"\(([^(),]{1,100}),([^(),]{1,100})(?:,([^()]{1,500}))?\)")
 #: Slots as spans of end-to-end systems name them (DAMD, UBAR): ``[hotel] area north stars 4``.
 _SPAN_SLOTS = re.compile(
@@ -72,8 +72,8 @@ _CLEAR_DOMAIN = re.compile(
 _SERVICE = re.compile(r"[,;|\n]\s?([A-Z][A-Za-z]{1,40}+)_[0-9][\s-]")
 #: What names and values look like; anything else in their place was not understood.
 _DOMAIN = re.compile(r"[^\W\d_][\w-]*+")
-_SLOT = re.compile(r"[\w(][\w().'/-]*+(?: [\w().'/-]++){0,3}")
-_NO_VALUE = re.compile(r"^\s*[^\w\s\"'£$€?(-]|[={}\n;]|[-.]\w+:\s|</?\w|\[\w|\s//")
+_SLOT = re.compile(r"\w[\w.'/-]*+(?: [\w.'/-]++){0,3}")
+_NO_VALUE = re.compile(r"\s[^\w\s]+$|^[^(]*\)|^\s*[^\w\s\"'£$€?(-]|[={}\n;]|[-.]\w+:\s|</?\w|\[\w|\s//")
 _MOST_WORDS = 12
 #: Letters of an empty fence with the name of its language.
 _SHORT = 20
@@ -142,7 +142,7 @@ class TextReader:
             return TextReading(unread=unread)
         if len(bare) > MOST_TEXT:
             return TextReading(unread=bare)
-        literal = _literal(bare) if bare[0] in "{[(" else None
+        literal = _literal(f"{{{bare}}}" if bare[0] in "\"'" else bare) if bare[0] in "{[(\"'" else None
         if literal is None and "{" in bare and any(sign in bare for sign in ('"', "'", "{}")):
             literal, sure = answer_in(bare, _names_domains)
             unread = unread if sure else bare
@@ -168,6 +168,7 @@ class TextReader:
             text = text[1:-1]
         if self._texts == self._stopped > 1:
             text = text.removesuffix(".")
+        text = _HEADING.sub(r"\1:", text)
         if sql := _SQL.match(text):
             text = _SQL_AND.sub(";", text[sql.end() :].rstrip("; "))
             domain = "" if "," in sql[1] else sql[1].strip()
@@ -177,7 +178,7 @@ class TextReader:
             return _checked(*_of_spans(text), whole)
         if domain and not re.match(rf"\W*{re.escape(domain)}\b", text, re.IGNORECASE):
             text = f"{domain}: {text}"
-        triples, rest = self._of_pieces(_ARROW.sub("->", _HEADING.sub(r"\1:", _BULLET.sub("", text))))
+        triples, rest = self._of_pieces(_ARROW.sub("->", _BULLET.sub("", text)))
         if self._clear and any(name.lower() in self._domains - self._clear for name, _, _ in triples):
             rest = rest or whole
         return _checked(triples, rest or (whole if len(fences) > 1 else ""), whole)

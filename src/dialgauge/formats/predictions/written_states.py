@@ -17,7 +17,16 @@ from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import INVALID, PARTLY, Notes
 from dialgauge.formats.predictions.common import TWO_VALUES
-from dialgauge.formats.predictions.loose import NO_NAME, NO_SLOT, NUMBER, RAN_ON, Seen, answer_before, loose_value
+from dialgauge.formats.predictions.loose import (
+    NO_NAME,
+    NO_SLOT,
+    NO_VALUE,
+    NUMBER,
+    RAN_ON,
+    Seen,
+    answer_before,
+    loose_value,
+)
 from dialgauge.formats.predictions.state_texts import TextReader, Triple, slot_name, split_name
 from dialgauge.text import plain
 
@@ -99,6 +108,8 @@ class StateReader:
                 self._notes.add(TWO_VALUES)
             slots[slot] = values
             self.slots.add((domain, slot))
+        if seen[NO_SLOT] or seen[NO_VALUE]:
+            seen[PARTLY], self._unread = 1, self._unread or str(written)
         for what, count in (+seen).items():
             quoted = f": '{plain(self._unread)[:_QUOTED]}'" if what in (INVALID, PARTLY) and self._unread else ""
             self._notes.add_at(what, count, f"dialogue {dialogue}, turn {turn}{quoted}")
@@ -121,7 +132,7 @@ class StateReader:
             )
 
     def _values(self, value: Any, seen: Seen) -> Values:
-        if isinstance(value, Mapping) and len(value) <= 3 and ("value" in value or "values" in value):
+        if isinstance(value, Mapping) and ("value" in value or "values" in value):
             value = value["value"] if "value" in value else value["values"]
         if _are_probabilities(value):
             seen[LIKELIEST] += 1
