@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 import dialgauge
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LAST_RESORT, Corpus, Notes, format_named, recognise
+from dialgauge.formats import INVALID, LAST_RESORT, PARTLY, Corpus, Notes, format_named, recognise
 from dialgauge.formats.predictions import StateReader
 from support.commands import dialgauge as command
 from support.reading import part_of
@@ -206,6 +207,35 @@ def state_of(written: Any) -> tuple[State, Notes]:
         "Belief state: hotel-area=north; hotel-stars=4",
         "<pad> hotel area north , hotel stars 4</s>",
         "SELECT * FROM hotel WHERE area = north AND stars = 4",
+        "SELECT hotel.area, stars FROM hotel, train WHERE hotel.area = north AND hotel.stars = 4;",
+        "[hotel] [area] north [stars] 4",
+        "hotel:\n  area: north\n  stars: 4",
+        "### Hotel\n- **area**: north\n- **stars**: 4".replace("Hotel", "hotel"),
+        "hotel: area: north, stars: 4",
+        "1. hotel-area: north\n2. `hotel-stars`: `4`",
+        "(hotel-area, north), (hotel-stars, 4)",
+        "hotel-area → north; hotel-stars => 4",
+        "hotel-area=north hotel-stars=4",
+        "hotel-area = north and hotel-stars = 4",
+        "hotel-area=north\thotel-stars=4",
+        "[hotel]\narea = north\nstars = 4",
+        "hotel-area=north # hotel-stars=4",
+        "'hotel-area': 'north', 'hotel-stars': 4",
+        "Assistant: hotel-area=north; hotel-stars=4",
+        '<|im_start|>assistant\n{"hotel-area": "north", "hotel-stars": 4}<|im_end|><|im_start|>user\n{"a": {"b": "c"}}',
+        "user: north, 4 stars\nState: hotel-area=north; hotel-stars=4",
+        "Reasoning: hotel-area=south? No.\n**Final answer:** hotel-area=north; hotel-stars=4",
+        '{"hotel-area": "north", "hotel-stars": 4}\n\nUser: thanks\nState: {"hotel-area": "south"}',
+        "hotel-area=north; hotel-stars=4\nHuman: thanks\nState: hotel-area=south",
+        '"{\\"hotel-area\\": \\"north\\", \\"hotel-stars\\": \\"4\\"}"',
+        ['{"hotel-area": "north", "hotel-stars": "4"}'],
+        [{"text": '{"hotel-area": "north", "hotel-stars": "4"}', "finish_reason": "stop"}],
+        {"type": "done", "message": {"content": [{"type": "text", "text": "hotel-area=north; hotel-stars=4"}]}},
+        {"candidates": [{"content": {"parts": [{"text": "hotel-area=north; hotel-stars=4"}]}}]},
+        {"hotel": {"area": "north", "stars": 4}, "active_domain": "hotel", "reasoning": "because"},
+        {"intent": "find_hotel", "slots": {"hotel-area": "north", "hotel-stars": "4"}},
+        [{"name": "hotel.area", "val": "north"}, {"name": "hotel.stars", "val": 4}],
+        [{"domain": "hotel", "slots": {"area": "north", "stars": "4"}}],
         '<think>{"hotel": {"area": "east"}}?</think> {"hotel": {"area": "north", "stars": 4}} {"slots": "unknown"}',
         {"belief_state": {"hotel": {"area": "north", "stars": "4"}}, "response": "ok"},
         {"body": {"choices": [{"message": {"content": '{"hotel-area": "north", "hotel-stars": 4}'}}]}},
@@ -224,10 +254,15 @@ def state_of(written: Any) -> tuple[State, Notes]:
     ],
 )
 def test_ways_to_write_a_state(written: Any) -> None:
-    assert state_of(written)[0] == {"hotel": {"area": ("north",), "stars": ("4",)}}
+    state, notes = state_of(written)
+    assert state == {"hotel": {"area": ("north",), "stars": ("4",)}}
+    assert not notes.counts.keys() & {INVALID, PARTLY}
 
 
-@pytest.mark.parametrize("written", [None, {}, [], "", "none", "{}", "[]", "null", float("nan")])
+@pytest.mark.parametrize(
+    "written",
+    [None, {}, [], "", "none", "{}", "[]", "null", float("nan"), "(None)", "No slots mentioned yet.", "```json\n```"],
+)
 def test_ways_to_write_an_empty_state(written: Any) -> None:
     state, notes = state_of(written)
     assert state == {} and not notes.counts
@@ -251,6 +286,132 @@ def test_a_full_stop_behind_every_text_is_no_part_of_a_value() -> None:
 def test_what_holds_no_state_is_an_invalid_output() -> None:
     state, notes = state_of("sorry")
     assert state == {} and notes.counts["invalid outputs, scored as empty predictions"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, I cannot determine the state.",
+        "ERROR: rate limit exceeded",
+        "same as before",
+        "<think>hotel-area=north?</think>",
+        '{"hotel-area": "nor',
+    ],
+)
+def test_sentences_are_invalid_outputs(text: str) -> None:
+    rows = rows_of(*[{"output": '{"hotel-area": "north"}'}] * 3, {"output": text})
+    corpus = dialgauge.read(rows)
+    assert corpus.notes.counts.keys() & {INVALID, PARTLY}
+    assert "turn 3: '" in next(places[0] for what, places in corpus.notes.places.items() if what in (INVALID, PARTLY))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The area: hotel-area=north",
+        "hotel-area=north; hotel-stars",
+        "hotel-area=north // as the user said",
+        "hotel-area=north\nLet me know if you need more!",
+        "hotel-area=north, hotel-stars=4 hotel-parking=yes",
+        "user: south\nState: hotel-area=south\nuser: no, north\nState: hotel-area=north",
+        '{"hotel-area": "south"}\nOn reflection: {"hotel-area": "north"}',
+        '{"hotel": {"area": "north"}, "train": {"day": "mon',
+        "<think>hmm {'hotel-area': 'north'}",
+        "[hotel] please area north",
+        "hotel-area ~ north",
+        "hotel is in the north and it has to be cheap and with parking for the car of my wife",
+    ],
+)
+def test_a_text_that_was_understood_in_part_says_so(text: str) -> None:
+    state, notes = state_of(text)
+    assert state and notes.counts[PARTLY] == 1
+    assert notes.places[PARTLY][0].startswith(f"dialogue d, turn 0: '{text[:5]}")
+
+
+TEXTS: dict[str, Callable[[str, str, str], str]] = {
+    "; ": "{}-{}={}".format,
+    ", ": "{}-{}: {}".format,
+    " , ": "{} {} {}".format,
+    "\n": "- **{}-{}**: {}".format,
+    "; \n": "{}-{} is {}".format,
+    " | ": "{}({}={})".format,
+    " ": "{}-{}={}".format,
+    "  ": "[{}] {} {}".format,
+}
+
+
+@pytest.mark.parametrize("separator", TEXTS)
+@pytest.mark.parametrize("file", ["sgd/dev_dialogues_008.json.gz", "dst_predictions/augpt.json.gz"])
+def test_a_text_of_real_values_is_read_rightly_or_says_that_it_was_not(
+    file: str, separator: str, shared_data: Path
+) -> None:
+    turns = [turn for one in dialgauge.read(shared_data / file).dialogues[:40] for turn in one.turns]
+    wanted = [state for turn in turns if (state := turn.state or turn.predicted)]
+    triples = [[(d, s, values[0]) for d, held in state.items() for s, values in held.items()] for state in wanted]
+    texts = [separator.join(TEXTS[separator](*triple) for triple in state) for state in triples]
+    reader = StateReader(notes := Notes())
+    for text in texts:
+        reader.learn(text)
+    misread = told = 0
+    for number, (text, state) in enumerate(zip(texts, triples, strict=True)):
+        read = {(d, s): v for d, held in reader.read(text, "d", number).items() for s, v in held.items()}
+        before, told = told, notes.counts[PARTLY] + notes.counts[INVALID]
+        is_right = read == {(d, s): (v,) for d, s, v in state}
+        assert is_right or told > before, text
+        misread += not is_right
+    assert misread == 0 or separator.isspace() or "(" in TEXTS[separator]("", "", "")
+
+
+def test_a_model_that_runs_on_does_so_behind_an_empty_state_too() -> None:
+    rows = rows_of(
+        {"output": "hotel-area=north\nUser: ok\nState: hotel-area=x"}, {"output": "\nUser: ok\nState: taxi-x=y"}
+    )
+    counts = dialgauge.read(rows).notes.counts
+    assert (counts[PARTLY], counts["outputs that go on with the next turn, cut off there"]) == (1, 1)
+
+
+def test_spans_with_slots_of_two_words() -> None:
+    state, notes = state_of(
+        "[hotel] name worth house book day friday book people 2 [train] leave at 10:15 price range cheap"
+    )
+    assert canonical(state) == {
+        "hotel-name": "worth house",
+        "hotel-bookday": "friday",
+        "hotel-bookpeople": "2",
+        "train-leaveat": "10:15",
+        "train-pricerange": "cheap",
+    }
+    assert not notes.counts
+
+
+def test_two_columns_of_values_are_refused() -> None:
+    rows = [("A", 0, "hotel-area", "north", "north"), ("A", 0, "hotel-stars", "4", "3")]
+    for first, second in (("value", "pred"), ("pred_gpt4", "pred_llama"), ("val", "pred_value")):
+        table = [dict(zip(("dialogue_id", "turn", "slot", first, second), row, strict=True)) for row in rows]
+        with pytest.raises(DialgaugeError, match=f"the columns '{first}', '{second}' all hold predictions"):
+            dialgauge.read(table)
+        mended = [{"prediction" if name == second else name: cell for name, cell in row.items()} for row in table]
+        assert states(dialgauge.read(mended)) == {"A": [{"hotel-area": "north", "hotel-stars": "3"}]}
+        classes = [{**row, second: "span"} for row in table]
+        if first != "pred_gpt4":
+            assert states(dialgauge.read(classes)) == {"A": [{"hotel-area": "north", "hotel-stars": "4"}]}
+
+
+def test_rows_of_two_models_are_refused() -> None:
+    rows = [{"dialogue_id": "A", "turn": 0, "slot": "hotel-area", "value": v, "model": m} for v, m in ("na", "eb")]
+    with pytest.raises(DialgaugeError, match=r"hotel-area has two values in this turn.*a file for each model"):
+        dialgauge.read(rows)
+
+
+def test_times_of_a_spreadsheet() -> None:
+    assert states(read(b"dialogue_id,turn,train-leaveat,hotel-area_conf\nA,0,17:30:00,0.5\n")) == {
+        "A": [{"train-leaveat": "17:30"}]
+    }
+
+
+def test_columns_in_lists_without_turns() -> None:
+    held = {"dialogue_id": ["A", "B"], "predictions": [["{}", '{"hotel-area": "north"}'], ["{}"]]}
+    assert states(dialgauge.read(held)) == {"A": [{}, {"hotel-area": "north"}], "B": [{}]}
 
 
 def test_gold_beside_predictions_is_read_too(tmp_path: Path) -> None:
@@ -334,8 +495,10 @@ def test_hostile_files_end_in_a_sentence(content: bytes, message: str) -> None:
 
 
 def test_a_long_text_of_separators_takes_no_time() -> None:
-    for text in (" " * 49_000, "a" + " " * 49_000, "," * 49_000, "hotel " * 8_000, "[a]" * 16_000, "a(" * 24_000):
-        state_of(f"x{text}")
+    many = (" ", ",", "hotel ", "[a]", "a(", "\nstate:", "\nUser:", "a-b=c ", "\n- ", "(a,b)", "no a ", "{")
+    for text in ("a" + " " * 49_000, *(part * (49_000 // len(part)) for part in many)):
+        for whole in (f"x{text}", f"x{text}y", text):
+            state_of(whole)
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -593,6 +756,8 @@ def test_a_table_of_markdown() -> None:
     ("content", "told"),
     [
         (b"A:\n  0:\n    hotel-area: north\n", "it looks like YAML: save it as JSON"),
+        (b"- dialogue_id: A\n  turn: 0\n", "it looks like YAML: save it as JSON"),
+        (b"{'A': [{'hotel-area': 'north'}]}", "it looks like Python: write it with json.dump"),
         (b"hotel-area=north; hotel-stars=4\nhotel-area=north\n", "write rows with dialogue_id, turn and state"),
         (b'"{\\"dialogue_id\\": \\"A\\"}"\n', "each line is a text that holds JSON"),
         (b'{"model": "x"}\n{"dialogue_id": "A", "turn": 0, "pred": {}}\n', "the dialogue_id of record 1 is empty"),

@@ -124,6 +124,14 @@ def test_slots_by_another_name_are_refused_with_a_file_to_complete(tmp_path: Pat
     assert "taxi-x" in notes(wrong, rename=renaming)["renamed"]
 
 
+def test_the_file_of_names_spells_them_as_the_predictions_do(tmp_path: Path) -> None:
+    wrong = misnamed(train_departure="train-departing From")
+    with pytest.raises(DialgaugeError, match="train-departing From") as caught:
+        jga(wrong, profile="canon")
+    (tmp_path / "rename.yaml").write_text(caught.value.example)
+    assert jga(wrong, profile="canon", rename=tmp_path / "rename.yaml") == JGA
+
+
 def test_domains_by_another_name() -> None:
     wrong = misnamed(hotel_area="hotels-area", hotel_stars="hotels-stars", train_departure="trains-departure")
     with pytest.raises(DialgaugeError, match="hotels-area") as caught:
@@ -173,6 +181,34 @@ def test_outputs_without_states_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match="16 of 16 outputs hold no state"):
         dialgauge.score(GOLD, [path])
     assert dialgauge.score(GOLD, [path], measures="JGA", accept=GUARDS).runs[0]["JGA"] == 0.25
+
+
+def with_text(text: str, every: int = 4) -> list[dict[str, Any]]:
+    """A row a turn, with the text in place of one in four."""
+    states = [(name, n, state) for name, held in PREDICTED.items() for n, state in enumerate(held)]
+    return [
+        {"dialogue_id": name, "turn": n, "output": text if number % every == 0 else json.dumps(state)}
+        for number, (name, n, state) in enumerate(states)
+    ]
+
+
+@pytest.mark.parametrize("text", ["I'm sorry, I cannot tell.", "hotel-area=north\nHe said so."])
+def test_texts_that_were_not_understood_in_whole_are_refused(text: str) -> None:
+    with pytest.raises(DialgaugeError, match=r"4 of 16 outputs were not understood in whole.*dialogue MUL0, turn 0: '"):
+        jga(with_text(text))
+    assert jga(with_text("I'm sorry, I cannot tell."), accept="invalid_outputs") == JGA
+    assert "not understood in whole" in notes(with_text(text), accept="invalid_outputs")["invalid_outputs"]
+    assert jga(with_text("{}")) == JGA
+
+
+def test_a_chat_log_without_states_shows_a_file_that_would_do(tmp_path: Path) -> None:
+    reply = json.dumps({"hotel": {"area": "north"}})
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": reply}]
+    path = tmp_path / "chats.jsonl"
+    path.write_text("".join(json.dumps({"id": name, "messages": messages * 4}) + "\n" for name in GOLD))
+    with pytest.raises(DialgaugeError, match="where the replies are states, write a line for each turn") as caught:
+        dialgauge.score(GOLD, [path])
+    assert caught.value.example.splitlines()[1] == '{"dialogue_id":"MUL0","turn":1,"state":{"hotel-area":"north"}}'
 
 
 def test_slots_that_polars_did_not_foresee_are_told() -> None:
@@ -239,7 +275,7 @@ def test_texts_without_separators_are_refused() -> None:
         for name, states in PREDICTED.items()
     }
     with pytest.raises(
-        DialgaugeError, match=r"4 of 12 predicted values name further slots, such as hotel-area = 'north"
+        DialgaugeError, match=r"4 of 12 predicted values hold further slots or words, such as hotel-area = 'north"
     ):
         jga(texts)
     assert jga(texts, accept=["joined_slots"]) == 0.5

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.base import (
         ALL_FIELDS,
         INVALID,
+        PARTLY,
         AnyFormat,
         DialogueFormat,
         Notes,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.located import Keyed, Listed, raw_dialogues
     from dialgauge.formats.logs.facts import KNOWS
     from dialgauge.formats.packed import DEFAULT_LIMIT
+    from dialgauge.formats.predictions.free_form import states_example
     from dialgauge.formats.registry import (
         BUILT_IN,
         LAST_RESORT,
@@ -82,6 +84,7 @@ __all__ = [
     "KNOWS",
     "LAST_RESORT",
     "ORIGINAL_ID_DROPPED",
+    "PARTLY",
     "SILENCE",
     "SPECIAL",
     "STANDARD_OUTPUT",
@@ -141,6 +144,7 @@ __all__ = [
     "read_ontology",
     "recognise",
     "resolve",
+    "states_example",
     "stream",
     "system_name",
     "system_names",

@@ -28,6 +28,8 @@ ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - 
 ABSENT = frozenset({"", "none", "not mentioned"})
 #: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
+#: And of one that was understood in part: it may mean another state.
+PARTLY = "outputs that were not understood in whole"
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
 ResourceKind: TypeAlias = Literal[

@@ -270,9 +270,13 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
     for kind in kinds:
         if carries(dialogues, kind):
             return kind
+    from dialgauge.formats import states_example  # the readers of free texts, which hardly anybody needs here
+
     raise DialgaugeError(
-        "no turn has a state, so there is nothing to score as tracking; response files of policy models have none",
+        "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
+        "where the replies are states, write a line for each turn of the user",
         file=name,
+        example=states_example(dialogues[0]) if dialogues else "",
     )
 
 

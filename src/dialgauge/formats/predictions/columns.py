@@ -17,7 +17,8 @@ from msgspec import Struct
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.predictions.written_states import StateReader, split_name
+from dialgauge.formats.predictions.state_texts import split_name
+from dialgauge.formats.predictions.written_states import StateReader
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -41,13 +42,17 @@ _PREDICTED = _names(
 _NEUTRAL = _names(
     "state beliefstate dialoguestate dialogstate belief beliefs bspan bspn bs dst states slotvalues slots"
 )
-_RAW = _names("output outputs modeloutput generated generatedtext generation completion answer result response")
+_RAW = _names(
+    "output outputs modeloutput rawoutput llmoutput generated generatedtext generation completion decoded answer "
+    "result response modelresponse rawresponse llmresponse"
+)
 _GOLD = _names(
     "goldstate gold golden gt groundtruth truth truestate label labels reference references target targets annotation "
     "goldvalue truevalue groundtruthstate targetstate targetvalue"
 )
 _SLOT = _names("slot slotname slotid slotkey attribute domainslot key")
-_VALUE = _names("value slotvalue val predictedvalue predvalue predictedslotvalue predslotvalue")
+_PREDICTED_VALUE = _names("predictedvalue predvalue predictedslotvalue predslotvalue")
+_VALUE = (*_names("value slotvalue val"), *_PREDICTED_VALUE)
 _DOMAIN = _names("domain service domainname")
 _SPEAKER = _names("speaker role from author")
 _LISTS = _names("turns states dialogue dialog log utterances messages beliefstates predictions predictedstates")
@@ -57,6 +62,7 @@ _BESIDE = re.compile(
     r"prompt|input|output|token|time|latency|cost|score|jga|loss|prob|confidence|domain|split|dataset|index|unnamed|"
     r"run|seed|version|date|id|active|intent|slot|state|gold|pred|num|n|is|has|error)"
 )
+_SCORED = re.compile(r"[-_. ](?:conf|confidence|prob|probs|probability|score|logits?)$")
 _TELLING = {
     "predicted": re.compile(r"pred|hyp(?!er)|bspn?gen"),
     "gold": re.compile(r"gold|groundtruth|(^|[^a-z])gt|truth|annotat|reference|expected|oracle"),
@@ -167,7 +173,7 @@ class Columns(Struct, frozen=True):
             state = named["value"]
         if predicted and neutral and not gold and not slot:
             gold = neutral
-        value = (first(_VALUE, apart=(*taken, slot, gold)) or state) if slot else ""
+        value = (first(("prediction", *_VALUE), apart=(*taken, slot, gold)) or state) if slot else ""
         if (slot and not value) or slot == state or isinstance(sample.get(slot), Mapping | list):
             slot = value = ""
         if turns in (state, predicted) and not isinstance(sample.get(turns), Mapping | list):
@@ -205,13 +211,19 @@ class Columns(Struct, frozen=True):
     def other_predictions(self) -> list[str]:
         """Further names that say as much as the one that was taken: ``pred_gpt4`` beside ``pred_llama``.
 
-        A name that is known as it stands, such as ``prediction``, comes before them.
+        A name that is known as it stands, such as ``prediction``, comes before them. In a table with a row a slot they
+        are of values: ``pred`` beside ``value``.
         """
-        if not self.says_predicted or self.slot or plain_name(self.state) in _PREDICTED:
+        chosen = plain_name(self.value if self.slot else self.state)
+        if chosen in (*_PREDICTED, *_PREDICTED_VALUE) or not (self.says_predicted or self.slot):
             return []
-        taken = {self.dialogue, self.turn, self.state, self.gold, self.turns}
+        taken = {self.dialogue, self.turn, self.state, self.gold, self.turns, self.slot, self.value, self.domain}
+        if self.slot:
+            taken.discard("" if self.state == self.value else self.state)
         names = (name for name in self.names if name not in taken and not _names_slot(name))
-        return [name for name in names if _says_prediction(plain_name(name))]
+        return [
+            name for name in names if _says_prediction(plain_name(name)) or (self.slot and plain_name(name) in _VALUE)
+        ]
 
     @property
     def others(self) -> list[str]:
@@ -281,7 +293,8 @@ def _wide(sample: Mapping[str, Any], taken: set[str]) -> tuple[dict[str, str], d
     columns: dict[str, str] = {}
     for name, (_, slot) in sides.items():
         pair = split_name(slot)
-        if pair is None or isinstance(sample[name], Mapping) or _BESIDE.fullmatch(pair[0].lower()):
+        beside = pair and (_BESIDE.fullmatch(pair[0].lower()) or _SCORED.search(pair[1].lower()))
+        if pair is None or isinstance(sample[name], Mapping) or beside:
             continue
         sure = any(sign in slot for sign in "-.:/")
         if sure or pair[0].lower() in _DOMAINS or domains.count(pair[0].lower()) > 1:
@@ -329,8 +342,13 @@ def refuse_two_states(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> No
 
 def _refuse_two_predictions(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> None:
     """An error where columns of several models hold states, in whatever order; a model may find nothing at all."""
-    several = [columns.state]
+    several = [columns.value or columns.state]
     for name in columns.other_predictions:
+        if columns.slot:
+            pairs = [(row.get(columns.value), given) for row in rows if (given := row.get(name)) not in (None, "")]
+            shared = {mine for mine, _ in pairs} & {given for _, given in pairs} - {"none"}
+            several += [name] if shared and any(mine != given for mine, given in pairs) else []
+            continue
         reader = StateReader(Notes())
         for row in rows:
             reader.learn(row.get(columns.state))

@@ -31,6 +31,8 @@ _TURN_AT_END = re.compile(r"[\s_#:/.-](?:(?:turn|t|utt)[\s_#:.-]?)?(0|[1-9][0-9]
 _TUPLE = re.compile(r"""\((['"])([^'"]{1,200})\1,\s?([0-9]{1,5})\)""")
 _SPLITS = re.compile(r"(?:train|dev|val|valid|test)-(?=.)")
 _LOOK_AT = 200
+#: The share of slots with two values in one turn up to which a model repeats itself.
+_MOST_TWICE = 0.01
 
 
 class NotUnderstood(DialgaugeError):
@@ -176,7 +178,7 @@ def _of_columns(written: Mapping[Any, Any]) -> list[dict[str, Any]]:
     if not sized or len({len(content) for content in contents}) != 1:
         return []
     columns = Columns.of([dict.fromkeys(map(str, written), "")])
-    if not columns.dialogue or not columns.turn:
+    if not columns.dialogue or not (columns.turn or columns.has_states):
         return []
     lists = [list(content.values()) if isinstance(content, Mapping) else content for content in contents]
     return [dict(zip(map(str, written), row, strict=True)) for row in zip(*lists, strict=True)]
@@ -398,9 +400,11 @@ def _state_of_domains(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> di
     return whole if len(whole) == sum(map(len, states)) else None
 
 
-def _slot_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
-    """Rows of a slot each, gathered by turn."""
+def _slot_rows(numbered: Sequence[tuple[str, int, Mapping[Any, Any]]], columns: Columns) -> Iterator[StateEntry]:
+    """Rows of a slot each, gathered by turn; an error where many have two values, as of two models."""
     gathered: dict[tuple[str, int], tuple[list[Any], list[Any]]] = {}
+    values: dict[tuple[Any, ...], Any] = {}
+    twice: list[tuple[Any, ...]] = []
     for name, number, row in numbered:
         predicted, gold = gathered.setdefault((name, number), ([], []))
         slot = row.get(columns.slot)
@@ -409,7 +413,18 @@ def _slot_rows(numbered: Iterable[tuple[str, int, Mapping[Any, Any]]], columns: 
         domain = row.get(columns.domain) if columns.domain else None
         pair = {"slot": slot, **({"domain": domain} if isinstance(domain, str) and domain else {})}
         predicted.append({**pair, "value": row.get(columns.value)})
+        place = (name, number, str(domain), str(slot))
+        if str(values.setdefault(place, row.get(columns.value))) != str(row.get(columns.value)):
+            twice.append(place)
         if columns.gold:
             gold.append({**pair, "value": row.get(columns.gold)})
+    if len(twice) > _MOST_TWICE * len(values):
+        name, number, _, slot = twice[0]
+        raise DialgaugeError(
+            f"{slot} has two values in this turn, and so have {len(twice):,} slots; keep one of them, in a file for "
+            "each model",
+            dialogue=name,
+            turn=number,
+        )
     for (name, number), (predicted, gold) in gathered.items():
         yield StateEntry(name, number, predicted, gold if columns.gold else None)

@@ -34,7 +34,8 @@ _RULE = re.compile(r":?-{2,}:?")
 #: What a file that is no table looks like, and what to do about it.
 _LOOKS = (
     (re.compile(r'\s{0,9}"[{\[]'), "each line is a text that holds JSON: write the object without quotes around it"),
-    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]"), "it looks like YAML: save it as JSON"),
+    (re.compile(r"[\w.'\"-]{1,80}:\s{0,9}\n[ -]|- \w{1,80}: "), "it looks like YAML: save it as JSON"),
+    (re.compile(r"[\[({\s]{1,9}'"), "it looks like Python: write it with json.dump"),
     (re.compile(r"\[Content_Types\]"), "it is an Excel workbook: save the sheet as CSV"),
     (re.compile(r"[A-Za-z]\w{0,40}[-.][\w ]{1,40}[=:]"), "a state alone does not say whose it is: write rows with "
      "dialogue_id, turn and state"),
@@ -227,13 +228,13 @@ def advice(peek: Peek, error: NotUnderstood) -> tuple[str, str]:
     """For a file that no format fits: what was seen, what is missing and what is like it; and a file that would do."""
     written = sample(peek)
     if not written:
-        is_text = peek.shape == "text" and all(map(str.isprintable, peek.lines[:5]))
-        text = "\n".join(peek.lines)
-        seen_as = (text, peek.stem) if is_text else (peek.stem,)
+        printable = all(map(str.isprintable, peek.lines[:5]))
+        seen_as = ("\n".join(peek.lines), peek.stem) if printable else (peek.stem,)
         look = next((sentence for pattern, sentence in _LOOKS if any(map(pattern.match, seen_as))), "")
-        if look:
-            return f"; {look}", "" if "JSON" in look else "\n".join(_example(*_own_words(peek.lines)))
-        return (f"; missing: {error.missing}", "") if is_text else ("", "")
+        if not look and not (printable and peek.shape == "text"):
+            return "", ""
+        example = "" if "JSON" in look or "json" in look else "\n".join(_example(*_own_words(peek.lines)))
+        return f"; {look or f'missing: {error.missing}'}", example
     keys = _keys_in(written)
     names = [plain(name)[:40] for name in error.names or keys][:_SHOWN]
     seen = f"; keys seen: {', '.join(names)}" if names else ""
@@ -301,7 +302,7 @@ def _own_words(written: Any) -> tuple[str, State]:
 
 
 def _state_in(written: Any) -> State:
-    if isinstance(written, str) and not re.match(r"\w+[-.]\w", written):
+    if isinstance(written, str) and not re.match(r"\s*[{[]|\w+[-.]\w", written):
         return {}
     notes = Notes()
     reader = StateReader(notes)
@@ -311,6 +312,12 @@ def _state_in(written: Any) -> State:
     except (DialgaugeError, RecursionError):
         return {}
     return {} if notes.counts else state
+
+
+def states_example(dialogue: Dialogue) -> str:
+    """A file of three lines for a dialogue without states, with the first that a reply holds."""
+    states = (_state_in(turn.text) for turn in dialogue.turns if turn.speaker == "system")
+    return "\n".join(_example(dialogue.id[:40], next(filter(None, states), {})))
 
 
 def _example(dialogue: str, state: State) -> list[str]:

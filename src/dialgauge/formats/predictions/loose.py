@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import INVALID, Notes, decode, present_text
+from dialgauge.formats.base import INVALID, PARTLY, Notes, decode, present_text
 from dialgauge.formats.located import NOTHING
 from dialgauge.formats.source import Part
 
@@ -25,6 +25,7 @@ NULL = "null values read as absent"
 NUMBER = "numbers read as texts"
 TRUTH = "booleans read as the texts true and false"
 NO_VALUE = "objects and lists in place of a value, kept as wrong values"
+RAN_ON = "outputs that go on with the next turn, cut off there"
 NO_SLOT = "values without a slot, kept as wrong values"
 
 #: Where a value stands that has a domain and no slot.
@@ -35,6 +36,19 @@ _WRAPPERS = frozenset({"state", "belief_state", "dialogue_state", "predicted_sta
 MOST_TEXT = 50_000
 _MOST_STARTS = 50
 _MOST_LITERALS = 5
+#: A text that begins with a state or says that one follows, with an object, and where the next turn begins.
+_STATE_FIRST = re.compile(
+    r"\s{0,9}(?:(?:<\|\w{1,40}\|>|</?s>|assistant\b)\s{0,9}){0,4}"
+    r"(?:[\w ]{0,40}(?:state|answer|output|prediction)\s?:\s{0,9})?"
+    r"(?:\[(?!INST)|[{(]|```|\w{1,40}[-._]\w[\w ]{0,40}[=:])",
+    re.IGNORECASE,
+)
+_OBJECT_FIRST = re.compile(r"\s{0,9}(?:```\w{0,20}\s{0,9})?\{")
+_NEXT_TURN = re.compile(
+    r"\n[\s*#>]{0,9}(?:user|usr|human|customer|question|input|instruction|dialogue|context|turn)[ 0-9*]{0,9}:"
+    r"|<\|(?:im_start|start_header_id)\|>\s{0,9}user|<\|user\|>|<start_of_turn>user|\[INST\]",
+    re.IGNORECASE,
+)
 
 Seen: TypeAlias = Counter[str]
 
@@ -140,12 +154,17 @@ def loose_state(value: Any, seen: Seen, text: Callable[[str], Values] = present_
     >>> loose_state({"hotel-stars": 4, "hotel": {"area": None}}, seen), dict(seen)
     ({'hotel': {'stars': ('4',)}}, {'numbers read as texts': 1, 'null values read as absent': 1})
     """
-    written = object_in(value) if isinstance(value, str) else value
+    written, sure = value, True
+    if isinstance(value, str):
+        answer = answer_before(value)
+        seen[RAN_ON] += answer != value
+        written, sure = answer_in(answer)
     if isinstance(written, dict) and len(written) == 1 and not _WRAPPERS.isdisjoint(written):
         [written] = written.values()
     if not isinstance(written, dict):
         seen[INVALID] += 1
         return {}
+    seen[PARTLY] += not sure
     state: State = {}
     for key, content in written.items():
         domain, hyphen, slot = str(key).partition("-")
@@ -188,22 +207,51 @@ def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_
     return (" ".join(re.sub(r"[\[\]{}]", " ", str(value)[:200]).split()) or NO_NAME,)
 
 
-def object_in(text: str, is_state: Callable[[dict[Any, Any]], bool] = lambda _: True) -> dict[Any, Any] | None:
-    """The last JSON object in a model's answer that may be a state, else a Python dictionary; None for neither.
+def answer_before(text: str) -> str:
+    """A model's answer up to where it goes on with the next turn itself, if it begins with a state.
+
+    >>> answer_before("State: hotel-area=north\\nUser: thanks\\nState: hotel-area=south")
+    'State: hotel-area=north'
+    """
+    next_turn = _NEXT_TURN.search(text) if _STATE_FIRST.match(text) else None
+    return text[: next_turn.start()] if next_turn else text
+
+
+def is_next_turn(text: str) -> bool:
+    """Does it begin with what the user says next?"""
+    return _NEXT_TURN.match(f"\n{text.lstrip()}") is not None
+
+
+def object_in(text: str) -> dict[Any, Any] | None:
+    """The JSON object in a model's answer, else a Python dictionary; None for neither.
 
     >>> object_in('Sure! ```json\\n{"hotel": {"area": "north"}}\\n``` Anything else?')
     {'hotel': {'area': 'north'}}
     """
+    return answer_in(text)[0]
+
+
+def answer_in(
+    text: str, is_state: Callable[[dict[Any, Any]], bool] = lambda _: True
+) -> tuple[dict[Any, Any] | None, bool]:
+    """The last object in a model's answer that may be a state, and whether it is surely the one that was meant.
+
+    It is not where braces are left open, as in a text that was cut off, or where the answer begins with another state.
+    """
     if len(text) > MOST_TEXT or "{" not in text:
-        return None
-    return _last_json(text, is_state) or _python_literal(text)
+        return None, False
+    found = list(_json_objects(text))
+    last = found[0] if found else None
+    for written in found:
+        last = written if is_state(written) or (last and not is_state(last)) else last
+    changed = bool(found) and _OBJECT_FIRST.match(text) is not None and is_state(found[0]) and found[0] != last
+    return last or _python_literal(text), text.count("{") == text.count("}") and not changed
 
 
-def _last_json(text: str, is_state: Callable[[dict[Any, Any]], bool]) -> dict[Any, Any] | None:
+def _json_objects(text: str) -> Iterator[dict[Any, Any]]:
     from json import JSONDecoder
 
     decoder, place = JSONDecoder(), 0
-    last: dict[Any, Any] | None = None
     for _ in range(_MOST_STARTS):
         place = text.find("{", place)
         if place < 0:
@@ -213,9 +261,7 @@ def _last_json(text: str, is_state: Callable[[dict[Any, Any]], bool]) -> dict[An
         except (ValueError, RecursionError):
             place += 1
             continue
-        if last is None or is_state(written) or not is_state(last):
-            last = written
-    return last
+        yield written
 
 
 def _python_literal(text: str) -> dict[Any, Any] | None:
