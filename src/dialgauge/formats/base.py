@@ -54,6 +54,8 @@ class Notes:
         self.places: dict[str, list[str]] = {}
         #: Of what was counted, fields that nobody reads, by what was counted.
         self.unread: dict[str, str] = {}
+        #: Fields by which dialogues were judged, some of which may say nothing in others.
+        self.judged_by: set[str] = set()
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
