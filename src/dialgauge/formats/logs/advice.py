@@ -39,7 +39,8 @@ def log_advice(part: Part) -> tuple[str, str]:
     if len(said) > 1:
         told = f"there are messages under {' and '.join(said[:3])}: keep those of the conversation, as 'messages'"
         return told, _example(task, lists[said[0]])
-    for path, entries in lists.items():
+    for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
+        entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])
         told = f"{_LACKING}. A message needs 'role' (user, assistant, system or tool) and 'content'; entries of "
         return f"{told}'{path}' have {keys}", _example(task, entries)

@@ -13,6 +13,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ from dialgauge.formats.logs.conversations import (
     kind_of,
     of_rows,
     of_value,
+    without_messages,
 )
 from dialgauge.formats.logs.facts import (
     Numbering,
@@ -125,7 +127,10 @@ def _is_unusual(given: Any) -> bool:
     """May it be predictions with what led to them: trials by name, messages as a text or in Gemini's words?"""
     if not isinstance(given, dict) or not given:
         return False
-    grouped = kind_of(given) == "keyed" and kind_of(next(iter(given.values()))) == "list"
+    kind = kind_of(given)
+    grouped = (kind == "columns" and not says_outcome(given)) or (
+        kind == "keyed" and kind_of(next(iter(given.values()))) == "list"
+    )
     return grouped or isinstance(given.get("messages"), str) or "contents" in given
 
 
@@ -231,14 +236,16 @@ def _json_lines(part: Part) -> Iterator[tuple[int, Any]]:
 
 def _is_table(peek: Peek) -> bool:
     """Is it a table of messages that say whose they are, or of conversations?"""
+    text = peek.head.decode("utf-8", "replace")
     try:
-        first = next(csv.DictReader(peek.lines, delimiter=_delimiter(peek.lines[0])), None)
-    except csv.Error:
+        header, *rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(peek.lines[0])), 2)
+    except (csv.Error, ValueError):
         return False
-    if not first or None in first or None in first.values():
-        first = dict.fromkeys(next(csv.reader(peek.lines[:1], delimiter=_delimiter(peek.lines[0])), ()), "")
-    columns = dict.fromkeys(first, "user")
-    return bool(group_of(columns)) if is_message(columns) else kind_of(first) == "conversation"
+    first = dict(zip(header, rows[0], strict=False)) if rows else {}
+    columns = dict.fromkeys(header, "user")
+    if is_message(columns) or is_message(first):
+        return bool(group_of(columns))
+    return kind_of(first) == "conversation"
 
 
 def _delimiter(header: str) -> str:
@@ -253,7 +260,7 @@ def _table_rows(part: Part) -> Iterator[tuple[int, Any]]:
             if None in row or None in row.values():
                 told = "the row has another number of cells than the header"
                 raise DialgaugeError(told, file=part.name, line=reader.line_num)
-            yield reader.line_num, {key: value for key, value in row.items() if value}
+            yield reader.line_num, {key: value for key, value in row.items() if key and value}
     except csv.Error as error:
         raise DialgaugeError(f"it is no valid CSV ({error})", file=part.name, line=reader.line_num) from error
 
@@ -282,6 +289,8 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             yield from of_value(value, kind, notes)
         elif only_rows and _is_event(value):
             notes.add(f"lines of the kind {value['type'][:40]} left out")
+        elif bare := without_messages(value, notes):
+            yield bare
         else:
             raise DialgaugeError(
                 f"it is no conversation{_seen(value)}; lines before it have messages", file=part.name, line=number
@@ -349,6 +358,9 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
 
 def _entry(value: Any, number: int, part: Part, notes: Notes) -> Iterator[Found]:
     kind = kind_of(value)
+    if not kind and (bare := without_messages(value, notes)):
+        yield bare
+        return
     if kind not in ("conversation", "messages", "wrapped"):
         raise DialgaugeError(f"entry {number:,} is no conversation{_seen(value)}", file=part.name)
     yield from of_value(value, kind, notes)

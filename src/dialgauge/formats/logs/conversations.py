@@ -51,7 +51,7 @@ _OF_MESSAGES = frozenset(
     """
     role from speaker sender author type content value text parts message utterance toolcalls functioncall
     toolcallid name id timestamp turn turnid index callid arguments output status metadata model usage createdat
-    messageid function error refusal
+    messageid function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
@@ -60,8 +60,9 @@ _LOOKED_AT = 3
 _DEEPEST, _DEEPEST_MESSAGES = 6, 3
 #: Messages that were written as a text, by JSON or by Python; longer ones are none of Python's.
 _LISTED = re.compile(r"\s{0,99}\[\s{0,99}\{\s{0,99}[\"']")
+_OPENED = re.compile(r"\s{0,99}[\[{]\s{0,99}[\[{\"']")
 _LONGEST_LITERAL = 1 << 20
-_MESSAGE_LIST: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(list[Any])
+_WRITTEN: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[Any] | dict[str, Any])
 
 
 class Found(Struct):
@@ -97,6 +98,8 @@ def kind_of(value: Any, depth: int = 0) -> str:
         return ""
     if messages_key(value) or _exchange(value):
         return "conversation"
+    if _are_columns(value):
+        return "columns"
     if is_message(value):
         return "row"
     if _wrapper(value, depth):
@@ -108,8 +111,9 @@ def kind_of(value: Any, depth: int = 0) -> str:
 
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
     """What the members of an object may be whose names are those of conversations, or of tasks with their trials."""
-    if not all(isinstance(one, list | dict) for one in value.values()):
-        return ("conversation", "messages")
+    *firsts, last = value.values()
+    if not all(isinstance(one, list | dict) and one for one in firsts) or not isinstance(last, list | dict):
+        return ("conversation",)
     return ("conversation", "messages", "list", *(("wrapped",) if set(WRAPPERS).isdisjoint(value) else ()))
 
 
@@ -126,8 +130,14 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
         for one in value:
             if inner := kind_of(one):
                 yield from of_value(one, inner, notes)
+            elif bare := without_messages(one, notes):
+                yield bare
             else:
                 notes.add("entries without messages left out")
+    elif kind == "columns":
+        for row in zip(*value.values(), strict=True):
+            if found := _conversation(dict(zip(value, row, strict=True)), notes):
+                yield found
     elif kind == "wrapped":
         shared, entries = value, value
         for key in _wrapper(value) or _only_list(value):
@@ -144,6 +154,22 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
                 notes.add(f"'{name[:60]}' has no messages: left out")
             for found in of_value(one, inner, notes) if inner else ():
                 yield Found(found.record, found.used, found.messages, name, inner in ("list", "wrapped"))
+
+
+def without_messages(value: Any, notes: Notes) -> Found | None:
+    """A conversation of which only is said whose it is and how it went, as where it crashed."""
+    if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
+        return None
+    notes.add("a conversation has no messages, and counts by what is said of it")
+    return Found(value, (), ())
+
+
+def _are_columns(value: Mapping[str, Any]) -> bool:
+    """Is it a table by columns, one of which has the messages of each conversation?"""
+    if not all(isinstance(column, list) and column for column in value.values()):
+        return False
+    lengths = {len(column) for column in value.values()}
+    return len(lengths) == 1 and len(value) > 1 and any(map(_are_messages, (value.get("messages") or [0])[:1]))
 
 
 def _of_message_list(messages: Sequence[Any]) -> Iterator[Found]:
@@ -229,15 +255,15 @@ def _is_framed(record: Mapping[str, Any]) -> bool:
 def _opened(messages: Any) -> Any:
     """Messages, also where they are written as a text."""
     given = _literal(messages) if isinstance(messages, str) else messages
-    if given is None:
+    if not isinstance(given, list):
         raise DialgaugeError("'messages' is a text, and no list of messages in JSON")
     return given
 
 
-def _literal(text: str) -> list[Any] | None:
-    """The list that JSON or Python means by a text; None where it is none."""
+def _literal(text: str) -> list[Any] | dict[str, Any] | None:
+    """The list or object that JSON or Python means by a text; None where it is none."""
     try:
-        return _MESSAGE_LIST.decode(text)
+        return _WRITTEN.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     with warnings.catch_warnings():
@@ -246,7 +272,7 @@ def _literal(text: str) -> list[Any] | None:
             given = ast.literal_eval(text.strip()) if len(text) < _LONGEST_LITERAL else None
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return None
-    return given if isinstance(given, list) else None
+    return given if isinstance(given, list | dict) else None
 
 
 def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None:
@@ -274,9 +300,9 @@ def _same(one: Any, other: Any) -> bool:
 def _side(given: Any, role: str) -> list[Any]:
     """What one side of an exchange says, as messages, a text as that of a speaker; nothing where it is not clear."""
     if isinstance(given, str):
-        listed = _literal(given) if _LISTED.match(given) else None
-        if listed and _are_messages(listed):
-            return listed
+        opened = _side(_literal(given), role) if _OPENED.match(given) else []
+        if opened and "speaker" not in opened[0]:
+            return opened
         return [{"speaker": role, "text": given}] if given.strip() else []
     if isinstance(given, dict):
         if is_message(given):
@@ -295,6 +321,8 @@ def _are_messages(given: Any) -> bool:
 
 def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
     """Messages under no usual name: the only list of them, in an object inside, in a transcript, or two texts."""
+    if any(plain_key(key).endswith("spanid") for key in record):  # a part of a trace
+        return None
     said = {key: one for key, one in record.items() if plain_key(key) not in _NOT_SAID}
     lists = [key for key, one in said.items() if isinstance(one, list) and _holds_messages(one)]
     if lists:
@@ -369,7 +397,6 @@ def _is_other(record: Mapping[str, Any]) -> bool:
         or "evaluation_criteria" in keys
         or {"task_id", "traj", "reward", "info"} <= keys
         or {"epoch", "target", "scores", "messages"} <= keys
-        or any(plain_key(key).endswith("spanid") for key in keys)
     )
 
 

@@ -34,12 +34,13 @@ UNCLEAR = "unclear"
 _NESTED = frozenset(
     """
     metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags
+    requestmetadata
     """.split()  # noqa: SIM905
 )
 _SCORES = frozenset(
     """
     scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement
-    judgment rubric feedbackstats
+    judgment rubric feedbackstats assertions
     """.split()  # noqa: SIM905
 )
 #: Who has a verdict of their own.

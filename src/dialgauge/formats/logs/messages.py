@@ -35,10 +35,13 @@ _OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other thing
 _ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
 #: Keys with words of their own for who speaks.
 _SIDES: dict[str, dict[str, Role]] = {
-    "direction": {"incoming": "user", "inbound": "user", "outgoing": "assistant", "outbound": "assistant"},
+    "direction": {
+        **dict.fromkeys(("incoming", "inbound"), "user"),
+        **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
+    },
     "kind": {"request": "user", "response": "assistant"},
 }
-CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance")
+CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
 #: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
 _SPOKEN_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?::\*{0,2}|\*{2}:)(.*)")
 CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
@@ -99,7 +102,7 @@ def is_message(value: Any) -> bool:
     key, _, role = _speaker(value)
     if key in _OTHER_ROLE_KEYS:
         return role is not None and any(
-            isinstance(value.get(held), str | list) for held in ("content", "text", "parts")
+            isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body")
         )
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
 
@@ -295,7 +298,10 @@ def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessag
 
 
 def content_of(raw: Mapping[str, Any]) -> Any:
-    """What a message says, as it was written."""
+    """What a message says, as it was written; in parts where these also say what its tools did."""
+    parts = raw.get("parts")
+    if isinstance(parts, list) and any(isinstance(part, dict) and _is_ui_tool(part) for part in parts):
+        return parts
     for key in CONTENT_KEYS:
         given = raw.get(key)
         if given is not None:
@@ -336,6 +342,10 @@ def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
         parts.texts.append(as_text(piece))
     elif kind != "step-start":
         notes.add(f"content of the kind {kind[:40]} left out")
+
+
+def _is_ui_tool(piece: Mapping[str, Any]) -> bool:
+    return isinstance(kind := piece.get("type"), str) and _ui_tool(kind, piece) is not None
 
 
 def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
