@@ -62,6 +62,9 @@ class Notes:
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: What that line counts, over all files of a folder.
+        self.predicted_dialogues = 0
+        self.predicted_slots: set[tuple[str, str]] = set()
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?

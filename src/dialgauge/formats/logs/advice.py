@@ -16,7 +16,8 @@ from dialgauge.formats.source import Part
 from dialgauge.text import plain
 
 _LACKING = (
-    "missing: the messages of each conversation, with who said them, and beside them its task and whether it succeeded"
+    "missing: the messages of each conversation, with who said them, and beside them its task and whether it succeeded "
+    "(where messages were not kept, an empty list will do)"
 )
 _DEEPEST, _SHOWN, _LONGEST = 5, 6, 40
 

@@ -30,6 +30,7 @@ from dialgauge.formats.logs.conversations import (
     conversation_id,
     group_of,
     has_role,
+    is_result,
     kind_of,
     of_rows,
     of_value,
@@ -44,8 +45,9 @@ from dialgauge.formats.logs.facts import (
     of_all,
     plain_key,
     says_outcome,
+    says_success,
 )
-from dialgauge.formats.logs.messages import is_message, is_spoken, read_messages, unwrapped
+from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
 from dialgauge.formats.source import Part
 
 _LIST = msgspec.json.Decoder(list[Raw])
@@ -75,6 +77,8 @@ class ChatMessages(DialogueFormat):
         if given is None:
             return _is_table(peek) and not _are_predictions(peek)
         kind = kind_of(given)
+        if not kind and not isinstance(peek.json, dict):  # one alone is the outcome of a conversation beside it
+            return is_result(given[0] if isinstance(given, list) and given else given) and not _are_predictions(peek)
         if not kind or (isinstance(given, dict) and {"speaker", "text"} <= given.keys()):
             return False
         if _is_unusual(given) and _are_predictions(peek):
@@ -149,7 +153,11 @@ def _first_message(peek: Peek) -> dict[str, Any] | None:
 
 def _is_event(value: Any) -> bool:
     """Is it something else than a message, by its own word: ``{"type": "summary", ...}``?"""
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and not kind_of(value)
+    return isinstance(value, dict) and bool(_event_name(value)) and not kind_of(value)
+
+
+def _event_name(value: Mapping[str, Any]) -> str:
+    return next((value[key][:40] for key in ("type", "event") if isinstance(value.get(key), str)), "")
 
 
 def _are_predictions(peek: Peek) -> bool:
@@ -245,7 +253,7 @@ def _is_table(peek: Peek) -> bool:
     columns = dict.fromkeys(header, "user")
     if is_message(columns) or is_message(first):
         return bool(group_of(columns))
-    return kind_of(first) == "conversation"
+    return kind_of(first) == "conversation" or is_result(first)
 
 
 def _delimiter(header: str) -> str:
@@ -280,7 +288,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
                 yield _of_one(rows, notes)
                 rows = []
             if rows:
-                _refuse_restart(rows[-1], value, part, number)
+                _refuse_restart(rows, value, part, number)
             elif name:
                 _begin(name, begun, part, number)
             rows.append(value)
@@ -288,7 +296,7 @@ def _of_records(records: Iterator[tuple[int, Any]], part: Part, notes: Notes) ->
             only_rows = False
             yield from of_value(value, kind, notes)
         elif only_rows and _is_event(value):
-            notes.add(f"lines of the kind {value['type'][:40]} left out")
+            notes.add(f"lines of the kind {_event_name(value)} left out")
         elif bare := without_messages(value, notes):
             yield bare
         else:
@@ -305,15 +313,19 @@ def _of_one(rows: Sequence[Mapping[str, Any]], notes: Notes) -> Found:
     return of_rows(rows)
 
 
-def _refuse_restart(before: Mapping[str, Any], row: Mapping[str, Any], part: Part, line: int) -> None:
+def _refuse_restart(rows: Sequence[Mapping[str, Any]], row: Mapping[str, Any], part: Part, line: int) -> None:
     """Turns that begin anew belong to another conversation, where only the task says whose they are."""
     if conversation_id(row) or not group_of(row):
         return
-    known = ({plain_key(key): number_in(value) for key, value in each.items()} for each in (before, row))
+    known = ({plain_key(key): number_in(value) for key, value in each.items()} for each in (rows[-1], row))
     last, now = (next((each[name] for name in _TURNS if each.get(name) is not None), None) for each in known)
-    if last is not None and now is not None and now < last:
-        told = f"turn {now:g} comes after turn {last:g} of the same task: say whose it is in a column 'trial' or "
-        raise DialgaugeError(f"{told}'conversation_id'", file=part.name, line=line)
+    again = (role_of(row), content_of(row)) == (role_of(rows[0]), content_of(rows[0])) and last is None
+    if again or (last is not None and now is not None and now < last):
+        raise DialgaugeError(
+            "messages of the task begin anew: say whose they are in a column 'trial' or 'conversation_id'",
+            file=part.name,
+            line=line,
+        )
 
 
 def _begin(name: str, begun: set[str], part: Part, line: int) -> None:
@@ -343,7 +355,9 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        shared = of_all(value, notes, several=len(wrapped) > 1)
+        first = decode(_ANY, wrapped[0], part)
+        own = len(wrapped) > 1 or (isinstance(first, dict) and says_success(first))
+        shared = of_all(value, notes, several=own)
         for number, raw in enumerate(wrapped, start=1):
             for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
                 yield Found({**shared, **found.record}, found.used, found.messages, found.key)

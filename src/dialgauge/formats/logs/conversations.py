@@ -18,7 +18,15 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
-from dialgauge.formats.logs.facts import of_all, plain_key, says_outcome, task_and_trial
+from dialgauge.formats.logs.facts import (
+    of_all,
+    plain_key,
+    says_outcome,
+    says_success,
+    says_verdict,
+    task_and_trial,
+    without_success,
+)
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 
 #: Where the messages of a conversation stand, and where a file keeps its conversations.
@@ -30,8 +38,7 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
 _BEGUN = ("input", "prompt", "request", "inputs", "question")
-_ENDED = ("output", "completion", "response", "responses", "choices", "outputs", "actual_output", "actualOutput",
-          "answer")  # fmt: skip
+_ENDED = ("output", "completion", "response", "responses", "choices", "outputs", "actual_output", "actualOutput")
 #: Where one side of an exchange keeps what it says.
 _SIDE = ("messages", "input", "choices", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
@@ -40,7 +47,8 @@ _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "th
 _NOT_SAID = frozenset(
     """
     expected expectedoutput reference references gold golden target targets ideal example examples fewshot fewshots
-    fewshotexamples demonstrations initialstate evaluationcriteria tools functions config testcase vars
+    fewshotexamples demonstrations initialstate evaluationcriteria tools functions config testcase vars judge judges
+    judgement judgment grader graders grading evaluator evaluation critic
     """.split()  # noqa: SIM905
 )
 #: A member that no conversation is called by.
@@ -144,7 +152,8 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             shared = {**shared, **{name: one for name, one in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
-        shared = of_all(shared, notes, several=len(entries) > 1)
+        own = len(entries) > 1 or (isinstance(entries[0], dict) and says_success(entries[0]))
+        shared = of_all(shared, notes, several=own)
         for found in of_value(entries, "list", notes):
             yield Found({**shared, **found.record}, found.used, found.messages, found.key)
     else:
@@ -162,6 +171,14 @@ def without_messages(value: Any, notes: Notes) -> Found | None:
         return None
     notes.add("a conversation has no messages, and counts by what is said of it")
     return Found(value, (), ())
+
+
+def is_result(value: Any) -> bool:
+    """Is it a row of nothing but facts, which name a task and whether it was done?"""
+    if not isinstance(value, dict) or any(isinstance(one, list | dict) for one in value.values()):
+        return False
+    said = {*_MESSAGES, *_BEGUN, *_ENDED} & {key.lower() for key in value}
+    return not said and bool(task_and_trial(value)) and says_verdict(value)
 
 
 def _are_columns(value: Mapping[str, Any]) -> bool:
@@ -194,7 +211,8 @@ def of_rows(rows: Sequence[Any]) -> Found:
 def conversation_id(row: Mapping[str, Any]) -> str:
     """The conversation that a message says it is of."""
     known = {plain_key(key): value for key, value in row.items()}
-    given = next((known[name] for name in _CONVERSATION_ID if isinstance(known.get(name), str | int)), "")
+    names = (*_CONVERSATION_ID, "senderid") if "event" in known else _CONVERSATION_ID  # of Rasa's events
+    given = next((known[name] for name in names if isinstance(known.get(name), str | int)), "")
     return str(given)
 
 
@@ -214,7 +232,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
         if talk.note:
             notes.add(talk.note)
         others = {name: one for name, one in record.items() if name not in talk.used}
-        return Found({**talk.beside, **others}, (), talk.messages)
+        beside = without_success(talk.beside) if says_success(others) else talk.beside  # may be that of a request
+        return Found({**beside, **others}, (), talk.messages)
     used, messages = [key], list(_opened(record[key]))
     for name in _ENDED:
         if name in record and (added := _side(record[name], "assistant")):
@@ -339,7 +358,12 @@ def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
         where = talk.note.removeprefix("messages read from '") or f"{' and '.join(talk.used)}'"
         note = f"messages read from '{key[:60]}.{where}"
         return _Talk(talk.messages, (key,), beside, note) if len(inner) == 1 else None
-    texts = [(key, turns) for key, one in said.items() if isinstance(one, str) and (turns := transcript(one))]
+    prompts = _BEGUN if any(name in record for name in _ENDED) else ()
+    texts = [
+        (key, turns)
+        for key, one in said.items()
+        if isinstance(one, str) and key not in prompts and (turns := transcript(one))
+    ]
     if len(texts) == 1:
         key, turns = texts[0]
         return _Talk(turns, (key,), {}, f"the text of '{key[:60]}' taken apart where lines begin with a speaker")

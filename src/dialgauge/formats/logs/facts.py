@@ -46,7 +46,7 @@ _SCORES = frozenset(
 #: Who has a verdict of their own.
 _JUDGES = frozenset({"judge", "grader", "judgement", "judgment"})
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
-       "senderid")  # fmt: skip
+       "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
          "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx")  # fmt: skip
 _TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
@@ -181,6 +181,21 @@ def _is_of_one(key: str) -> bool:
     return plain_key(key) in names or _is_score(key)
 
 
+def says_success(record: Mapping[str, Any]) -> bool:
+    """Does a record say by name how a conversation went, in a verdict or a score?"""
+    return any(plain_key(key) in _SUCCESS or _is_scores(key) for key, _ in _fields(record, ()))
+
+
+def says_verdict(record: Mapping[str, Any]) -> bool:
+    """Does a record say yes or no under a name that says success?"""
+    return any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
+
+
+def without_success(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what it says of how a conversation went, and what it took."""
+    return {key: value for key, value in record.items() if not _is_of_one(key)}
+
+
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
     fields = list(_fields(record, used))
@@ -254,6 +269,8 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
             inner.append(value)
         elif isinstance(value, dict) and plain_key(key) in _JUDGES:
             inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) == "verdict"})
+        elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
+            inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
             yield key, value
     for held in inner:
@@ -286,7 +303,7 @@ def _verdict(
     What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
     of somebody (``judge_verdict``) before the status, which may be that of the run.
     """
-    told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None][:1]
+    told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]

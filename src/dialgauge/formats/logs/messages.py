@@ -133,10 +133,12 @@ def _speakers(value: Any) -> list[tuple[str, Any]]:
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
+    if "role" in message:
+        return message
     data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
-    if isinstance(inner, dict) and isinstance(inner.get("role"), str) and "role" not in message:
+    if isinstance(inner, dict) and isinstance(inner.get("role"), str):
         return inner
-    if not message.keys().isdisjoint(("role", *CONTENT_KEYS)):
+    if not message.keys().isdisjoint(CONTENT_KEYS):
         return message
     if isinstance(data, dict) and isinstance(message.get("type"), str):
         return {**data, "type": message["type"]}
@@ -262,6 +264,8 @@ def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
             f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}" if written else f"it has no role ({keys})"
         )
         raise DialgaugeError(f"message {place}: {why}; it is user, assistant, system or tool", turn=place)
+    if role in ("user", "assistant") and ROLES.get(str(raw.get("name")).lower(), role) != role:  # AutoGen before 0.4
+        notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":
         notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
     parts = _parts(content_of(raw), notes)

@@ -2,7 +2,7 @@
 
 They are taken from the ids where all end in the same way and several tasks have several trials: in a word for trials
 and a number, or in a mere number, if every task then has a number of its own and the same trials, fewer than there are
-tasks. ``airline-0`` and ``retail-0`` are tasks.
+tasks. ``airline-0`` and ``retail-0`` are tasks, and so are dates.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _WORD = re.compile(
     r"[-_ /.:#]{0,2}(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep)[-_ =]?([0-9]{1,6})\Z", re.IGNORECASE
 )
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}[-_/.][0-9]{1,2}\Z")
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -51,4 +52,5 @@ def _are_trials(trials: dict[str, set[int]]) -> bool:
     first = next(iter(trials.values()))
     counted = sorted(first) == list(range(min(first), min(first) + len(first))) and min(first) < 2
     same = all(numbers == first for numbers in trials.values())
-    return counted and same and len(trials) > len(first) and all(map(_DIGITS.search, trials))
+    tasks = all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
+    return counted and same and tasks and len(trials) > len(first)
