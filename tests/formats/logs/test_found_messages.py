@@ -111,7 +111,7 @@ def test_rows_are_told_apart_by_task_and_trial_or_refused(tmp_path: Path) -> Non
     assert log.notes.counts["messages of a task without a trial or a conversation_id taken for one conversation"] == 2
     for rows in ("t,user,hi,0\nt,assistant,hello,1\nt,user,hey,0\n", "t,user,hi,\nt,assistant,hello,\nt,user,hi,\n"):
         path.write_text(f"task_id,role,content,turn\n{rows}")
-        with pytest.raises(DialgaugeError, match="line 4: messages of the task begin anew: .* 'trial'"):
+        with pytest.raises(DialgaugeError, match=r"line 4: messages of the task begin anew: .* 'trial'"):
             read(path)
     path.write_text("role,content\nuser,hi\nassistant,hello\n")
     with pytest.raises(DialgaugeError, match="no known format fits it"):
