@@ -199,11 +199,12 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
     "the AI SDK": (lines({"chatId": "c", "messages": UI_MESSAGES}), (None, "c", 0)),
     "the AI SDK before version 5": (lines({"chatId": "c", "messages": OLDER_UI_MESSAGES}), (None, "c", 0)),
     "a state of LangGraph": (
-        json.dumps([{"values": {"messages": LANGCHAIN}, "next": [], "metadata": {"task": "t", "success": True}}]).encode(),
+        lines([{"values": {"messages": LANGCHAIN}, "next": [], "metadata": {"task": "t", "success": True}}]),
         (True, "t", 0),
     ),
     "a checkpoint of LangGraph": (
-        lines({"config": {"configurable": {"thread_id": "h"}}, "checkpoint": {"channel_values": {"messages": LANGCHAIN}}}),
+        lines({"config": {"configurable": {"thread_id": "h"}},
+               "checkpoint": {"channel_values": {"messages": LANGCHAIN}}}),
         (None, "h", 0),
     ),
     "a run of LangSmith": (

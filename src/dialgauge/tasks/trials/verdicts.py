@@ -15,6 +15,8 @@ from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
 
+#: Kinds of notes without which nobody should read pass^k: what it takes for a verdict, and for a trial.
+PASS_NOTES = frozenset({"verdict", "trial_ids"})
 _SCORE = "score["
 #: A verdict that was written as a number, as readers of logs keep it.
 _NUMBERED = "numbered["
