@@ -34,7 +34,7 @@ LEGACY = [
     {"role": "function", "name": "lookup", "content": "room 7"},
     *OPENAI[4:],
 ]
-ANTHROPIC = [
+ANTHROPIC: list[dict[str, Any]] = [
     {"role": "user", "content": [{"type": "text", "text": "Is Ann here?"}]},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "lookup", "input": {"name": "Ann"}}]},
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "room 7"}]},
@@ -312,6 +312,7 @@ SPEAKERS = [{"speaker": "USER", "utterance": "hi"}, {"speaker": "SYSTEM", "utter
         {"turns": SPEAKERS, "dialogue_id": "a", "goal": "Say hi."},
         {"history": [{"user": "hi"}, {"agent": "hello"}]},
         {"turns": [{"turn": 0, "user": "hi", "system": "hello"}]},
+        {"turns": [{"turn": 0, "user_message": "hi", "agent_response": "hello"}]},
         {"dialog": [["user", "hi"], ["assistant", "hello"]]},
     ],
 )

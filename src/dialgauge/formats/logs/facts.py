@@ -54,7 +54,7 @@ _TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex
           *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
 _SUCCESS = ("success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
             "isresolved", "solved", "correct", "iscorrect", "goalachieved")  # fmt: skip
-_VERDICTS = ("verdict", "result", "outcome", "status")
+_VERDICTS = ("verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status")
 _AMOUNTS = {
     "cost": ("cost", "totalcost", "costusd", "totalcostusd", "price", "usdcost"),
     "agent_cost": ("agentcost",),
@@ -324,8 +324,8 @@ def _verdict(
 def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """What is said instead of a verdict, by the names that one has: a word that is neither yes nor no, or nothing."""
     words = [(key, value) for key, value in fields if plain_key(key) in (*_VERDICTS, *_SUCCESS)]
-    said = {key: "null" if value is None else value for key, value in words if value is None or isinstance(value, str)}
-    return {f"{UNCLEAR}[{key}]": text.strip()[:_LONGEST_LABEL] for key, text in said.items() if text.strip()}
+    said = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
+    return {f"{UNCLEAR}[{key}]": text[:_LONGEST_LABEL] for key, text in said.items() if text}
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
@@ -611,6 +611,8 @@ class Numbering:
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
+            if where != place:
+                how += "; their folders are called trial_0, trial_1, ..."
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             told = f"this id was already used in {where}; ids must be unique. {how}"

@@ -59,6 +59,8 @@ _RESULTS = frozenset(
 _THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
 _INNER_CALLS = ("functionCall", "function_call", "toolUse")
 _INNER_RESULTS = ("functionResponse", "function_response", "toolResult")
+#: How a key may go on that words are filed under: ``agent_response``.
+_SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 #: What may stand beside words that are filed under who said them.
 _BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
 #: Kinds of AutoGen's messages, whose source is the name of an agent.
@@ -126,7 +128,7 @@ def _speakers(value: Any) -> list[tuple[str, Any]]:
         return [(value[0].lower(), value[1])] if pair else []
     if not isinstance(value, dict):
         return []
-    said = [(key.lower(), text) for key, text in value.items() if key.lower() not in _BESIDE]
+    said = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
     fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in said)
     return said if fits else []
 
@@ -260,10 +262,10 @@ def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
         notes.add(f"the source '{raw['source'][:40]}' taken for the {'user' if role == 'user' else 'agent'}")
     if role is None:
         keys = ", ".join(str(name)[:30] for name in list(raw)[:8])
-        why = (
-            f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}" if written else f"it has no role ({keys})"
-        )
-        raise DialgaugeError(f"message {place}: {why}; it is user, assistant, system or tool", turn=place)
+        why = f"it has no role, which is user, assistant, system or tool (it has {keys})"
+        if written:
+            why = f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}"
+        raise DialgaugeError(f"message {place}: {why}", turn=place)
     if role in ("user", "assistant") and ROLES.get(str(raw.get("name")).lower(), role) != role:  # AutoGen before 0.4
         notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
     if key == "direction":

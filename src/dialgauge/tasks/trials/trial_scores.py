@@ -335,19 +335,24 @@ def _verdict_source(attempts: Attempts) -> list[str]:
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
         told.append(
             "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
-            "'success' (true or false) how each went"
+            "'success' (true or false) how each went" + "".join(f"; {seen}" for seen in _undecided(attempts))
         )
     elif attempts.is_log and not attempts.has_verdicts:
         told.append(_why_no_verdict(attempts.scores))
     elif attempts.is_log:
-        told += [
-            f"not judged: '{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
-            f"({_named(f'{text} {count:,}' for text, count in texts.items())})"
-            for name, texts in attempts.undecided().items()
-        ]
+        told += [f"not judged: {seen}" for seen in _undecided(attempts)]
     return told + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
+    ]
+
+
+def _undecided(attempts: Attempts) -> list[str]:
+    """What stands where a verdict should, and is none."""
+    return [
+        f"'{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
+        f"({_named(f'{text} {count:,}' for text, count in texts.items())})"
+        for name, texts in attempts.undecided().items()
     ]
 
 
