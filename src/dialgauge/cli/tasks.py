@@ -340,5 +340,10 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
 
         for file in files or ():
             refuse_unreadable(file)
-        raise DialgaugeError("give the gold file and at least one response file: dialgauge tasks score GOLD PRED...")
+        alone = (
+            "; one file alone must be a log of an agent ('dialgauge data formats messages' shows one)" if files else ""
+        )
+        raise DialgaugeError(
+            f"give the gold file and at least one response file: dialgauge tasks score GOLD PRED...{alone}"
+        )
     return files[0], list(files[1:])

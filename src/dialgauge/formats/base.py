@@ -56,12 +56,17 @@ class Notes:
         self.places: dict[str, list[str]] = {}
         #: Of what was counted, fields that nobody reads, by what was counted.
         self.unread: dict[str, str] = {}
+        #: Fields by which dialogues were judged, some of which may say nothing in others.
+        self.judged_by: set[str] = set()
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: What a reader made of a file whose layout it had to find out, in one line; and whether a name in it says that
         #: its states are predicted.
         self.understood = ""
         self.says_predicted = False
+        #: What that line counts, over all files of a folder.
+        self.predicted_dialogues = 0
+        self.predicted_slots: set[tuple[str, str]] = set()
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
         #: Did a frame give all states the same slots, so that one it did not foresee is lost?

@@ -26,7 +26,8 @@ from dialgauge.tasks.blame.blame_views import blame_frame, blame_sentence, verdi
 from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
-from dialgauge.text import counted
+from dialgauge.tasks.trials.verdicts import PASS_NOTES
+from dialgauge.text import counted, note_kind
 from dialgauge.worlds.tools import same_logs
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def review_lines(review: Review) -> list[str]:
     """The review as sentences, the answer first; what to read is not among them."""
     return [
         f"{review.run.name}: {review.run.details['sentence']}.",
+        *(f"{note[0].upper()}{note[1:]}." for note in review.run.notes if note_kind(note) in PASS_NOTES),
         *_belonging(review),
         *_copies(review),
         *_replay(review),

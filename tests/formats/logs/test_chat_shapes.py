@@ -34,7 +34,7 @@ LEGACY = [
     {"role": "function", "name": "lookup", "content": "room 7"},
     *OPENAI[4:],
 ]
-ANTHROPIC = [
+ANTHROPIC: list[dict[str, Any]] = [
     {"role": "user", "content": [{"type": "text", "text": "Is Ann here?"}]},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "lookup", "input": {"name": "Ann"}}]},
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "room 7"}]},
@@ -82,6 +82,50 @@ INSPECT = [
     {"role": "tool", "tool_call_id": "c1", "function": "lookup", "content": "room 7"},
     *OPENAI[4:],
 ]  # fmt: skip
+
+BEDROCK = [
+    {"role": "user", "content": [{"text": "Is Ann here?"}]},
+    {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "lookup", "input": {"name": "Ann"}}}]},
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "room 7"}]}}]},
+    {"role": "assistant", "content": [{"text": "Yes, in room 7."}]},
+    {"role": "user", "content": [{"text": "Thank you."}]},
+]
+PYDANTIC = [
+    {"kind": "request", "parts": [{"part_kind": "system-prompt", "content": "You work in a hotel."},
+                                  {"part_kind": "user-prompt", "content": "Is Ann here?"}]},
+    {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "lookup", "args": '{"name": "Ann"}',
+                                    "tool_call_id": "c1"}]},
+    {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_call_id": "c1", "content": "room 7"}]},
+    {"kind": "response", "parts": [{"part_kind": "text", "content": "Yes, in room 7."}]},
+    {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Thank you."}]},
+]  # fmt: skip
+AUTOGEN = [
+    {"source": "user", "type": "TextMessage", "content": "Is Ann here?"},
+    {"source": "desk", "type": "ToolCallRequestEvent", "content": [{"id": "c1", "name": "lookup",
+                                                                    "arguments": '{"name": "Ann"}'}]},
+    {"source": "desk", "type": "ToolCallExecutionEvent", "content": [{"call_id": "c1", "content": "room 7"}]},
+    {"source": "desk", "type": "ThoughtEvent", "content": "They are in."},
+    {"source": "desk", "type": "TextMessage", "content": "Yes, in room 7."},
+    {"source": "user_proxy", "type": "TextMessage", "content": "Thank you."},
+]  # fmt: skip
+TOOL = {"toolCallId": "c1", "input": {"name": "Ann"}, "output": "room 7"}
+OLDER_TOOL = {"toolCallId": "c1", "toolName": "lookup", "args": {"name": "Ann"}, "result": "room 7"}
+UI_MESSAGES = [
+    {"role": "user", "parts": [{"type": "text", "text": "Is Ann here?"}]},
+    {"role": "assistant", "parts": [{"type": "step-start"}, {"type": "tool-lookup", **TOOL},
+                                    {"type": "text", "text": "Yes, in room 7."}]},
+    {"role": "user", "content": "Thank you.", "parts": [{"type": "text", "text": "Thank you."}]},
+]  # fmt: skip
+OLDER_UI_MESSAGES = [
+    UI_MESSAGES[0],
+    {"role": "assistant", "content": "Yes, in room 7.", "parts": [
+        {"type": "tool-invocation", "toolInvocation": OLDER_TOOL}, {"type": "text", "text": "Yes, in room 7."}]},
+    UI_MESSAGES[2],
+]  # fmt: skip
+SESSION = [
+    {"type": role, "sessionId": "s", "message": {"role": role, "content": message["content"]}}
+    for message, role in zip(ANTHROPIC, ["user", "assistant", "user", "assistant", "user"], strict=True)
+]
 
 
 def lines(*values: Any) -> bytes:
@@ -147,6 +191,41 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (None, "t", 0),
     ),
     "turns with roles": (lines({"turns": OPENAI, "uuid": "u"}), (None, "u", 0)),
+    "Bedrock's blocks": (lines({"messages": BEDROCK, "taskId": "t", "trialIndex": 1}), (None, "t", 1)),
+    "Pydantic AI": (json.dumps(PYDANTIC).encode(), (None, "log", 0)),
+    "Pydantic AI under a name of its own": (lines({"all_messages": PYDANTIC, "case_id": "t"}), (None, "t", 0)),
+    "AutoGen": (lines({"task_id": "t", "chat_history": AUTOGEN, "is_correct": False}), (False, "t", 0)),
+    "AutoGen's result": (lines({"task": {"id": "t"}, "result": {"messages": AUTOGEN}, "passed": 1}), (True, "t", 0)),
+    "the AI SDK": (lines({"chatId": "c", "messages": UI_MESSAGES}), (None, "c", 0)),
+    "the AI SDK before version 5": (lines({"chatId": "c", "messages": OLDER_UI_MESSAGES}), (None, "c", 0)),
+    "a state of LangGraph": (
+        lines([{"values": {"messages": LANGCHAIN}, "next": [], "metadata": {"task": "t", "success": True}}]),
+        (True, "t", 0),
+    ),
+    "a checkpoint of LangGraph": (
+        lines({"config": {"configurable": {"thread_id": "h"}},
+               "checkpoint": {"channel_values": {"messages": LANGCHAIN}}}),
+        (None, "h", 0),
+    ),
+    "a run of LangSmith": (
+        lines({"run_type": "chain", "reference_example_id": "t", "inputs": {"messages": LANGCHAIN_DUMPS[:1]},
+               "outputs": {"messages": LANGCHAIN_DUMPS}}),
+        (None, "t", 0),
+    ),
+    "a sample of Ragas": (lines({"user_input": LANGCHAIN, "reference": "x", "task_id": "t"}), (None, "t", 0)),
+    "a session of Claude Code": (lines({"type": "summary", "summary": "Ann"}, *SESSION), (None, "s", 0)),
+    "messages as Python writes them": (lines({"messages": str(OPENAI), "success": True}), (True, "log", 0)),
+    "a table by columns": (
+        json.dumps({"task_id": ["t"], "trial": [3], "messages": [OPENAI], "success": [True]}).encode(),
+        (True, "t", 3),
+    ),
+    "tasks with their trials": (json.dumps({"t": {"trials": [{"messages": OPENAI}]}}).encode(), (None, "t", 0)),
+    "rows by task and trial": (lines(*rows(OPENAI, task_id="t", trial=2, success=True)), (True, "t", 2)),
+    "a request and its response in JSON texts": (
+        lines({"task": "t", "request": json.dumps({"messages": OPENAI[:-1]}),
+               "response": json.dumps({"choices": [{"message": OPENAI[-1]}]})}),
+        (None, "t", 0),
+    ),
 }  # fmt: skip
 
 
@@ -233,6 +312,7 @@ SPEAKERS = [{"speaker": "USER", "utterance": "hi"}, {"speaker": "SYSTEM", "utter
         {"turns": SPEAKERS, "dialogue_id": "a", "goal": "Say hi."},
         {"history": [{"user": "hi"}, {"agent": "hello"}]},
         {"turns": [{"turn": 0, "user": "hi", "system": "hello"}]},
+        {"turns": [{"turn": 0, "user_message": "hi", "agent_response": "hello"}]},
         {"dialog": [["user", "hi"], ["assistant", "hello"]]},
     ],
 )

@@ -306,6 +306,37 @@ def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path:
     assert f"not judged: '{name}' is neither yes nor no in 2 conversations (unsure 2)" in run.notes
 
 
+@pytest.mark.parametrize(
+    ("records", "passed", "told"),
+    [
+        ([{"outcome": "resolved"}, {"outcome": "escalated"}], 1.0, "not judged: 'outcome' is neither yes nor no in 1 "),
+        (
+            [{"success": True}, {"success": None}],
+            1.0,
+            "not judged: 'success' is neither yes nor no in 1 conversation (null",
+        ),
+        ([{"outcome": 1}, {"outcome": 0}], None, "'outcome' is neither yes nor no in 2 conversations (1 1, 0 1)"),
+        ([{"grade": "GOOD"}, {"grade": "BAD"}], None, "('grade' is BAD or GOOD)"),
+        ([{"failed": True}, {"failed": False}], None, "say in 'success' (true or false) how each went"),
+        ([{"evaluation": "PASS"}, {"evaluation": "FAIL"}], 0.5, ""),
+        ([{"judge": {"verdict": "yes"}}, {"judge": {"verdict": "no"}}], 0.5, "read from 'judge.verdict'"),
+    ],
+)
+def test_what_stands_where_a_verdict_should_is_read_or_named(
+    records: list[dict[str, Any]], passed: float | None, told: str, tmp_path: Path
+) -> None:
+    run = judged(tmp_path, *records)
+    assert (run["pass^1"].value if "pass^1" in run.scores else None) == passed
+    assert any(told in note for note in run.notes)
+    assert passed is None or not any("not read" in note for note in run.notes)
+
+
+def test_conversations_numbered_throughout_are_trials_of_their_tasks(tmp_path: Path) -> None:
+    records = [{"task_id": str(number // 2), "run": number, "success": True} for number in range(8)]
+    [run] = score_results([log(tmp_path, *records)]).runs
+    assert run.details["planned"]["trials"] == 2 and "pass^2" in run.scores
+
+
 @pytest.mark.parametrize("record", [{"scores": {"hallucinated": True}}, {"toxicity_score": 1}, {"is_harmful_grade": 1}])
 def test_a_score_whose_name_is_bad_is_no_success(record: dict[str, Any], tmp_path: Path) -> None:
     assert "pass^1" not in judged(tmp_path, record, record).scores

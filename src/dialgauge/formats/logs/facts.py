@@ -28,26 +28,33 @@ KNOWS = "knows "
 NUMBERED = "numbered"
 #: How the detail is called that says that a verdict is but the word for how a run ended: ``stated[status]``.
 STATED = "stated"
+#: How the detail is called that keeps what stands where a verdict should, and is none: ``unclear[outcome]``.
+UNCLEAR = "unclear"
 
 _NESTED = frozenset(
     """
-    metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo
+    metadata meta info result results outcome evaluation eval extra stats summary task rewardinfo tags
+    requestmetadata
     """.split()  # noqa: SIM905
 )
 _SCORES = frozenset(
     """
     scores metrics rewards evaluation evaluations eval feedback labels annotations ratings grades judgement
-    judgment rubric feedbackstats
+    judgment rubric feedbackstats assertions
     """.split()  # noqa: SIM905
 )
-_ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid")
+#: Who has a verdict of their own.
+_JUDGES = frozenset({"judge", "grader", "judgement", "judgment"})
+_ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
+       "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
-         "instanceid", "itemid", "promptid", "sampleid", "scenario")  # fmt: skip
-_TRIAL = ("trial", "epoch", "trialid", "trialnumber", "repeat", "repetition", "attempt", "rollout", "iteration", "run",
-          "sampleindex", "trialindex")  # fmt: skip
+         "instanceid", "itemid", "promptid", "sampleid", "scenario", "referenceexampleid", "testidx")  # fmt: skip
+_TRIALS = ("trial", "epoch", "repeat", "repetition", "attempt", "rollout", "iteration", "run")
+_TRIAL = ("trial", "epoch", "trialid", "trialnumber", *_TRIALS[2:], "sampleindex",
+          *(f"{name}{number}" for name in _TRIALS for number in ("index", "idx", "number", "num", "no")))  # fmt: skip
 _SUCCESS = ("success", "successful", "succeeded", "tasksuccess", "issuccess", "passed", "pass", "ispassed", "resolved",
             "isresolved", "solved", "correct", "iscorrect", "goalachieved")  # fmt: skip
-_VERDICTS = ("verdict", "result", "outcome", "status")
+_VERDICTS = ("verdict", "result", "outcome", "evaluation", "eval", "judgement", "judgment", "status")
 _AMOUNTS = {
     "cost": ("cost", "totalcost", "costusd", "totalcostusd", "price", "usdcost"),
     "agent_cost": ("agentcost",),
@@ -76,7 +83,7 @@ _EXPECTED = ("expectedactions", "expectedcalls", "expectedtoolcalls", "expected"
 _PASSED_OVER = frozenset(
     """
     timestamp created createdat updatedat startedat completedat starttime endtime time date object version tools
-    functions tags source index idx temperature topp maxtokens systemfingerprint type name language lang
+    functions promptidx provider source index idx temperature topp maxtokens systemfingerprint type name language lang
     toolchoice paralleltoolcalls usage responseformat servicetier store system systemprompt instructionsforagent
     """.split()  # noqa: SIM905
 )
@@ -147,6 +154,48 @@ def says_outcome(keys: Iterable[str]) -> bool:
     return not plain.keys().isdisjoint((*_TASK, *_SUCCESS, "verdict", "scores")) or any(map(_is_score, plain.values()))
 
 
+def task_and_trial(row: Mapping[str, Any]) -> list[str]:
+    """The task and the trial of a message that names them itself, as they are written; nothing without a task."""
+    known = {plain_key(key): value for key, value in row.items()}
+    trial = next((as_text(known[name]) for name in _TRIAL if known.get(name) is not None), "")
+    return [task, trial] if (task := _identifier(known, _TASK)) else []
+
+
+def of_all(record: Mapping[str, Any], notes: Notes, *, several: bool) -> dict[str, Any]:
+    """What a record says of the conversations in it: of several, neither how they went nor what all of them cost."""
+    shared: dict[str, Any] = {}
+    for key, value in record.items():
+        if several and _is_of_one(key) and not (isinstance(value, dict) and plain_key(key) in _NESTED):
+            notes.add(f"'{key[:60]}' beside a list of conversations is not taken for each of them")
+        elif several and isinstance(value, dict) and plain_key(key) in _NESTED | _SCORES | _USAGE:
+            shared[key] = {name: one for name, one in value.items() if not _is_of_one(name)}
+        else:
+            shared[key] = value
+    return shared
+
+
+def _is_of_one(key: str) -> bool:
+    """Does a key say how a conversation went, or what it took?"""
+    amounts = (name for names in _AMOUNTS.values() for name in names)
+    names = (*_SUCCESS, *_VERDICTS, *_SCORES, *_USAGE, *_ERROR, *_REASON, *_INPUT_TOKENS, *_OUTPUT_TOKENS, *amounts)
+    return plain_key(key) in names or _is_score(key)
+
+
+def says_success(record: Mapping[str, Any]) -> bool:
+    """Does a record say by name how a conversation went, in a verdict or a score?"""
+    return any(plain_key(key) in _SUCCESS or _is_scores(key) for key, _ in _fields(record, ()))
+
+
+def says_verdict(record: Mapping[str, Any]) -> bool:
+    """Does a record say yes or no under a name that says success?"""
+    return any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
+
+
+def without_success(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what it says of how a conversation went, and what it took."""
+    return {key: value for key, value in record.items() if not _is_of_one(key)}
+
+
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
     """The facts of a record; keys in ``used`` hold the messages. What is not understood is counted in the notes."""
     fields = list(_fields(record, used))
@@ -156,6 +205,9 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
     scores, amount = _all_scores(record, fields), _success_amount(fields)
     source, success = _verdict(fields, known, scores, notes)
     stated = {f"{STATED}[{source}]": "true"} if source == "status" else {}
+    unclear = _unclear(fields) if success is None else {}
+    judges = {key for key, _ in fields if source and plain_key(key) == plain_key(source)}
+    notes.judged_by |= judges | {key.partition(".")[0] for key in judges}
     facts = Facts(
         id=_identifier(known, _ID),
         task=_identifier(known, _TASK),
@@ -164,7 +216,7 @@ def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()
         reason=_reason(known),
         error=_error(known),
         scores=scores,
-        details={**_details(known), **amount, **stated, **_expected_calls(known)},
+        details={**_details(known), **amount, **stated, **unclear, **_expected_calls(known)},
         instruction=(*_instruction(known), *_knowledge(known)),
         domains=_domains(known),
     )
@@ -215,6 +267,10 @@ def _fields(record: Mapping[str, Any], used: Collection[str]) -> Iterator[tuple[
             continue
         if isinstance(value, dict) and plain_key(key) in _NESTED | _USAGE:
             inner.append(value)
+        elif isinstance(value, dict) and plain_key(key) in _JUDGES:
+            inner.append({f"{key}.{name}": one for name, one in value.items() if plain_key(name) == "verdict"})
+        elif key == "config" and isinstance(value, dict) and isinstance(value.get("configurable"), dict):
+            inner.append(value["configurable"])  # whose thread a checkpoint of LangGraph is
         else:
             yield key, value
     for held in inner:
@@ -247,12 +303,13 @@ def _verdict(
     What says success by its name comes before the reward, the reward before the word for an outcome, and the verdict
     of somebody (``judge_verdict``) before the status, which may be that of the run.
     """
-    told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None][:1]
+    told = [(name, known[name]) for name in _SUCCESS if _said_success(known.get(name)) is not None]
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
-    if words and words[0][0] == "status" and (judged := _judges_verdict(fields)):
-        notes.add(f"'status' is not read as a verdict beside '{judged[0]}'")
+    if (words[0][0] == "status" if words else not told) and (judged := _judges_verdict(fields)):
+        beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
+        notes.add(f"{beside} '{judged[0]}'")
         words = [judged]
     if not told and not words:
         return "", None  # whether a reward is a verdict, all conversations say together
@@ -262,6 +319,13 @@ def _verdict(
         if other is not success:
             notes.add(f"'{first}' and '{name}' contradict each other: '{first}' counts")
     return first, success
+
+
+def _unclear(fields: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """What is said instead of a verdict, by the names that one has: a word that is neither yes nor no, or nothing."""
+    words = [(key, value) for key, value in fields if plain_key(key) in (*_VERDICTS, *_SUCCESS)]
+    said = {key: as_text(value).strip() for key, value in words if not isinstance(value, dict | list)}
+    return {f"{UNCLEAR}[{key}]": text[:_LONGEST_LABEL] for key, text in said.items() if text}
 
 
 def _judges_verdict(fields: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
@@ -361,6 +425,9 @@ def _details(known: Mapping[str, Any]) -> dict[str, str]:
         given = next((known[name] for name in names if isinstance(known.get(name), str | int)), None)
         if given not in (None, "") and not isinstance(given, bool):
             details[detail] = str(given)
+    provider, prompt = known.get("provider"), number_in(known.get("promptidx"))
+    if prompt is not None and isinstance(provider, dict):  # of promptfoo, to which another prompt is another agent
+        details.setdefault("agent", f"{provider.get('id')}{f', prompt {prompt:g}' if prompt else ''}")
     return details
 
 
@@ -544,6 +611,8 @@ class Numbering:
         if name in self._places:
             where, other = self._places[name]
             how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
+            if where != place:
+                how += "; their folders are called trial_0, trial_1, ..."
             if model != other:
                 how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
             told = f"this id was already used in {where}; ids must be unique. {how}"

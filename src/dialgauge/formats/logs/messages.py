@@ -1,8 +1,9 @@
 """Messages as chat services, model vendors and tracers write them, made into the one kind that becomes turns.
 
-Read are OpenAI's chat messages and *responses* items, Anthropic's and Gemini's content blocks, LangChain's and
-ShareGPT's names, OpenTelemetry's parts, inspect's messages. Text, tool calls and tool results are kept; pictures,
-sounds, files and reasoning are counted in the notes and left out.
+Read are OpenAI's chat messages and *responses* items, the content blocks of Anthropic, Bedrock, Gemini, LlamaIndex,
+Pydantic AI and Vercel, the names of LangChain, ShareGPT, AutoGen, Rasa and Botpress, OpenTelemetry's parts, inspect's
+messages, and transcripts. Text, tool calls and tool results are kept; pictures, sounds, files and reasoning are counted
+in the notes and left out.
 """
 
 from __future__ import annotations
@@ -30,20 +31,40 @@ ROLES: dict[str, Role] = {
     **dict.fromkeys(("tool", "function", "observation", "environment", "ipython"), "tool"),
 }
 #: Under which keys a message says who speaks, and what.
-_ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type")
-CONTENT_KEYS = ("content", "value", "text", "parts", "message", "utterance")
+_OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other things than messages have, too
+_ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
+#: Keys with words of their own for who speaks.
+_SIDES: dict[str, dict[str, Role]] = {
+    "direction": {
+        **dict.fromkeys(("incoming", "inbound"), "user"),
+        **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
+    },
+    "kind": {"request": "user", "response": "assistant"},
+}
+CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
+#: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
+_SPOKEN_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?::\*{0,2}|\*{2}:)(.*)")
 CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _HOSTED_CALL = re.compile(r"[a-z_]+_call")
 #: Kinds of content blocks.
-_TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string"})
+_KIND_KEYS = ("type", "part_kind", "block_type")
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "string", "user-prompt"})
 _CALLS = frozenset({"tool_use", "tool_call", "server_tool_use", "toolCall", "tool-call"})
-_RESULTS = frozenset({"tool_result", "tool_call_response", "tool_response", "tool-result"})
+_RESULTS = frozenset(
+    {"tool_result", "tool_call_response", "tool_response", "tool-result", "tool-return", "retry-prompt"}
+)
 _THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "thought"})
+_INNER_CALLS = ("functionCall", "function_call", "toolUse")
+_INNER_RESULTS = ("functionResponse", "function_response", "toolResult")
+#: How a key may go on that words are filed under: ``agent_response``.
+_SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 #: What may stand beside words that are filed under who said them.
 _BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
+#: Kinds of AutoGen's messages, whose source is the name of an agent.
+_AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -70,6 +91,7 @@ class _Parts(Struct):
     texts: list[str]
     calls: list[WrittenToolCall]
     results: list[ToolResult]
+    prompts: list[str]
 
 
 def is_message(value: Any) -> bool:
@@ -79,7 +101,11 @@ def is_message(value: Any) -> bool:
     value = unwrapped(value)
     if _item_kind(value):
         return True
-    role = role_of(value)
+    key, _, role = _speaker(value)
+    if key in _OTHER_ROLE_KEYS:
+        return role is not None and any(
+            isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body")
+        )
     return role is not None and any(key in value for key in (*CONTENT_KEYS, *CALL_KEYS))
 
 
@@ -102,41 +128,68 @@ def _speakers(value: Any) -> list[tuple[str, Any]]:
         return [(value[0].lower(), value[1])] if pair else []
     if not isinstance(value, dict):
         return []
-    said = [(key.lower(), text) for key, text in value.items() if key.lower() not in _BESIDE]
+    said = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
     fits = all(role in ROLES and (text is None or isinstance(text, str)) for role, text in said)
     return said if fits else []
 
 
 def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message of LangChain without what ``messages_to_dict`` and ``dumps`` put around it; others as they are."""
-    data, name = message.get("data"), message.get("id")
-    if not message.keys().isdisjoint(("role", *CONTENT_KEYS)):
+    """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
+    if "role" in message:
+        return message
+    data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
+    if isinstance(inner, dict) and isinstance(inner.get("role"), str):
+        return inner
+    if not message.keys().isdisjoint(CONTENT_KEYS):
         return message
     if isinstance(data, dict) and isinstance(message.get("type"), str):
         return {**data, "type": message["type"]}
     if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
         return {**message["kwargs"], "type": name[-1]}
+    if isinstance(payload, dict) and isinstance(payload.get("text"), str):
+        return {**message, "content": payload["text"]}
+    if "message.role" in message:
+        return {key.removeprefix("message."): value for key, value in message.items()}
     return message
 
 
 def role_of(message: Mapping[str, Any]) -> Role | None:
     """Who speaks; None where it does not say it by a name that is known."""
-    written = _written_role(message)
-    return (
-        ROLES.get(written.strip().lower().removesuffix("chunk").removesuffix("message"))
-        if written is not None
-        else None
-    )
+    return _speaker(message)[2]
 
 
-def _written_role(message: Mapping[str, Any]) -> str | None:
+def _speaker(message: Mapping[str, Any]) -> tuple[str, str, Role | None]:
+    """Under which key it says who speaks, in which word, and who that is. A ``role`` is the last word on it."""
+    first: tuple[str, str, Role | None] = ("", "", None)
     for key in _ROLE_KEYS:
         given = message.get(key)
         if isinstance(given, dict):
             given = given.get("role")
-        if isinstance(given, str) and not (key == "type" and given == "message"):
-            return given
-    return None
+        if not isinstance(given, str) or (key == "type" and given == "message"):
+            continue
+        word = given.strip().lower().removesuffix("chunk").removesuffix("message")
+        role = _SIDES.get(key, ROLES).get(word)
+        first = first if first[0] else (key, given, role)
+        if role is not None or key == "role":
+            return key, given, role
+    return first
+
+
+def transcript(text: str) -> list[dict[str, Any]]:
+    """The turns of a text whose lines say who speaks, ``User: hi``; nothing unless both sides do."""
+    turns: list[tuple[str, list[str]]] = []
+    for line in text.splitlines() if ":" in text else ():
+        spoken = _SPOKEN_LINE.fullmatch(line)
+        if spoken and spoken[1].lower() in ROLES:
+            turns.append((spoken[1].lower(), [spoken[2]]))
+        elif turns:
+            turns[-1][1].append(line)
+        elif line.strip():
+            return []
+    roles = {ROLES[speaker] for speaker, _ in turns}
+    if "user" not in roles or len(roles) < 2:
+        return []
+    return [{"speaker": speaker, "text": "\n".join(lines).strip()} for speaker, lines in turns]
 
 
 def _item_kind(message: Mapping[str, Any]) -> str:
@@ -197,22 +250,42 @@ def _messages(raw: Any, place: int, notes: Notes) -> Iterator[TauMessage]:
     if kind := _item_kind(raw):
         yield from _item(kind, raw, notes)
         return
-    role = role_of(raw)
+    key, written, role = _speaker(raw)
+    if role is None and key == "event":
+        notes.add(f"events of the kind {written[:40]} left out")
+        return
+    if role is None and isinstance(raw.get("source"), str) and _AUTOGEN.fullmatch(written):
+        if written.startswith("Thought"):
+            notes.add("reasoning left out")
+            return
+        role = "user" if "user" in raw["source"].lower() else "assistant"
+        notes.add(f"the source '{raw['source'][:40]}' taken for the {'user' if role == 'user' else 'agent'}")
     if role is None:
-        written = _written_role(raw)
-        why = f"the role '{written}' is unknown.{nearest(written, ROLES)}" if written else "it has no role"
+        keys = ", ".join(str(name)[:30] for name in list(raw)[:8])
+        why = f"it has no role, which is user, assistant, system or tool (it has {keys})"
+        if written:
+            why = f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}"
         raise DialgaugeError(f"message {place}: {why}", turn=place)
-    parts = _parts(_content(raw), notes)
+    if role in ("user", "assistant") and ROLES.get(str(raw.get("name")).lower(), role) != role:  # AutoGen before 0.4
+        notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
+    if key == "direction":
+        notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
+    parts = _parts(content_of(raw), notes)
     parts.calls += _calls(raw)
     if role == "tool" and not parts.results:
         text = "\n".join(parts.texts) or _told(raw.get("error"))
         parts.results.append(ToolResult(_first_text(raw, "tool_call_id", "call_id", "id"), text, _failed(raw)))
         parts.texts = []
+    if parts.prompts:
+        yield TauMessage("system", "\n".join(parts.prompts))
+    if role == "assistant" and parts.calls and parts.results:  # calls stand with their results
+        yield TauMessage(role, None, tuple(parts.calls))
+        parts.calls = []
     for result in parts.results:
         yield TauMessage("tool", result.content, None, result.id, None, result.error)
     if role == "tool":
         return
-    if parts.texts or parts.calls or not parts.results:
+    if parts.texts or parts.calls or not (parts.results or parts.prompts):
         yield TauMessage(role, "\n".join(parts.texts) or None, tuple(parts.calls) or None)
 
 
@@ -230,7 +303,11 @@ def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessag
             yield TauMessage("tool", _text(raw["output"], notes), None, call_id, None, _failed(raw))
 
 
-def _content(raw: Mapping[str, Any]) -> Any:
+def content_of(raw: Mapping[str, Any]) -> Any:
+    """What a message says, as it was written; in parts where these also say what its tools did."""
+    parts = raw.get("parts")
+    if isinstance(parts, list) and any(isinstance(part, dict) and _is_ui_tool(part) for part in parts):
+        return parts
     for key in CONTENT_KEYS:
         given = raw.get(key)
         if given is not None:
@@ -239,7 +316,7 @@ def _content(raw: Mapping[str, Any]) -> Any:
 
 
 def _parts(content: Any, notes: Notes) -> _Parts:
-    parts = _Parts([], [], [])
+    parts = _Parts([], [], [], [])
     for piece in content if isinstance(content, list) else [] if content is None else [content]:
         _add_piece(piece, parts, notes)
     return parts
@@ -250,43 +327,65 @@ def _add_piece(piece: Any, parts: _Parts, notes: Notes) -> None:
         if piece not in (None, ""):
             parts.texts.append(as_text(piece))
         return
-    kind = piece.get("type")
-    nested = {key: piece[key] for key in ("functionCall", "function_call") if isinstance(piece.get(key), dict)}
-    answered = {
-        key: piece[key] for key in ("functionResponse", "function_response") if isinstance(piece.get(key), dict)
-    }
+    kind = next((piece[key] for key in _KIND_KEYS if isinstance(piece.get(key), str)), None)
+    inner_calls = [piece[key] for key in _INNER_CALLS if isinstance(piece.get(key), dict)]
+    inner_results = [piece[key] for key in _INNER_RESULTS if isinstance(piece.get(key), dict)]
     if kind in _THOUGHTS:
         notes.add("reasoning left out")
-    elif kind in _CALLS or nested:
-        for call in nested.values() or [piece]:
-            parts.calls.append(_call(call))
-    elif kind in _RESULTS or answered:
-        for result in answered.values() or [piece]:
-            parts.results.append(_result(result, notes))
+    elif kind in _CALLS or inner_calls or (kind is None and {"name", "arguments"} <= piece.keys()):
+        parts.calls += map(_call, inner_calls or [piece])
+    elif kind in _RESULTS or inner_results or (kind is None and {"call_id", "content"} <= piece.keys()):
+        parts.results += (_result(result, notes) for result in inner_results or [piece])
+    elif kind is not None and (tool := _ui_tool(kind, piece)):
+        parts.calls.append(_call(tool))
+        if not {"output", "result", "errorText"}.isdisjoint(tool):
+            parts.results.append(_result(tool, notes))
     elif isinstance(text := piece.get("text", piece.get("content")), str) and (kind is None or kind in _TEXTS):
         parts.texts.append(text)
+    elif kind == "system-prompt":
+        parts.prompts.append(as_text(piece.get("content")))
     elif kind is None:
         parts.texts.append(as_text(piece))
-    else:
-        notes.add(f"content of the kind {str(kind)[:40]} left out")
+    elif kind != "step-start":
+        notes.add(f"content of the kind {kind[:40]} left out")
+
+
+def _is_ui_tool(piece: Mapping[str, Any]) -> bool:
+    return isinstance(kind := piece.get("type"), str) and _ui_tool(kind, piece) is not None
+
+
+def _ui_tool(kind: str, piece: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """A call that the AI SDK shows together with what came of it: ``tool-NAME``, in older versions inside of it."""
+    tool = piece.get("toolInvocation", piece)
+    if not isinstance(tool, dict) or "toolCallId" not in tool:
+        return None
+    return tool if "toolName" in tool else {**tool, "toolName": kind.removeprefix("tool-")}
 
 
 def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
-    name = _first_text(raw, "tool_use_id", "tool_call_id", "call_id", "id")
-    given = next((raw[key] for key in ("content", "response", "result", "output") if raw.get(key) is not None), None)
-    return ToolResult(name, _text(given, notes), _failed(raw))
+    name = _first_text(raw, "tool_use_id", "tool_call_id", "call_id", "toolUseId", "toolCallId", "id")
+    keys = ("content", "response", "result", "output", "errorText")
+    return ToolResult(
+        name, _text(next((raw[key] for key in keys if raw.get(key) is not None), None), notes), _failed(raw)
+    )
 
 
 def _text(content: Any, notes: Notes) -> str:
     """What a tool gave, as text: blocks joined, everything else as JSON."""
     if isinstance(content, list) and content and all(isinstance(one, dict) and "type" in one for one in content):
         return "\n".join(_parts(content, notes).texts)
+    if (
+        isinstance(content, list)
+        and content
+        and all(isinstance(one, dict) and {"text"} == one.keys() for one in content)
+    ):
+        return "\n".join(as_text(one["text"]) for one in content)
     return "" if content is None else as_text(content)
 
 
 def _failed(raw: Mapping[str, Any]) -> bool | None:
     """Whether a tool says that it failed; None where it does not say."""
-    for key in ("is_error", "isError", "error"):
+    for key in ("is_error", "isError", "error", "errorText"):
         if key in raw:
             return bool(raw[key])
     return {"error": True, "failed": True, "incomplete": True, "success": False, "completed": False}.get(
@@ -317,7 +416,9 @@ def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
     given = next(
         (inside[key] for key in ("arguments", "args", "input", "parameters") if inside.get(key) is not None), None
     )
-    return WrittenToolCall(_first_text(raw, "id", "tool_call_id", "call_id", "toolCallId"), name, _arguments(given))
+    return WrittenToolCall(
+        _first_text(raw, "id", "tool_call_id", "call_id", "toolCallId", "toolUseId"), name, _arguments(given)
+    )
 
 
 def _arguments(given: Any) -> str | dict[str, Any] | None:

@@ -99,6 +99,8 @@ def fault_in(peek: Peek, part: Part) -> str:
         except DialgaugeError as error:
             huge = _HUGE.search(piece) if "out of range" in error.message else None
             told = error.message
+            if "trailing characters" in told:
+                told += "; where several values follow each other, write one a line, or put them into a list"
             if huge:
                 told = f"the number {huge[0][:20].decode()} (byte {huge.start()}) is out of range"
             return f"; {f'line {number}: ' if number else ''}{told}"

@@ -52,10 +52,12 @@ def read_predictions(written: Any, notes: Notes, *, cells: bool = False, frame: 
         raise NotUnderstood("the domain of each slot, as in 'hotel-area'", found.keys)
     keys = f", keys {'/'.join(found.keys)}" if found.keys else ""
     changes = ", changes of each turn put together" if found.changes else ""
-    slots = counted(len({(domain.lower(), slot.lower()) for domain, slot in states.slots}), "slot")
-    notes.understood = f"{counted(len(dialogues), 'dialogue')}, {numbering.sentence()}{changes}, {slots}{keys}"
-    notes.says_predicted = found.says_predicted
-    notes.numbered_from = numbering.first if numbering.step == 1 else 0
+    notes.predicted_slots |= {(domain.lower(), slot.lower()) for domain, slot in states.slots}
+    notes.predicted_dialogues += len(dialogues)
+    read, slots = counted(notes.predicted_dialogues, "dialogue"), counted(len(notes.predicted_slots), "slot")
+    notes.understood = f"{read}, {numbering.sentence()}{changes}, {slots}{keys}"
+    notes.says_predicted |= found.says_predicted
+    notes.numbered_from = max(notes.numbered_from, numbering.first if numbering.step == 1 else 0)
     return dialogues
 
 

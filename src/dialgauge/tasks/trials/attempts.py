@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
+from dialgauge.tasks.trials.trial_ids import TrialIds, trials_in_ids
 from dialgauge.tasks.trials.used_steps import UsedSteps, used_steps
 from dialgauge.tasks.trials.verdicts import LogScores
 from dialgauge.text import counted
@@ -52,6 +53,8 @@ _OF_FILE = {
 }  # fmt: skip
 #: Logs whose conversations each name the one model that they are of.
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
+#: Logs in which a conversation that names no task is one by its id.
+_OF_ANY_TASK = frozenset({"chat", "otel", "langfuse"})
 #: Logs of the benchmarks that have rewards, a plan and a user of their own; all others are logs of agents in general.
 _BENCHMARKS = frozenset({"tau", "tau2"})
 _PART = "reward["
@@ -110,6 +113,14 @@ class Attempts:
             made.append(_attempt(dialogue))
         self._tell(plan or {})
         _refuse_models(models)
+        #: What the ids tell of tasks and trials, where nothing else does.
+        self.trial_ids = TrialIds()
+        if self.said("benchmark") in _OF_ANY_TASK and all(one.task == one.id and one.trial == 0 for one in made):
+            self.trial_ids = trials_in_ids([one.id for one in made])
+        if named := self.trial_ids.named:
+            made = [
+                structs.replace(one, task=task, trial=trial) for one, (task, trial) in zip(made, named, strict=True)
+            ]
         made = [
             structs.replace(attempt, success=None) if self._is_no_verdict(place, attempt) else attempt
             for place, attempt in enumerate(made)
@@ -169,11 +180,13 @@ class Attempts:
     def trials(self) -> int:
         """How many trials of each task were planned: as the file says or, where it does not, as many as it has.
 
-        The numbers that trials bear do not matter: trials 2 and 3 of every task are two trials.
+        The numbers that trials bear do not matter: trials 2 and 3 of every task are two trials, and a log may number
+        its conversations throughout.
         """
         if self.trials_known:
             return self._planned("planned_trials")
-        return max(self._planned("planned_trials"), len(self.numbers), *map(len, self.tasks.values()), 0)
+        numbers = 0 if self.is_log else len(self.numbers)
+        return max(self._planned("planned_trials"), numbers, *map(len, self.tasks.values()), 0)
 
     @cached_property
     def numbers(self) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DialogueFormat, UnknownFormat, recognise, resolve
+from dialgauge.formats import DialogueFormat, UnknownFormat, is_document, log_advice, recognise, resolve
 
 #: Formats whose files are results of agents; native ones are where they were made of such.
 FORMATS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
@@ -40,7 +40,14 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
 
 def refuse_unreadable(file: str | Path) -> None:
     """Say what is wrong with a file that is not there, or that nothing can be made of; the others pass."""
-    if Path(file).is_dir() and _format(file, tolerant=True) not in FORMATS:
+    if Path(file).is_dir() and (named := _format(file, tolerant=True)) not in FORMATS:
+        if not named and all(is_document(part.stem) for part in resolve(file)):
+            raise DialgaugeError(
+                "all its files are documents, such as Markdown, which are not read; write a line of JSON for each "
+                "conversation, as below",
+                file=str(file),
+                example=_EXAMPLE,
+            )
         return
     _refuse_nothing(file)
     parts = resolve(file)
@@ -59,12 +66,12 @@ def refuse_unreadable(file: str | Path) -> None:
                     example=_EXAMPLE,
                 ) from error
             seen = f"; keys seen: {', '.join(error.names)}" if error.names else ""
+            lacking, example = log_advice(part)
             raise DialgaugeError(
-                f"no known format of agents' logs fits it{seen}; missing: the messages of each conversation, with who "
-                "said them, and beside them its task and whether it succeeded. A line each such as below would do; "
+                f"no known format of agents' logs fits it{seen}; {lacking}. A line each such as below would do; "
                 "'dialgauge data formats messages' shows more. To score responses, give the gold file, too",
                 file=part.name,
-                example=_EXAMPLE,
+                example=example,
             ) from error
 
 

@@ -19,7 +19,8 @@ from dialgauge.report import Cell, Column, Table
 from dialgauge.tasks.trials.trial_measures import PASS, flip_chance
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.trial_tables import stored_integrity, uneven_tasks
-from dialgauge.text import Note, counted
+from dialgauge.tasks.trials.verdicts import PASS_NOTES
+from dialgauge.text import Note, counted, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -144,6 +145,12 @@ class TrialsView(ComparisonView):
             Note("integrity", f"{run.name}: {counted(len(integrity.foreign), 'conversation')} of another task")
             for run in runs
             if (integrity := stored_integrity(run)) is not None and integrity.foreign
+        ]
+        told += [
+            Note(note_kind(note), f"{run.name}: {note}")
+            for run in runs
+            for note in run.notes
+            if note_kind(note) in PASS_NOTES
         ]
         told += [Note("uneven_trials", f"{run.name}: {uneven}") for run in runs if (uneven := uneven_tasks(run))]
         tasks = {run.id: run.table(TRIALS)["task"].unique(maintain_order=True).to_list() for run in runs}

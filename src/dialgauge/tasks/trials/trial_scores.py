@@ -296,6 +296,7 @@ def _notes(attempts: Attempts, scores: Scores) -> list[Note]:
         notes.append(Note("left_out", told))
     others = {
         "verdict": _verdict_source(attempts),
+        "trial_ids": _trial_ids(attempts),
         "unknown": _unknown(attempts),
         "partial_reward": _partial_parts(attempts, scores),
         "partial_cost": _partial_costs(attempts),
@@ -315,7 +316,7 @@ def _grader_notes(graded: GradedLog | None) -> list[Note]:
 
 def _reading_notes(reading: Notes) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    fields = list(reading.unread.values())
+    fields = [field for field in reading.unread.values() if field not in reading.judged_by]
     notes = [Note("not_read", f"fields of the log that are not read: {_named(fields)}")] if fields else []
     others = [(what, count) for what, count in reading.counts.items() if what not in reading.unread]
     return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
@@ -332,18 +333,26 @@ def _verdict_source(attempts: Attempts) -> list[str]:
             f"a conversation passed where the score '{name}' is {high:g}: it is {low:g} or {high:g} in all of them"
         )
     elif attempts.is_log and not attempts.scored and attempts.unjudged:
-        told.append("no conversation is judged: the log has no success, reward or score under a name that is known")
+        told.append(
+            "no conversation is judged: the log has no success, reward or score under a name that is known; say in "
+            "'success' (true or false) how each went" + "".join(f"; {seen}" for seen in _undecided(attempts))
+        )
     elif attempts.is_log and not attempts.has_verdicts:
         told.append(_why_no_verdict(attempts.scores))
     elif attempts.is_log:
-        told += [
-            f"not judged: '{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
-            f"({_named(f'{text} {count:,}' for text, count in texts.items())})"
-            for name, texts in attempts.undecided().items()
-        ]
+        told += [f"not judged: {seen}" for seen in _undecided(attempts)]
     return told + [
         f"the score '{name}' is left out: it is a text that differs from conversation to conversation"
         for name in attempts.scores.left_out
+    ]
+
+
+def _undecided(attempts: Attempts) -> list[str]:
+    """What stands where a verdict should, and is none."""
+    return [
+        f"'{name}' is neither yes nor no in {counted(sum(texts.values()), 'conversation')} "
+        f"({_named(f'{text} {count:,}' for text, count in texts.items())})"
+        for name, texts in attempts.undecided().items()
     ]
 
 
@@ -366,10 +375,25 @@ def _why_no_verdict(scores: LogScores) -> str:
         for name in scores.numeric
         for low, high in [scores.span(name)]
     ]
+    ranges += [f"'{name}' is {' or '.join(labels)}" for name, labels in scores.labelled.items()]
     seen = f" ({_named(ranges)})" if ranges else ""
     return (
-        f"pass^k is left out: no success is told, and no score that says success is 0 or 1 in all conversations{seen}"
+        "pass^k is left out: no 'success' (true or false) is told, and no score that says success is 0 or 1 in all "
+        f"conversations{seen}"
     )
+
+
+def _trial_ids(attempts: Attempts) -> list[str]:
+    """That tasks and trials were taken from ids, or might be meant by them."""
+    named, example = attempts.trial_ids.named, attempts.trial_ids.example
+    if named:
+        task, trial = named[-1]
+        told = f"tasks and trials are taken from the ids: '{example}' is trial {trial:,} of the task '{task}'"
+        return [f"{told}; if it is not, give each conversation a 'task_id'"]
+    if example:
+        told = f"each conversation is a task of its own; if the number in '{example}' is that of a trial"
+        return [f"{told}, say so in 'task_id' and 'trial'"]
+    return []
 
 
 def _unknown(attempts: Attempts) -> list[str]:

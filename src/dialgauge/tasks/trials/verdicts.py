@@ -15,11 +15,15 @@ from functools import cached_property
 
 from dialgauge.errors import DialgaugeError
 
+#: Kinds of notes without which nobody should read pass^k: what it takes for a verdict, and for a trial.
+PASS_NOTES = frozenset({"verdict", "trial_ids"})
 _SCORE = "score["
 #: A verdict that was written as a number, as readers of logs keep it.
 _NUMBERED = "numbered["
 #: A verdict that is but the word for how a run ended.
 _STATED = "stated["
+#: What stands where a verdict should and is none.
+_UNCLEAR = "unclear["
 _REPORTED = "reported["
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _JUDGES = re.compile(
@@ -56,6 +60,7 @@ class LogScores:
         self._given: list[dict[str, str]] = []
         self._numbered: list[dict[str, str]] = []
         self._stated: list[dict[str, str]] = []
+        self._unclear: list[dict[str, str]] = []
         self.reported: dict[str, str] = {}
         self._grades: set[str] = set()
 
@@ -66,6 +71,7 @@ class LogScores:
             self._grades |= self._given[-1].keys()
         self._numbered.append(_named(details, _NUMBERED))
         self._stated.append(_named(details, _STATED))
+        self._unclear.append(_named(details, _UNCLEAR))
         self.reported |= _named(details, _REPORTED)
 
     @cached_property
@@ -178,7 +184,8 @@ class LogScores:
 
     def undecided(self, conversation: int) -> dict[str, str]:
         """What a conversation has under names that say success, and is neither yes nor no."""
-        return {name: text for name, text in self._texts[conversation].items() if _plain(name) in _UNDECIDED}
+        scores = {name: text for name, text in self._texts[conversation].items() if _plain(name) in _UNDECIDED}
+        return {**self._unclear[conversation], **scores}
 
 
 def _rank(name: str) -> int | None:

@@ -1,0 +1,431 @@
+"""Conversations in values of JSON, wherever people put them.
+
+The messages of a record stand under a usual name, or are its only list of messages, its only transcript, or what was
+asked and how it was answered; where that is not usual, a note says where they were. Records stand alone, in lists, by
+name, or wrapped, with what they share beside the list. Messages may also be rows that say whose they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Notes
+from dialgauge.formats.logs.facts import (
+    of_all,
+    plain_key,
+    says_outcome,
+    says_success,
+    says_verdict,
+    task_and_trial,
+    without_success,
+)
+from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
+
+#: Where the messages of a conversation stand, and where a file keeps its conversations.
+_MESSAGES = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat", "chat_history", "history",
+             "transcript", "traj", "trajectory", "items", "turns", "message_history", "full_history",
+             "contents")  # fmt: skip
+WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results", "samples", "logs", "records", "runs",
+            "episodes", "trajectories", "rollouts", "items", "threads", "sessions", "simulations", "trials",
+            "attempts", "tasks")  # fmt: skip
+#: What a conversation is asked to go on with, and how it went on.
+_BEGUN = ("input", "prompt", "request", "inputs", "question")
+_ENDED = ("output", "completion", "response", "responses", "choices", "outputs", "actual_output", "actualOutput")
+#: Where one side of an exchange keeps what it says.
+_SIDE = ("messages", "input", "choices", "output", "raw")
+_CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
+                    "conversation", "session", "thread")  # fmt: skip
+#: Members whose messages nobody said in this conversation.
+_NOT_SAID = frozenset(
+    """
+    expected expectedoutput reference references gold golden target targets ideal example examples fewshot fewshots
+    fewshotexamples demonstrations initialstate evaluationcriteria tools functions config testcase vars judge judges
+    judgement judgment grader graders grading evaluator evaluation critic
+    """.split()  # noqa: SIM905
+)
+#: A member that no conversation is called by.
+_WORDS = frozenset({"input", "output", "inputs", "outputs", "observations", "resourceSpans", "info", "eval", "values",
+                    "state", "checkpoint", "channel_values", "result", "response", "trace"})  # fmt: skip
+#: What belongs to a message and not to its conversation.
+_OF_MESSAGES = frozenset(
+    """
+    role from speaker sender author type content value text parts message utterance toolcalls functioncall
+    toolcallid name id timestamp turn turnid index callid arguments output status metadata model usage createdat
+    messageid function error refusal source event direction kind blocks payload body
+    """.split()  # noqa: SIM905
+)
+_CONVERSATIONS = ("conversation", "messages", "wrapped")
+_LOOKED_AT = 3
+#: How deep conversations lie in lists and objects, and messages in a record.
+_DEEPEST, _DEEPEST_MESSAGES = 6, 3
+#: Messages that were written as a text, by JSON or by Python; longer ones are none of Python's.
+_LISTED = re.compile(r"\s{0,99}\[\s{0,99}\{\s{0,99}[\"']")
+_OPENED = re.compile(r"\s{0,99}[\[{]\s{0,99}[\[{\"']")
+_LONGEST_LITERAL = 1 << 20
+_WRITTEN: msgspec.json.Decoder[list[Any] | dict[str, Any]] = msgspec.json.Decoder(list[Any] | dict[str, Any])
+
+
+class Found(Struct):
+    """A conversation as a file has it: what else its record says, which keys hold its messages, and these."""
+
+    record: Mapping[str, Any]
+    used: tuple[str, ...]
+    messages: Sequence[Any]
+    #: What it is called where the file names it from outside.
+    key: str = ""
+    #: Is this the name of several of them?
+    grouped: bool = False
+
+
+class _Talk(Struct):
+    """The messages of a record, the keys that hold them, and what stands beside them further inside."""
+
+    messages: Sequence[Any]
+    used: tuple[str, ...]
+    beside: Mapping[str, Any] = {}
+    note: str = ""
+
+
+def kind_of(value: Any, depth: int = 0) -> str:
+    """What a JSON value is: a conversation, a row (one message), messages, or a list or an object of conversations."""
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        if value and is_message(value[0]):
+            return "" if "dialogue_id" in value[0] and "turns" in value[0] else "messages"
+        return "list" if value and kind_of(value[0], depth + 1) in _CONVERSATIONS else ""
+    if not isinstance(value, dict) or not value or _is_other(value):
+        return ""
+    if messages_key(value) or _exchange(value):
+        return "conversation"
+    if _are_columns(value):
+        return "columns"
+    if is_message(value):
+        return "row"
+    if _wrapper(value, depth):
+        return "wrapped"
+    if _WORDS.isdisjoint(value) and kind_of(next(iter(value.values())), depth + 1) in _named_kinds(value):
+        return "keyed"
+    return "wrapped" if _only_list(value, depth) else "conversation" if _hidden(value) else ""
+
+
+def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the members of an object may be whose names are those of conversations, or of tasks with their trials."""
+    *firsts, last = value.values()
+    if not all(isinstance(one, list | dict) and one for one in firsts) or not isinstance(last, list | dict):
+        return ("conversation",)
+    return ("conversation", "messages", "list", *(("wrapped",) if set(WRAPPERS).isdisjoint(value) else ()))
+
+
+def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
+    """The conversations of a value of that kind."""
+    if kind == "conversation":
+        if found := _conversation(value, notes):
+            yield found
+    elif kind == "row":
+        yield of_rows([value])
+    elif kind == "messages":
+        yield from _of_message_list(value)
+    elif kind == "list":
+        for one in value:
+            if inner := kind_of(one):
+                yield from of_value(one, inner, notes)
+            elif bare := without_messages(one, notes):
+                yield bare
+            else:
+                notes.add("entries without messages left out")
+    elif kind == "columns":
+        for row in zip(*value.values(), strict=True):
+            if found := _conversation(dict(zip(value, row, strict=True)), notes):
+                yield found
+    elif kind == "wrapped":
+        shared, entries = value, value
+        for key in _wrapper(value) or _only_list(value):
+            shared = {**shared, **{name: one for name, one in entries.items() if name != key}}
+            shared.pop(key, None)
+            entries = entries[key]
+        own = len(entries) > 1 or (isinstance(entries[0], dict) and says_success(entries[0]))
+        shared = of_all(shared, notes, several=own)
+        for found in of_value(entries, "list", notes):
+            yield Found({**shared, **found.record}, found.used, found.messages, found.key)
+    else:
+        for name, one in value.items():
+            inner = kind_of(one)
+            if not inner:
+                notes.add(f"'{name[:60]}' has no messages: left out")
+            for found in of_value(one, inner, notes) if inner else ():
+                yield Found(found.record, found.used, found.messages, name, inner in ("list", "wrapped"))
+
+
+def without_messages(value: Any, notes: Notes) -> Found | None:
+    """A conversation of which only is said whose it is and how it went, as where it crashed."""
+    if not isinstance(value, dict) or not group_of(value) or not says_outcome(value) or is_message(value):
+        return None
+    notes.add("a conversation has no messages, and counts by what is said of it")
+    return Found(value, (), ())
+
+
+def is_result(value: Any) -> bool:
+    """Is it a row of nothing but facts, which name a task and whether it was done?"""
+    if not isinstance(value, dict) or any(isinstance(one, list | dict) for one in value.values()):
+        return False
+    said = {*_MESSAGES, *_BEGUN, *_ENDED} & {key.lower() for key in value}
+    return not said and bool(task_and_trial(value)) and says_verdict(value)
+
+
+def _are_columns(value: Mapping[str, Any]) -> bool:
+    """Is it a table by columns, one of which has the messages of each conversation?"""
+    if not all(isinstance(column, list) and column for column in value.values()):
+        return False
+    lengths = {len(column) for column in value.values()}
+    return len(lengths) == 1 and len(value) > 1 and any(map(_are_messages, (value.get("messages") or [0])[:1]))
+
+
+def _of_message_list(messages: Sequence[Any]) -> Iterator[Found]:
+    """Messages in one list: one conversation, or several that are told apart by an id in each message."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for message in messages:
+        groups.setdefault(group_of(message) if isinstance(message, dict) else "", []).append(message)
+    yield from map(of_rows, groups.values() if len(groups) > 1 else [messages])
+
+
+def of_rows(rows: Sequence[Any]) -> Found:
+    """Messages that each carry what is known of their conversation."""
+    record: dict[str, Any] = {}
+    for row in rows:
+        if isinstance(row, dict):
+            known = ((key, value) for key, value in row.items() if plain_key(key) not in _OF_MESSAGES)
+            record.update({key: value for key, value in known if value is not None})
+    first = next((row for row in rows if isinstance(row, dict)), {})
+    return Found(record, () if group_of(first) else tuple(record), rows, conversation_id(first))
+
+
+def conversation_id(row: Mapping[str, Any]) -> str:
+    """The conversation that a message says it is of."""
+    known = {plain_key(key): value for key, value in row.items()}
+    names = (*_CONVERSATION_ID, "senderid") if "event" in known else _CONVERSATION_ID  # of Rasa's events
+    given = next((known[name] for name in names if isinstance(known.get(name), str | int)), "")
+    return str(given)
+
+
+def group_of(row: Mapping[str, Any]) -> str:
+    """What the messages of one conversation have in common: its id, or task and trial; empty where nothing says it."""
+    return conversation_id(row) or "#".join(task_and_trial(row))
+
+
+def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
+    if _is_inner_run(record):
+        notes.add("runs inside of other runs left out")
+        return None
+    key = messages_key(record)
+    if not key:
+        if (talk := _exchange(record) or _hidden(record)) is None:
+            return None
+        if talk.note:
+            notes.add(talk.note)
+        others = {name: one for name, one in record.items() if name not in talk.used}
+        beside = without_success(talk.beside) if says_success(others) else talk.beside  # may be that of a request
+        return Found({**beside, **others}, (), talk.messages)
+    used, messages = [key], list(_opened(record[key]))
+    for name in _ENDED:
+        if name in record and (added := _side(record[name], "assistant")):
+            used.append(name)
+            messages += added
+            break
+    return Found(record, tuple(used), messages)
+
+
+def messages_key(record: Mapping[str, Any]) -> str:
+    """The usual name under which a record has its messages."""
+    for key in _MESSAGES:
+        given = record.get(key)
+        if isinstance(given, str) and _LISTED.match(given) and (key == "messages" or _are_messages(_literal(given))):
+            return key
+        if not isinstance(given, list):
+            continue
+        meant = not given or (isinstance(given[0], dict) and "role" in given[0])
+        if meant and key == "messages":  # what is wrong with a message is said when it is read
+            return key
+        if given and is_message(given[0]) and (key != "turns" or has_role(given[0])):
+            return key
+        if given and is_talk(given[0]) and says_outcome(record) and not _is_framed(record):
+            return key
+    return ""
+
+
+def has_role(message: Any) -> bool:
+    """Does a message name a role, as no turn of dialogue data does?"""
+    return isinstance(message, dict) and not {"role", "from"}.isdisjoint(message)
+
+
+def _is_framed(record: Mapping[str, Any]) -> bool:
+    """Is it a dialogue of a format that has turns, too?"""
+    return "metrics" in record or isinstance(record.get("goal"), dict)
+
+
+def _opened(messages: Any) -> Any:
+    """Messages, also where they are written as a text."""
+    given = _literal(messages) if isinstance(messages, str) else messages
+    if not isinstance(given, list):
+        raise DialgaugeError("'messages' is a text, and no list of messages in JSON")
+    return given
+
+
+def _literal(text: str) -> list[Any] | dict[str, Any] | None:
+    """The list or object that JSON or Python means by a text; None where it is none."""
+    try:
+        return _WRITTEN.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is data, not code
+        try:
+            given = ast.literal_eval(text.strip()) if len(text) < _LONGEST_LITERAL else None
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
+    return given if isinstance(given, list | dict) else None
+
+
+def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None:
+    """What was asked and how it was answered, of which at least one is messages; or with ``texts`` two texts."""
+    begun = next((name for name in _BEGUN if record.get(name) is not None), "")
+    ended = next((name for name in _ENDED if record.get(name) is not None), "")
+    asked, answered = _side(record.get(begun), "user"), _side(record.get(ended), "assistant")
+    if not begun or not ended or (isinstance(record[begun], dict) and not asked):
+        return None
+    if texts:
+        note = f"'{begun}' read as what the user said, '{ended}' as what the agent answered"
+        both = asked and answered and not {"dialogue", "turn", "output"} <= record.keys()
+        return _Talk([*asked, *answered], (begun, ended), {}, note) if both else None
+    if all("speaker" in message for message in (*asked[:1], *answered[:1])):
+        return None
+    again = asked and len(answered) >= len(asked) and all(map(_same, asked, answered))  # the whole is the output
+    return _Talk(answered if again else [*asked, *answered], (begun, ended))
+
+
+def _same(one: Any, other: Any) -> bool:
+    first, second = unwrapped(one), unwrapped(other)
+    return role_of(first) == role_of(second) and content_of(first) == content_of(second)
+
+
+def _side(given: Any, role: str) -> list[Any]:
+    """What one side of an exchange says, as messages, a text as that of a speaker; nothing where it is not clear."""
+    if isinstance(given, str):
+        opened = _side(_literal(given), role) if _OPENED.match(given) else []
+        if opened and "speaker" not in opened[0]:
+            return opened
+        return [{"speaker": role, "text": given}] if given.strip() else []
+    if isinstance(given, dict):
+        if is_message(given):
+            return [given]
+        if key := next((name for name in _SIDE if name in given), ""):
+            return _side(given[key], role)
+        return _side(next(iter(given.values())), role) if len(given) == 1 else []
+    if isinstance(given, list) and given and isinstance(given[0], dict) and isinstance(given[0].get("message"), dict):
+        return [given[0]["message"]]
+    return given if _are_messages(given) else []
+
+
+def _are_messages(given: Any) -> bool:
+    return isinstance(given, list) and bool(given) and all(map(is_message, given[:_LOOKED_AT]))
+
+
+def _hidden(record: Mapping[str, Any], depth: int = 0) -> _Talk | None:
+    """Messages under no usual name: the only list of them, in an object inside, in a transcript, or two texts."""
+    if any(plain_key(key).endswith("spanid") for key in record):  # a part of a trace
+        return None
+    said = {key: one for key, one in record.items() if plain_key(key) not in _NOT_SAID}
+    lists = [key for key, one in said.items() if isinstance(one, list) and _holds_messages(one)]
+    if lists:
+        note = f"messages read from '{lists[0][:60]}'"
+        return _Talk(record[lists[0]], (lists[0],), {}, note) if len(lists) == 1 else None
+    inner = [
+        (key, one, talk)
+        for key, one in said.items()
+        if isinstance(one, dict) and depth < _DEEPEST_MESSAGES and (talk := _inside(one, depth + 1))
+    ]
+    if inner:
+        key, held, talk = inner[0]
+        beside = {**talk.beside, **{name: one for name, one in held.items() if name not in talk.used}}
+        where = talk.note.removeprefix("messages read from '") or f"{' and '.join(talk.used)}'"
+        note = f"messages read from '{key[:60]}.{where}"
+        return _Talk(talk.messages, (key,), beside, note) if len(inner) == 1 else None
+    prompts = _BEGUN if any(name in record for name in _ENDED) else ()
+    texts = [
+        (key, turns)
+        for key, one in said.items()
+        if isinstance(one, str) and key not in prompts and (turns := transcript(one))
+    ]
+    if len(texts) == 1:
+        key, turns = texts[0]
+        return _Talk(turns, (key,), {}, f"the text of '{key[:60]}' taken apart where lines begin with a speaker")
+    return _exchange(record, texts=True) if depth == 0 and not texts and says_outcome(record) else None
+
+
+def _inside(record: Mapping[str, Any], depth: int) -> _Talk | None:
+    if _is_other(record):
+        return None
+    key = messages_key(record)
+    return _Talk(_opened(record[key]), (key,)) if key else _exchange(record) or _hidden(record, depth)
+
+
+def _holds_messages(given: Sequence[Any]) -> bool:
+    """Is it a list of messages, between which there may be events of other kinds?"""
+    first = next((one for one in given[:20] if not _is_event(one)), None)
+    return isinstance(first, dict) and is_message(first) and "speaker" not in first
+
+
+def _is_event(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("event"), str) and not is_message(value)
+
+
+def _wrapper(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
+    """Where a record keeps a list of conversations, under usual names."""
+    for key in WRAPPERS:
+        held = record.get(key)
+        if _is_list_of_conversations(held, depth):
+            return (key,)
+        if isinstance(held, dict) and depth < _LOOKED_AT and (path := _wrapper(held, depth + 1)):
+            return (key, *path)
+    return ()
+
+
+def _only_list(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
+    """The only list of conversations that a record has, under any name."""
+    said = (key for key in record if plain_key(key) not in _NOT_SAID)
+    lists = [key for key in said if _is_list_of_conversations(record[key], depth)]
+    return tuple(lists) if len(lists) == 1 else ()
+
+
+def _is_list_of_conversations(given: Any, depth: int) -> bool:
+    return isinstance(given, list) and bool(given) and kind_of(given[0], depth + 1) in _CONVERSATIONS
+
+
+def _is_other(record: Mapping[str, Any]) -> bool:
+    """A file of another family that also has messages in it."""
+    keys = record.keys()
+    tau2 = {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys)
+    return (
+        tau2
+        or {"eval", "version"} <= keys
+        or "observations" in keys
+        or "resourceSpans" in keys
+        or "evaluation_criteria" in keys
+        or {"task_id", "traj", "reward", "info"} <= keys
+        or {"epoch", "target", "scores", "messages"} <= keys
+    )
+
+
+def _is_inner_run(record: Mapping[str, Any]) -> bool:
+    """Is it a step of a run, as LangSmith and Weave record them beside the whole?"""
+    return ("run_type" in record or "op_name" in record) and any(
+        record.get(key) for key in ("parent_run_id", "parent_id")
+    )

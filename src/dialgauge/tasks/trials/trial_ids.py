@@ -1,0 +1,56 @@
+"""Tasks and trials that only the ids of conversations tell: ``task_3-1``, ``task3_run2``, files such as ``t3_trial0``.
+
+They are taken from the ids where all end in the same way and several tasks have several trials: in a word for trials
+and a number, or in a mere number, if every task then has a number of its own and the same trials, fewer than there are
+tasks. ``airline-0`` and ``retail-0`` are tasks, and so are dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+_WORD = re.compile(
+    r"[-_ /.:#]{0,2}(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep)[-_ =]?([0-9]{1,6})\Z", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}[-_/.][0-9]{1,2}\Z")
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class TrialIds(Struct, frozen=True):
+    """Task and trial of each id, in order; none where ids do not tell them. ``example`` is an id that looks so."""
+
+    named: tuple[tuple[str, int], ...] = ()
+    example: str = ""
+
+
+def trials_in_ids(ids: Sequence[str]) -> TrialIds:
+    """What ids tell of tasks and trials."""
+    for ending in (_WORD, _NUMBER):
+        ends = [ending.search(name) for name in ids]
+        found = [(name[: end.start()], int(end[1])) for name, end in zip(ids, ends, strict=True) if end]
+        if len(found) < len(ids) or not all(task for task, _ in found):
+            continue
+        if len({_DIGITS.sub("", end[0].lower()) for end in ends if end}) > 1:
+            continue
+        trials: dict[str, set[int]] = {}
+        for task, trial in found:
+            trials.setdefault(task, set()).add(trial)
+        several = max(map(len, trials.values()), default=0) > 1 and len(trials) > 1
+        if several and (ending is _WORD or _are_trials(trials)):
+            return TrialIds(tuple(found), ids[-1])
+        if several:
+            return TrialIds(example=ids[-1])
+    return TrialIds()
+
+
+def _are_trials(trials: dict[str, set[int]]) -> bool:
+    """Are mere numbers trials: the same of every task, counted up, and is the number of the task beside them?"""
+    first = next(iter(trials.values()))
+    counted = sorted(first) == list(range(min(first), min(first) + len(first))) and min(first) < 2
+    same = all(numbers == first for numbers in trials.values())
+    tasks = all(_DIGITS.search(task) and not _DATE.search(task) for task in trials)
+    return counted and same and tasks and len(trials) > len(first)

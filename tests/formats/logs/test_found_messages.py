@@ -1,0 +1,163 @@
+"""Where conversations are found in records, what is not taken for theirs, and what is said where nothing is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import Corpus, log_advice, read, resolve
+
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+SAID = [("user", "hi"), ("system", "hello")]
+
+
+def corpus(folder: Path, *records: Any, whole: bool = False) -> Corpus:
+    path = folder / "log.json"
+    path.write_text(json.dumps(records[0], indent=1) if whole else "".join(f"{json.dumps(one)}\n" for one in records))
+    return read(path)
+
+
+def facts(log: Corpus) -> list[tuple[str, bool | None]]:
+    return [(one.id, one.outcome.success if one.outcome else None) for one in log]
+
+
+@pytest.mark.parametrize(
+    ("record", "note"),
+    [
+        ({"events": [{"event": "action", "name": "listen"}, {"event": "user", "text": "hi"},
+                     {"event": "bot", "text": "hello"}]}, "events of the kind action left out"),
+        ({"messages": [{"direction": "incoming", "payload": {"text": "hi"}},
+                       {"direction": "outgoing", "payload": {"text": "hello"}}]},
+         "the direction incoming taken for messages of the user"),
+        ({"transcript": "[10:01] Customer: hi\nAgent: hello"},
+         "the text of 'transcript' taken apart where lines begin with a speaker"),
+        ({"notes": "**User:** hi\n\n**Assistant:** hello"},
+         "the text of 'notes' taken apart where lines begin with a speaker"),
+        ({"input": "hi", "actual_output": "hello"},
+         "'input' read as what the user said, 'actual_output' as what the agent answered"),
+        ({"result": {"log": {"messages": TALK}}}, "messages read from 'result.log.messages'"),
+        ({"agent_log": TALK, "expected": TALK}, "messages read from 'agent_log'"),
+        ({"agent_log": TALK, "judge": {"messages": TALK}}, "messages read from 'agent_log'"),
+    ],
+)  # fmt: skip
+def test_what_is_not_usual_is_read_and_told(record: dict[str, Any], note: str, tmp_path: Path) -> None:
+    log = corpus(tmp_path, {"task_id": "t", **record, "success": True})
+    assert [[(turn.speaker, turn.text) for turn in one.turns] for one in log] == [SAID]
+    assert facts(log) == [("t#0", True)]
+    assert note in log.notes.counts
+
+
+@pytest.mark.parametrize(
+    ("envelope", "told"),
+    [({"success": True}, "success"), ({"accuracy": 1.0}, "accuracy"), ({"status": "success"}, "status")],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_said_of_all_conversations_is_no_verdict_on_each(
+    envelope: dict[str, Any], told: str, whole: bool, tmp_path: Path
+) -> None:
+    talks = [{"task_id": str(number), "messages": TALK, "resolved": False} for number in range(2)]
+    for data in (talks, talks[:1]):
+        log = corpus(tmp_path, {**envelope, "total_cost": 5, "model": "m", "data": data}, whole=whole)
+        assert [one.outcome and (one.outcome.success, "cost" in one.outcome.details) for one in log] == [
+            (False, False)
+        ] * len(data)
+        assert f"'{told}' beside a list of conversations is not taken for each of them" in log.notes.counts
+
+
+def test_the_success_of_a_request_is_not_that_of_the_conversation(tmp_path: Path) -> None:
+    log = corpus(tmp_path, {"task_id": "t", "correct": False, "response": {"success": True, "messages": TALK}})
+    assert facts(log) == [("t#0", False)]
+    log = corpus(tmp_path, {"task_id": "t", "messages": TALK, "success": True, "resolved": False})
+    assert "'success' and 'resolved' contradict each other: 'success' counts" in log.notes.counts
+
+
+def test_a_conversation_without_messages_counts_by_what_is_said_of_it(tmp_path: Path) -> None:
+    talk, crashed = {"task_id": "a", "messages": TALK, "success": True}, {"task_id": "b", "success": False}
+    expected = [("a#0", True), ("b#0", False)]
+    for log in (
+        corpus(tmp_path, talk, crashed),
+        corpus(tmp_path, {"runs": [talk, crashed]}),
+        corpus(tmp_path, [talk, crashed], whole=True),
+        corpus(tmp_path, {**crashed, "task_id": "a", "success": True}, crashed),
+    ):
+        assert facts(log) == expected
+        assert log.notes.counts["a conversation has no messages, and counts by what is said of it"]
+
+
+def test_what_has_no_messages_among_named_conversations_is_told(tmp_path: Path) -> None:
+    log = corpus(tmp_path, {"a": {"messages": TALK}, "b": {"note": "crashed"}}, whole=True)
+    assert [one.id for one in log] == ["a"]
+    assert log.notes.counts["'b' has no messages: left out"] == 1
+
+
+def test_steps_of_a_run_are_no_conversations(tmp_path: Path) -> None:
+    run = {"run_type": "llm", "inputs": {"messages": TALK[:1]}, "outputs": {"messages": TALK[1:]}}
+    log = corpus(tmp_path, {**run, "id": "a", "parent_run_id": None}, {**run, "id": "b", "parent_run_id": "a"})
+    assert [one.id for one in log] == ["a"]
+    assert log.notes.counts["runs inside of other runs left out"] == 1
+
+
+def test_rows_are_told_apart_by_task_and_trial_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("task_id,trial,role,content,reward\nt,0,user,hi,\nt,0,assistant,hello,1\nt,1,user,hi,0\n")
+    assert [(one.id, len(one.turns)) for one in read(path)] == [("t#0", 2), ("t#1", 1)]
+    path.write_text("task_id,role,content\nt,user,hi\nt,assistant,hello\nu,user,hi\n")
+    log = read(path)
+    assert [one.id for one in log] == ["t#0", "u#0"]
+    assert log.notes.counts["messages of a task without a trial or a conversation_id taken for one conversation"] == 2
+    for rows in ("t,user,hi,0\nt,assistant,hello,1\nt,user,hey,0\n", "t,user,hi,\nt,assistant,hello,\nt,user,hi,\n"):
+        path.write_text(f"task_id,role,content,turn\n{rows}")
+        with pytest.raises(DialgaugeError, match=r"line 4: messages of the task begin anew: .* 'trial'"):
+            read(path)
+    path.write_text("role,content\nuser,hi\nassistant,hello\n")
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(path)
+    told, example = log_advice(resolve(path)[0])
+    assert "no column says whose: add 'conversation_id', or 'task_id' and 'trial'" in told
+    path.write_text(example)
+    assert [one.id for one in read(path)] == ["t1#0"]
+
+
+def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text('Task,Transcript,Resolved\nt,"User: hi\nAgent: hello",Yes\nu,"User: hi\nAgent: no",No\n')
+    assert facts(read(path)) == [("t#0", True), ("u#0", False)]
+    path.write_text("task_id,trial,success\nt,0,yes\nt,1,no\n")
+    assert facts(read(path)) == [("t#0", True), ("t#1", False)]
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"messages": [{"name": "Ann", "text": "hi there"}, {"name": "Bot", "text": "hello"}]},
+         "needs 'role' (user, assistant, system or tool) and 'content'; entries of 'messages' have name, text"),
+        ({"a_log": TALK, "b_log": TALK}, "there are messages under a_log and b_log"),
+        ({"span_id": "s", "attributes": {}}, "it has spans of a tracer: export them as OTLP JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_in_the_words_of_the_file(record: dict[str, Any], told: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"task_id": "t", **record}))
+    with pytest.raises(DialgaugeError, match="no known format fits it"):
+        read(path)
+    lacking, example = log_advice(resolve(path)[0])
+    assert told in lacking
+    path.write_text(example)
+    assert facts(read(path)) == [("t#0", True)]
+
+
+def test_promptfoo_has_a_task_a_test_and_an_agent_a_prompt(tmp_path: Path) -> None:
+    results = [
+        {"promptIdx": prompt, "testIdx": test, "provider": {"id": "m"}, "prompt": {"raw": "hi", "label": "p"},
+         "response": {"output": "hello"}, "success": True}
+        for prompt in (0, 1) for test in (0, 1)
+    ]  # fmt: skip
+    log = corpus(tmp_path, {"evalId": "e", "results": {"version": 3, "stats": {}, "results": results}}, whole=True)
+    details = [one.outcome.details for one in log if one.outcome]
+    assert [(one["task"], one["agent"]) for one in details] == [
+        ("0", "m"), ("1", "m"), ("0", "m, prompt 1"), ("1", "m, prompt 1"),
+    ]  # fmt: skip
