@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Limits, Reply, SystemContext, UserContext, make_agent
+from dialgauge.agents import Level, Limits, Reply, SystemContext, UserContext, make_agent
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
@@ -67,6 +67,23 @@ def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: 
     some = msgspec.structs.replace(town, goals=tuple(reversed(town.goals[30:40])))
     by_id = {one.id: one for one in alone}
     assert held(some) == [by_id[goal.id] for goal in some.goals]
+
+
+@pytest.mark.parametrize("level", ["act", "text"])
+@pytest.mark.parametrize("channel", ["clean", "drop=0.3"])
+@pytest.mark.parametrize(("user", "system"), [("agenda", "rule-system"), ("agenda-baseline", "rule-baseline")])
+def test_what_this_process_held_is_what_its_record_says(
+    town: LoadedDomain, user: str, system: str, channel: str, level: Level
+) -> None:
+    """They are not read back before they are scored, so reading must neither change nor refuse anything."""
+    heard = {"channel": channel}
+    sitting = LabConfig(user=AgentSpec(user, heard), system=AgentSpec(system, heard), level=level)
+    some = msgspec.structs.replace(town, goals=town.goals[:12])
+    done: dict[str, bytes] = {}
+    at_once = held(some, sitting, done=done)
+    read_back = held(some, sitting, done=done)
+    assert at_once == read_back
+    assert encoded(at_once) == encoded(read_back) == b"".join(done.values())
 
 
 @pytest.mark.soak

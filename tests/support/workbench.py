@@ -71,7 +71,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users map": ("ontology.json --out {}/map.json --dialogues talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild --detail",
-        "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
+        "-n 4 --resamples 20 --trials 2 --channel drop=0.5 --broken fail",
     ),
     "lab call": ("calls.json --domain depot",),
     "lab goals": ("-n 4", "--goal TOWN0003"),

@@ -52,6 +52,7 @@ _LONGEST = 1e8
 #: Alarms, one a second, that an agent may catch.
 _MOST_RINGS = 20
 _EXIT = os._exit
+_TEXT = {str}
 _UNTOLD = {"user": USER_DONE, "system": SYSTEM_QUIT}
 
 
@@ -311,7 +312,7 @@ def _fault(reply: object, message: Turn | None, speaker: Speaker, limits: Limits
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
-    if turn.acts is not None and any(len(act.values) > limits.acts for act in turn.acts):
+    if turn.acts is not None and max([len(act.values) for act in turn.acts], default=0) > limits.acts:
         return f"said more than {counted(limits.acts, 'value')} in one act"
     if turn.acts is not None and len(turn.acts) > limits.acts:
         return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
@@ -343,9 +344,8 @@ def _are_acts(acts: object) -> bool:
             return False
         if not (type(act.name) is type(act.domain) is type(act.slot) is str):
             return False
-        for value in act.values:
-            if type(value) is not str:
-                return False
+        if act.values and not {type(value) for value in act.values} <= _TEXT:
+            return False
     return True
 
 

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 Failures: TypeAlias = Literal["live", "paper", "masked"]
 
+BrokenOption = Annotated[
+    Literal["leave-out", "fail"] | None,
+    Option(
+        "--broken",
+        help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
+        "failed. Default: judged by what was done, and left out where the user failed.",
+    ),
+]
+
 SystemOption = Annotated[
     str,
     Option(

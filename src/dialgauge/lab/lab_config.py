@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from dialgauge import engine
 from dialgauge.agents import (
     AGENT_ERROR,
+    BUILT_IN,
     EXPLANATION,
     Agent,
     Level,
@@ -161,7 +162,10 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     def __init__(self, search: Callable[[], DomainSearch], sitting: LabConfig) -> None:
         """``search`` is called once in each process."""
         self._search, self._sitting = search, sitting
-        self.idempotent = not {sitting.user.name, sitting.system.name} & ASKS_OTHERS
+        agents = {sitting.user.name, sitting.system.name}
+        self.idempotent = not agents & ASKS_OTHERS
+        self._keeps = self.idempotent and agents <= BUILT_IN.keys()
+        self._latest: tuple[bytes, list[Dialogue]] = b"", []
 
     def open(self) -> _WorkerState:
         return _WorkerState(self._search(), self._sitting)
@@ -169,9 +173,18 @@ class LabWork(engine.Work[_WorkerState, list[_Planned]]):
     def do(self, state: _WorkerState, unit: engine.Unit[list[_Planned]]) -> bytes:
         held = [self._hold(state, *planned) for planned in unit.payload]
         try:
-            return _ENCODER.encode_lines(held)
+            content = _ENCODER.encode_lines(held)
         except (UnicodeError, TypeError, ValueError):
             return b"".join(_encoded(dialogue) for dialogue in held)
+        if self._keeps:
+            self._latest = content, held
+        return content
+
+    def conversations(self, content: bytes) -> list[Dialogue]:
+        """What a unit's record says. Those that this process has just held between agents of ours are as they were
+        held: turns share what did not change between them, which a record read back does not."""
+        latest, held = self._latest
+        return held if content is latest else [recorded(line) for line in content.splitlines()]
 
     def _hold(self, room: _WorkerState, goal: DomainGoal, trial: int) -> Dialogue:
         scenario = lab_scenario(room.search, goal, self._sitting, trial)
@@ -217,10 +230,11 @@ def hold_conversations(
             f"{len(goals) * sitting.trials:,} conversations, and one run holds at most {MOST_CONVERSATIONS:,}; ask for "
             "fewer goals (-n) or trials (--trials)"
         )
-    for result in engine.run(LabWork(search, sitting), _units(goals, sitting), workers=workers, done=done):
+    work = LabWork(search, sitting)
+    for result in engine.run(work, _units(goals, sitting), workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
-        held = [recorded(line) for line in result.content.splitlines()]
+        held = work.conversations(result.content)
         if on_unit is not None:
             on_unit(len(held))
         yield from held
@@ -270,18 +284,16 @@ def _units(goals: Sequence[DomainGoal], sitting: LabConfig) -> Iterator[engine.U
 
 def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     """The dialogue with the belief state after each user turn that follows from what the user said."""
-    belief, turns, named = Belief(domain), list(dialogue.turns), dict[str, str]()
+    belief, turns, named, referred = Belief(domain), list(dialogue.turns), dict[str, str](), domain.referred
     for place, turn in enumerate(turns):
         if turn.speaker == "user" and turn.acts is not None:
             belief.hear(turn.acts, named)
             turns[place] = replace(turn, state=belief.state)
         elif turn.speaker == "system":
             # "The hotel" is the one that was spoken of last.
-            named |= {
-                f"the {act.domain}": act.values[0]
-                for act in turn.acts or ()
-                if act.domain in domain.referred and act.slot == domain.services[act.domain].name_slot and act.values
-            }
+            for act in turn.acts or ():
+                if act.domain in referred and act.slot == domain.services[act.domain].name_slot and act.values:
+                    named[f"the {act.domain}"] = act.values[0]
     return replace(dialogue, turns=tuple(turns))
 
 

@@ -24,7 +24,7 @@ from dialgauge.agents import (
 from dialgauge.columns import coded_texts
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import SILENT, Progress, Workers
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.files import atomic, together
 from dialgauge.formats import bulk_load, write
 from dialgauge.lab.blame.attribution import blame_conversations
@@ -43,6 +43,7 @@ from dialgauge.lab.lab_config import (
     speaks_freely,
 )
 from dialgauge.lab.self_reports import (
+    BROKEN_POLICY,
     FROM_WORDS,
     cost_tables,
     coverage_tables,
@@ -56,6 +57,8 @@ from dialgauge.report import Cell, Column, RunSet, Table, numbered
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
 from dialgauge.tasks import (
+    BROKEN,
+    Broken,
     JudgedConversations,
     judge_outcomes,
     outcome_frames,
@@ -170,6 +173,7 @@ def converse(
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
     loop: int = 0,
+    broken: str = "",
     resamples: int = 1000,
     workers: Workers = None,
     store: Store | None = None,
@@ -179,7 +183,8 @@ def converse(
 
     Agents are named as in ``dialgauge lab run``, with settings as ``AgentSpec(name, settings)``. The options are those
     of that command; a ``Sitting`` in place of the system has all that decide what is said. With a ``store`` the run is
-    stored, and what is finished outlives the process until it is.
+    stored, and what is finished outlives the process until it is. Conversations that infrastructure broke are left out
+    of success with ``broken="leave-out"``, and failed with ``"fail"``.
 
     >>> from dialgauge import converse
     >>> results = converse("rule-system", "agenda", count=2, resamples=0)
@@ -208,8 +213,11 @@ def converse(
             seconds=seconds,
             loop=loop,
         )
+    policy = choice(broken, ("", *BROKEN), "broken")
     with progress.bar("talking", len(loaded.goals) * sitting.trials) as advance:
-        run = run_lab(loaded, sitting, store=store, workers=workers, resamples=resamples, on_unit=advance)
+        run = run_lab(
+            loaded, sitting, broken=policy, store=store, workers=workers, resamples=resamples, on_unit=advance
+        )
     return LabRuns([run], loaded.refused)
 
 
@@ -217,6 +225,7 @@ def run_lab(
     loaded: LoadedDomain,
     sitting: LabConfig,
     *,
+    broken: Broken = "",
     store: Store | None = None,
     workers: Workers = None,
     resamples: int = 1000,
@@ -228,7 +237,7 @@ def run_lab(
     # Nothing that our own agents make is garbage before the run is scored; what others make may be.
     ours = all(spec.name in BUILT_IN and spec.name not in ASKS_OTHERS for spec in (sitting.user, sitting.system))
     with bulk_load() if ours else nullcontext():
-        return _run_lab(loaded, sitting, store, workers, resamples, on_unit)
+        return _run_lab(loaded, sitting, store, workers, resamples, on_unit, broken)
 
 
 def _run_lab(
@@ -238,14 +247,15 @@ def _run_lab(
     workers: Workers,
     resamples: int,
     on_unit: Callable[[int], None] | None,
+    broken: Broken,
 ) -> Run:
     if store is None:
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, on_unit=on_unit)
-        return scored_run(list(held), loaded, sitting, resamples=resamples)
+        return scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples)
     with lab_workbench(store, LAB_KIND, loaded, sitting) as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, sitting, workers=workers, done=done, on_unit=on_unit)
-        return store.add(scored_run(list(held), loaded, sitting, resamples=resamples))
+        return store.add(scored_run(list(held), loaded, sitting, broken=broken, resamples=resamples))
 
 
 def lab_workbench(
@@ -261,10 +271,17 @@ def lab_workbench(
     return store.workbench(kind=kind, name=_name(sitting), config=config)
 
 
-def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfig, *, resamples: int = 1000) -> Run:
+def scored_run(
+    held: Sequence[Dialogue],
+    loaded: LoadedDomain,
+    sitting: LabConfig,
+    *,
+    broken: Broken = "",
+    resamples: int = 1000,
+) -> Run:
     """Recorded conversations as a run with the scores of all families."""
-    signature = lab_signature(loaded, sitting)
-    judged = judged_conversations(held, loaded)
+    signature = lab_signature(loaded, sitting).with_(broken=broken)
+    judged = judged_conversations(held, loaded, broken)
     blamed = blame_conversations(judged)
     scores = _joined(
         [
@@ -295,6 +312,7 @@ def scored_run(held: Sequence[Dialogue], loaded: LoadedDomain, sitting: LabConfi
             **_of_domain(loaded.search.domain),
             "trials": sitting.trials,
             "limits": msgspec.to_builtins(sitting.limits),
+            **({BROKEN_POLICY: broken} if broken else {}),
             **_labelled(sitting),
         },
         inputs=loaded.files,
@@ -413,10 +431,12 @@ def _with_canonical_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     return msgspec.structs.replace(dialogue, turns=tuple(turns))
 
 
-def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
+def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain, broken: Broken = "") -> JudgedConversations:
     """What became of conversations that the lab held."""
     goals = {goal.id: goal for goal in loaded.goals}
-    return judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals)
+    return judge_outcomes(
+        held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals, broken=broken
+    )
 
 
 def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:

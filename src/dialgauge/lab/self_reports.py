@@ -17,14 +17,16 @@ from dialgauge.values import canonical
 
 #: The source of the acts of a system that has only words.
 FROM_WORDS = "words and calls"
-#: Ends that are nobody's policy, and how rates take them.
-_TECHNICAL = {
+#: The part of a run's configuration that says what becomes of conversations that infrastructure broke.
+BROKEN_POLICY = "broken"
+_POLICY_WORDS = {"leave-out": "left out (--broken leave-out)", "fail": "counted as failed (--broken fail)"}
+#: Ends that are nobody's policy, and how rates take them unless it was chosen.
+_BROKEN = {
     AGENT_ERROR: "not done; left out where the user failed",
     TIME_BUDGET: "not done; left out where the user failed",
     TOKEN_BUDGET: "not done",
-    MAX_EXCHANGES: "judged by what was said",
-    LOOP_GUARD: "judged by what was said",
 }
+_CUT_OFF = dict.fromkeys((MAX_EXCHANGES, LOOP_GUARD), "judged by what was said")
 #: Details of an outcome that count replies in which something was lost.
 _LOST = {
     "system empty": "replies of the system without a word",
@@ -53,7 +55,9 @@ def judged_by_acts(run: Run) -> bool:
 def coverage_tables(run: Run) -> list[Table]:
     """What there was to judge, before any rate: ends that are nobody's policy, and what a free speaker lost."""
     reasons = Counter(run.table("conversations")["reason"].to_list())
-    rows = [(f"{END_WORDS[reason]}: {rated}", reasons[reason]) for reason, rated in _TECHNICAL.items()]
+    chosen = _POLICY_WORDS.get(run.manifest.config.get(BROKEN_POLICY, ""))
+    rated = {**(dict.fromkeys(_BROKEN, chosen) if chosen else _BROKEN), **_CUT_OFF}
+    rows = [(f"{END_WORDS[reason]}: {words}", reasons[reason]) for reason, words in rated.items()]
     rows = [(words, count) for words, count in rows if count]
     free = FROM_WORDS in _sources(run).values()
     if not rows and not free:

@@ -7,6 +7,7 @@ number of units alone: not on the number of workers, on how many measures or sys
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -22,12 +23,29 @@ BLOCK, BLOCK_CELLS = 500, 4_000_000
 
 #: Units drawn at a time, which changes no number: what stays in the processor's cache.
 _CACHED = 1 << 16
+#: Cells of weights that are kept for the next measures.
+_KEPT_CELLS = 4_000_000
 
 _BOOTSTRAP, _SWAPS, _LABELS = 0, 1, 2
 
 
 def bootstrap_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of a (resamples, units) matrix: how often each unit is drawn when ``units`` are drawn with replacement."""
+    if units * resamples > _KEPT_CELLS:
+        return _drawn_weights(units, resamples, seed)
+    return iter(_kept_weights(units, resamples, seed))
+
+
+@lru_cache(1)
+def _kept_weights(units: int, resamples: int, seed: int) -> tuple[Floats, ...]:
+    """The measures of several families of one run resample the same units."""
+    blocks = tuple(_drawn_weights(units, resamples, seed))
+    for block in blocks:
+        block.flags.writeable = False
+    return blocks
+
+
+def _drawn_weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     few = max(1, _CACHED // units)
     for rows, generator in _blocks(units, resamples, seed, _BOOTSTRAP):
         weights = np.empty((rows, units))

@@ -55,7 +55,13 @@ if TYPE_CHECKING:
     )
     from dialgauge.tasks.recordings.compat import CompatVerdict
     from dialgauge.tasks.recordings.conduct import ConversationCounts
-    from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, judge_outcomes
+    from dialgauge.tasks.recordings.judged_conversations import (
+        BROKEN,
+        Broken,
+        JudgedConversation,
+        JudgedConversations,
+        judge_outcomes,
+    )
     from dialgauge.tasks.recordings.outcome_records import outcome_frames
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes
     from dialgauge.tasks.recordings.outcome_views import outcome_explanation, outcome_tables
@@ -79,6 +85,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLAMED",
+    "BROKEN",
     "CLASSES",
     "MODES",
     "OTHER",
@@ -89,6 +96,7 @@ __all__ = [
     "TOLD_IN_VAIN",
     "BlameEstimate",
     "BlameRecord",
+    "Broken",
     "CompatVerdict",
     "ConversationCounts",
     "DomainMode",

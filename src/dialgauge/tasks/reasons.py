@@ -104,6 +104,7 @@ WORDINGS: dict[str, FaultWords] = {
     "told_of_another": FaultWords(
         "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
     ),
+    "broken_off": FaultWords("infrastructure broke it", "infrastructure broke the conversation: {given}"),
     # Conversations, compat
     "no_booking_heard": FaultWords("no booking was heard of", "no booking was heard of"),
     "booked_unfit": FaultWords(

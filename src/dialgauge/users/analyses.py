@@ -81,7 +81,7 @@ def _same(said: Utterance, other: Utterance) -> bool:
     """Are these the same acts, in whatever order?"""
     if said is other:
         return True
-    if said.families != other.families or len(said.acts) != len(other.acts):
+    if said.families != other.families or len(said.acts) != len(other.acts) or {*said.acts} != {*other.acts}:
         return False
     return Counter(said.acts) == Counter(other.acts)
 

@@ -94,6 +94,10 @@ class Normaliser:
 
     def _together(self, domain: str, parameters: Sequence[ActParameter]) -> tuple[list[str], list[Attempt]]:
         """The reference's way: places of the turn's parameters by text, values moved, lone places written back."""
+        if len(parameters) == 1:
+            slot, _, value = parameters[0].text.partition(EQUALS)
+            if not parameters[0].matchable or self._attempt(domain, slot, value) is None:
+                return [parameters[0].text], []
         texts = dict.fromkeys([parameter.text for parameter in parameters if parameter.matchable])
         halves = [(text, *text.partition(EQUALS)) for text in texts]
         places: dict[str, list[int]] = {}

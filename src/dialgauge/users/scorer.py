@@ -209,11 +209,10 @@ def _asked(context: DialogueContext) -> dict[str, dict[str, int]]:
 def _fit(context: DialogueContext) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
     """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
     in_domains = unknown = requested = misnamed = 0
-    uttered: set[tuple[str, str]] = set()
+    uttered = set[tuple[str, str]]().union(*[said.slots for said in context.utterances])
     for said, count in context.utterances.items():
         in_domains += count * said.in_domains
         unknown += count * len(said.unknown)
-        uttered |= said.slots
     carried = context.profile.requests_carry_service
     for service, requests in _asked(context).items():
         prefix = f"{service}-".lower()

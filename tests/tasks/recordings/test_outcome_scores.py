@@ -11,13 +11,14 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.console import Console
 
-from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION, TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.lab import AgentSpec, LabConfig, hold_conversations
+from dialgauge.lab import AgentSpec, LabConfig, blame_conversations, hold_conversations
 from dialgauge.measures import Signature, cards, parse_measure
 from dialgauge.tasks import (
     JudgedConversations,
@@ -178,6 +179,30 @@ def test_a_user_that_fails_says_nothing_about_the_system(reason: str) -> None:
     explained = outcome_explanation(lambda name: outcome_frames(judged)[name](), "B")
     assert explained.notes[-1].startswith("strict: not judged, compat: not judged; the user says nothing.")
     assert (END_WORDS[reason], 1, 0.5, None, None) in [tuple(row.values()) for row in ends.records()]
+
+
+@pytest.mark.parametrize("reason", [AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET])
+@pytest.mark.parametrize("ended_by", ["user", "system"])
+def test_what_infrastructure_broke_is_left_out_or_failed_by_choice(reason: str, ended_by: str) -> None:
+    """Also where all was done before it broke; its tasks say why they failed, and nobody is silently in the rate."""
+    done = replace(good("B"), outcome=Outcome(success=None, reason=reason, ended_by=ended_by))
+    talks = [good("A"), done, failing("C", reason, ended_by)]
+    left = judge_outcomes(talks, SEARCH, calls_recorded=True, broken="leave-out")
+    assert list(left.unjudged) == ["B", "C"] and left.left_out == talks[1:]
+    failed = judge_outcomes(talks, SEARCH, calls_recorded=True, broken="fail")
+    assert not failed.unjudged
+    for rules in ("strict", "compat"):
+        assert score_outcomes(left, resamples=0)[f"Success(rules={rules})"].value == 1.0
+        assert score_outcomes(failed, resamples=0)[f"Success(rules={rules})"].value == pytest.approx(1 / 3)
+    for judged, policy in ((left, "is left out"), (failed, "counts as failed")):
+        coverage = score_outcomes(judged, resamples=0).coverage
+        assert coverage["dialogues"].failed == 2 and coverage.policy.endswith(policy)
+    verdict = failed["B"].strict
+    assert verdict is not None and verdict.tasks["attraction"].why == (
+        f"infrastructure broke the conversation: {reason}",
+    )
+    whose = [blame.link for blame in blame_conversations(failed)]
+    assert whose[0] is None and [link.side for link in whose[1:] if link] == ["infrastructure"] * 2
 
 
 def test_nothing_is_judged_where_every_user_failed() -> None:

@@ -8,6 +8,7 @@ one hopeless task does not end the conversation, and it never says the same thre
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -86,38 +87,35 @@ class AgendaUser:
             return self._say([_BYE])
         if not self._now:
             self._bring_forward()
-        while len(self._said) > 1 and self._said[-1] == self._said[-2] == self._turn():
+        while len(self._said) > 1 and self._said[-1] == self._said[-2] == _ordered(tuple(self._now)):
             self._let_go()
         return self._say(self._now)
 
     def _say(self, acts: list[Act]) -> tuple[Act, ...]:
         if not self._said and self._draws.unit() < self._options.greet:
             acts = [_GREET, *acts]
-        said = _ordered(acts)
+        said = _ordered(tuple(acts))
         self._said.append(said)
         return said
-
-    def _turn(self) -> tuple[Act, ...]:
-        return _ordered(self._now)
 
     # Hearing
 
     def _hear(self, heard: Sequence[Act]) -> None:
         groups: dict[str, list[Act]] = {}
+        waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
         for one in heard:
-            errand = self._meant(one)
+            errand = self._meant(one, waiting)
             if errand is not None:
                 groups.setdefault(errand.domain, []).append(one)
         for domain, acts in groups.items():
             self._react(self.errands[domain], acts)
-        if any(one.name == "general-bye" for one in heard) and self._left():
+        if _BYE.name in [one.name for one in heard] and self._left():
             self._goodbyes += 1
             if self._goodbyes > 1:
                 self.end_reason = SYSTEM_QUIT
 
-    def _meant(self, one: Act) -> TaskProgress | None:
+    def _meant(self, one: Act, waiting: list[TaskProgress]) -> TaskProgress | None:
         """The task that an act of the system is about; a confirmation belongs to the booking that waits for one."""
-        waiting = [errand for errand in self.errands.values() if errand.pending and not errand.reference]
         if one.domain in self._booking_acts:
             if waiting:
                 return waiting[0]
@@ -130,19 +128,19 @@ class AgendaUser:
         return errand
 
     def _react(self, errand: TaskProgress, acts: list[Act]) -> None:
-        intents = {one.intent for one in acts}
-        told = [one for one in acts if one.intent in OFFERING]
+        intents = [one.intent for one in acts]
+        told = [one for one, intent in zip(acts, intents, strict=True) if intent in OFFERING]
         # "No train at 10:30, but one at 11:29" is an offer.
-        instead = any(one.slot == errand.service.offer_slot and one.values for one in told)
-        if NO_OFFER in intents and not instead:
+        if NO_OFFER in intents and not any(one.slot == errand.service.offer_slot and one.values for one in told):
             self._no_offer(errand, [one.slot for one in acts if one.intent == NO_OFFER and one.slot])
         elif NO_BOOK in intents:
             self._no_book(errand)
         else:
-            self._offers(errand, told)
-        for one in acts:
-            if one.intent == REQUEST and one.slot:
-                self._requested(errand, one.slot)
+            self._offers(errand, told, intents)
+        if REQUEST in intents:
+            for one in acts:
+                if one.intent == REQUEST and one.slot:
+                    self._requested(errand, one.slot)
 
     def _no_offer(self, errand: TaskProgress, echoed: list[str]) -> None:
         errand.lose_entity()
@@ -173,25 +171,22 @@ class AgendaUser:
         elif errand.booking:
             self._now += errand.tell_booking()
 
-    def _offers(self, errand: TaskProgress, told: list[Act]) -> None:
+    def _offers(self, errand: TaskProgress, told: list[Act], intents: list[str]) -> None:
         offered = [one.values[0] for one in told if one.slot == errand.service.offer_slot and one.values]
         named = list(dict.fromkeys(offered))
         contradicted = self._contradictions(errand, told)
-        if any(one.intent == SELECT for one in told):
+        if SELECT in intents:
             self._choose(errand, named)
             return
         if named and not contradicted:
             errand.take(named[-1])
         for one in told:
             self._note(errand, one)
-        confirmed = any(one.intent in CONFIRMING for one in told)
         if contradicted:
             self._now += [errand.tell(slot) for slot in contradicted]
-        elif confirmed:
+        elif not CONFIRMING.isdisjoint(intents):
             self._confirmed(errand)
-        elif any(
-            one.intent == OFFER_BOOK or (one.intent == INFORM and one.domain in self._booking_acts) for one in told
-        ):
+        elif OFFER_BOOK in intents or any(one.domain in self._booking_acts and one.intent == INFORM for one in told):
             self._offered_booking(errand)
 
     def _contradictions(self, errand: TaskProgress, told: list[Act]) -> list[str]:
@@ -201,8 +196,9 @@ class AgendaUser:
             slot, value = one.slot, one.values[0] if one.values else ""
             if slot in errand.said and value.lower() not in _NO_ANSWER and errand.contradicts(slot, value):
                 generic = errand.service.generic.get(slot) == value and len(told) > 1
-                if not generic and errand.corrections[slot] < self._options.correction_tries:
-                    errand.corrections[slot] += 1
+                corrections = errand.corrections.get(slot, 0)
+                if not generic and corrections < self._options.correction_tries:
+                    errand.corrections[slot] = corrections + 1
                     slots.append(slot)
         return list(dict.fromkeys(slots))
 
@@ -251,8 +247,8 @@ class AgendaUser:
             self._now.append(act(errand.inform, slot, self._place(errand.task.links[slot])))
         elif other := errand.instead_of(slot):
             self._now += other
-        elif errand.indifferent[slot] < 2 and errand.may_be_any(slot):
-            errand.indifferent[slot] += 1
+        elif errand.indifferent.get(slot, 0) < 2 and errand.may_be_any(slot):
+            errand.indifferent[slot] = errand.indifferent.get(slot, 0) + 1
             self._now.append(act(errand.inform, slot, DONTCARE))
 
     def _place(self, domain: str) -> str:
@@ -343,7 +339,8 @@ class AgendaUser:
         self._bring_forward()
 
 
-def _ordered(acts: list[Act]) -> tuple[Act, ...]:
+@lru_cache(1 << 14)
+def _ordered(acts: tuple[Act, ...]) -> tuple[Act, ...]:
     """What was to be said, each once: openings, then what is wanted, then questions, then goodbyes."""
     return tuple(sorted(dict.fromkeys(acts), key=_rank))
 

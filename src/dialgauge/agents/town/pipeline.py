@@ -7,7 +7,10 @@ written and write it. Whatever was understood may then pass through a channel th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from dialgauge.agents.going_on import PersistentUser
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
@@ -78,14 +81,14 @@ class Receiver:
                 raise DialgaugeError("an agent that understands text needs the values of its world (an ontology)")
             self._nlu = nlu_from(nlu, ontology)
 
-    def hear(self, turn: Turn, own: tuple[Act, ...], domain: str, pending: str) -> tuple[Act, ...]:
-        """What is understood of a turn."""
+    def hear(self, turn: Turn, own: tuple[Act, ...], core: UserCore | RuleSystem) -> tuple[Act, ...]:
+        """What is understood of a turn; ``core`` knows what its side spoke of last."""
         if self._understanding is not None:
-            acts = self._understanding(turn, own, domain)
+            acts = self._understanding(turn, own, core.domain)
         elif self._nlu is not None:
             from dialgauge.agents.speech.nlu import ParseContext
 
-            context = ParseContext(own=own, before=self._before, domain=domain, pending=pending)
+            context = ParseContext(own=own, before=self._before, domain=core.domain, pending=core.pending)
             acts = self._nlu.parse(turn.text, self._speaker, context).acts
         elif turn.acts is not None:
             acts = turn.acts
@@ -160,9 +163,10 @@ class _Pipeline:
         """Does the other side speak as it likes, so that the lab's own model does not understand it?"""
         return isinstance(context, UserContext) and context.free
 
-    def _worded(self, acts: tuple[Act, ...]) -> str:
+    def _turn(self, acts: tuple[Act, ...]) -> Turn:
+        turn = _wordless(self.side, acts)
         self._own = acts
-        return self._mouth.say(acts) if self._mouth else ""
+        return replace(turn, text=self._mouth.say(acts)) if self._mouth else turn
 
 
 class TownUser(_Pipeline):
@@ -191,10 +195,9 @@ class TownUser(_Pipeline):
     def respond(self, turn: Turn | None) -> Reply:
         """The next turn."""
         core = self._core
-        heard = None if turn is None else self._ears.hear(turn, self._own, core.domain, core.pending)
-        said = core.step(heard or ())
+        heard = None if turn is None else self._ears.hear(turn, self._own, core)
         return Reply(
-            turn=Turn(speaker="user", text=self._worded(said), acts=said, requested=requested(said)),
+            turn=self._turn(core.step(heard or ())),
             heard=heard,
             done=bool(core.end_reason),
             end_reason=core.end_reason,
@@ -226,9 +229,14 @@ class TownSystem(_Pipeline):
         if turn is None:
             raise DialgaugeError(f"{self.name} was asked to begin; in the lab the user does")
         core = self._core
-        heard = self._ears.hear(turn, self._own, core.belief.domain, core.belief.domain)
-        said = core.step(heard)
-        return Reply(turn=Turn(speaker="system", text=self._worded(said), acts=said), heard=heard, state=core.state)
+        heard = self._ears.hear(turn, self._own, core)
+        return Reply(turn=self._turn(core.step(heard)), heard=heard, state=core.state)
+
+
+@lru_cache(1 << 14)
+def _wordless(side: Speaker, acts: tuple[Act, ...]) -> Turn:
+    """A turn of acts. Simulated speakers say the same over and over: such turns share what follows from the acts."""
+    return Turn(speaker=side, acts=acts, requested=requested(acts) if side == "user" else None)
 
 
 def requested(acts: Sequence[Act]) -> dict[str, Values]:

@@ -59,6 +59,14 @@ class RuleSystem:
         self._repeats = 0
 
     @property
+    def domain(self) -> str:
+        """What the user speaks of."""
+        return self.belief.domain
+
+    #: Bookings wait for nothing but what is spoken of.
+    pending = domain
+
+    @property
     def state(self) -> State:
         """What the user is believed to want."""
         return self.belief.state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from dialgauge.dialogue import DONTCARE, Act
@@ -29,6 +28,9 @@ class TaskProgress:
         self.opened = self.failed = self.restated = False
         #: What the system offers: a venue's name or a train's id.
         self.entity = ""
+        #: What is to be asked; what a booking gives comes with the booking.
+        booked = self.gives if task.book is not None else ()
+        self._questions = [slot for slot in task.requests if slot not in booked]
         #: Questions not answered yet, each with how often it was asked, and the answers.
         self.open: dict[str, int] = dict.fromkeys(self._questions, 0)
         self.answers: dict[str, str] = {}
@@ -42,14 +44,9 @@ class TaskProgress:
         #: Values that other services decided.
         self.linked: dict[str, str] = {}
         self.booking_tries = 0
-        self.corrections: Counter[str] = Counter()
-        self.indifferent: Counter[str] = Counter()
-
-    @property
-    def _questions(self) -> list[str]:
-        """What is to be asked; what a booking gives comes with the booking."""
-        booked = self.gives if self.task.book is not None else ()
-        return [slot for slot in self.task.requests if slot not in booked]
+        #: How often a slot was corrected, and how often the user said that it does not mind.
+        self.corrections: dict[str, int] = {}
+        self.indifferent: dict[str, int] = {}
 
     @property
     def finished(self) -> bool:

@@ -27,17 +27,18 @@ class Belief:
         """Take in a user's turn; the values it gave, by service. ``places`` says what "the hotel" is."""
         given: dict[str, dict[str, str]] = {}
         for act in acts:
-            service = self._services.get(act.domain)
+            domain, slot = act.domain, act.slot
+            service = self._services.get(domain)
             if service is None:
                 continue
-            self.domain = act.domain
-            if act.slot and act.values and act.slot in service.known and act.intent == INFORM:
+            self.domain = domain
+            if slot and act.values and slot in service.known and act.intent == INFORM:
                 value = act.values[0].strip()
                 if service.multiwoz:
                     value = value.lower()
-                if places and value.lower() in places and act.slot in self._referring:
+                if places and slot in self._referring and value.lower() in places:
                     value = places[value.lower()]
-                given.setdefault(act.domain, {})[act.slot] = value
+                given.setdefault(domain, {})[slot] = value
         for domain, values in given.items():
             self.wanted[domain] = {**self.wanted.get(domain, {}), **values}
             kept: dict[str, Values] = {slot: (value,) for slot, value in values.items()}

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
-from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
+from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict, TaskFailure
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
 #: What was done, and otherwise than wanted.
@@ -31,7 +31,7 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
     dialogue: str
     #: The id that all trials of one goal share.
     goal: str
-    #: Strict success; None where the user failed technically, so that nothing can be said of the system.
+    #: Strict success; None where infrastructure broke it and it is left out.
     success: bool | None
     #: What is blamed for each domain that failed; the empty domain stands for the whole conversation.
     domains: dict[str, BrokenLink] = {}
@@ -51,13 +51,14 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
 
 
 def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
-    """Whom to blame, for every conversation of the judged; those whose user failed technically come last."""
+    """Whom to blame, for every conversation of the judged; those that infrastructure broke and that have no verdict
+    come last."""
     blamed = []
     for one in judged:
         if one.strict is not None:
-            blamed.append(_blame(one, one.strict, one.wanted, judged.search))
-    for dialogue in judged.user_failed:
-        link = _technical(dialogue)
+            blamed.append(_blame(one, one.strict, one.wanted, judged.search, judged.broken))
+    for dialogue in judged.left_out:
+        link = _technical(dialogue, spent=True)
         domains = {} if link is None else {"": link}
         goal_id = dialogue.id.rpartition("#")[0] or dialogue.id
         blamed.append(ConversationBlame(dialogue=dialogue.id, goal=goal_id, success=None, domains=domains))
@@ -65,10 +66,10 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(
-    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch
+    one: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, broken: Broken
 ) -> ConversationBlame:
     dialogue = one.dialogue if search.domain.multiwoz else spelled_alike(one.dialogue, goal)
-    talk, technical = TalkRecord(dialogue, search), _technical(dialogue)
+    talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=broken == "fail")
     traceable = talk.user_acts
     read = one.dialogue.outcome is not None and one.dialogue.outcome.details.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
@@ -122,13 +123,15 @@ def _of_fault(chain: Chain, fault: TaskFailure, technical: BrokenLink | None) ->
         yield technical
 
 
-def _technical(dialogue: Dialogue) -> BrokenLink | None:
-    """The technical failure that ended a conversation: an agent that raised, took too long, or hung up."""
+def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
+    """The technical failure that ended a conversation: an agent that raised, took too long, or hung up; ``spent``: or a
+    budget."""
     outcome = dialogue.outcome
     if outcome is None:
         return None
     hung_up = outcome.reason == SYSTEM_QUIT and outcome.ended_by == "system"
-    if outcome.reason not in (AGENT_ERROR, TIME_BUDGET) and not hung_up:
+    ends = (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET) if spent else (AGENT_ERROR, TIME_BUDGET)
+    if outcome.reason not in ends and not hung_up:
         return None
     why = outcome.details.get(EXPLANATION)
     return BrokenLink(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Container, Iterable
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Act, Call, Dialogue, Turn
-from dialgauge.intents import INFORM, OFFERING, REQUEST, intent_of
+from dialgauge.intents import INFORM, OFFERING, REQUEST
 from dialgauge.values import constrains
 from dialgauge.worlds.domain import DomainGoal, DomainSearch, Service, comparable, truth
 
 
-class Word(NamedTuple):
+class Word(Struct, frozen=True, gc=False):
     """One thing that was said or heard in a turn."""
 
     turn: int
@@ -21,11 +21,8 @@ class Word(NamedTuple):
     name: str
     slot: str
     value: str
-
-    @property
-    def intent(self) -> str:
-        """What the act does."""
-        return intent_of(self.name)
+    #: What the act does.
+    intent: str
 
     @property
     def tells(self) -> bool:
@@ -80,7 +77,7 @@ class DomainRecord:
         value = shown[-1][1]
         before = [turn for turn, other in shown if other != value]
         since = next(turn for turn, _ in shown if not before or turn > before[-1])
-        return Word(since, INFORM, slot, value)
+        return Word(since, INFORM, slot, value, INFORM)
 
     def tells(self, intent: str, after: int) -> list[int]:
         """The turns after another in which the system said acts of a kind."""
@@ -141,13 +138,17 @@ class TalkRecord:
     def _read_user(self, turn: Turn, place: int) -> str:
         """The domain of it that can be booked."""
         bookable = ""
-        for act, word in _words(turn.acts or (), place):
-            self.domain(act.domain).said.append(word)
-            self.domain(act.domain).last_turn = place
+        as_said = turn.heard is turn.acts
+        for act in turn.acts or ():
+            record, words = self.domain(act.domain), _words(act, place)
+            record.said += words
+            record.last_turn = place
+            if as_said:
+                record.heard += words
             if act.domain in self.domains.services and self.domains.services[act.domain].takes:
                 bookable = act.domain
-        for act, word in _words(turn.heard or (), place):
-            self.domain(act.domain).heard.append(word)
+        for act in () if as_said else turn.heard or ():
+            self.domain(act.domain).heard += _words(act, place)
         if turn.heard is None:
             for domain, state in (turn.predicted or {}).items():
                 self.domain(domain).believed.append((place, {slot: values[0] for slot, values in state.items()}))
@@ -158,11 +159,17 @@ class TalkRecord:
         for call in calls:
             self.domain(call.domain).calls.append((place, call))
         booked = next((call.domain for call in reversed(calls) if call.name == "book"), bookable)
-        meant: Callable[[Act], str] = lambda act: booked if act.domain in self.domains.booking_acts else act.domain  # noqa: E731
-        for act, word in _words((turn.acts if turn.acts is not None else turn.heard) or (), place):
-            self.domain(meant(act)).told.append(word)
-        for act, word in _words(turn.heard or (), place):
-            self.domain(meant(act)).told_heard.append(word)
+        as_told = turn.acts is None or turn.heard is turn.acts
+        for act in (turn.heard if turn.acts is None else turn.acts) or ():
+            record, words = self._meant(act, booked), _words(act, place)
+            record.told += words
+            if as_told:
+                record.told_heard += words
+        for act in () if as_told else turn.heard or ():
+            self._meant(act, booked).told_heard += _words(act, place)
+
+    def _meant(self, act: Act, booked: str) -> DomainRecord:
+        return self.domain(booked if act.domain in self.domains.booking_acts else act.domain)
 
 
 def spelled_alike(dialogue: Dialogue, goal: DomainGoal) -> Dialogue:
@@ -206,10 +213,8 @@ def _by(turns: Iterable[Turn], speaker: str) -> list[Turn]:
     return [turn for turn in turns if turn.speaker == speaker]
 
 
-def _words(acts: Iterable[Act], place: int) -> Iterator[tuple[Act, Word]]:
-    for act in acts:
-        for value in act.values or ("",):
-            yield act, Word(place, act.name, act.slot, value)
+def _words(act: Act, place: int) -> list[Word]:
+    return [Word(place, act.name, act.slot, value, act.intent) for value in act.values or ("",)]
 
 
 def names_one(word: Word, names: Container[str]) -> bool:

@@ -242,7 +242,7 @@ class UserOmissions:
             if turn.speaker == "system" and not any(act.slot in self._references for act in turn.acts or ()):
                 for act in turn.heard or ():
                     if act.slot in self._references:
-                        yield Word(place, act.name, act.slot, ", ".join(act.values))
+                        yield Word(place, act.name, act.slot, ", ".join(act.values), act.intent)
 
     def _missed_question(self, slot: str) -> int | None:
         """The first turn in which the system asked for a slot, where the user heard none of them."""

@@ -106,7 +106,8 @@ class CompatRules:
         """The verdict on a dialogue."""
         heard = self._listen(dialogue, goal)
         counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
-        stray = sum(_surplus(domain, heard, Task()) for domain in _TOLD.keys() - goal.tasks.keys())
+        strays = (heard.told.keys() | heard.malformed.keys()) - goal.tasks.keys()
+        stray = sum(_surplus(domain, heard, Task()) for domain in strays)
         hits, false, missed = (sum(count[place] for count in counts.values()) for place in range(3))
         precision, recall, f1 = _rates(hits, false + stray, missed)
         rates = {
@@ -131,7 +132,7 @@ class CompatRules:
     # Hearing
 
     def _listen(self, dialogue: Dialogue, goal: Goal) -> _Heard:
-        heard = _Heard({domain: set() for domain in _TOLD}, dict.fromkeys(_TOLD, 0), {}, {})
+        heard = _Heard({}, {}, {}, {})
         references = registered(dialogue)
         about = current = ""
         for turn in seen_by_user(dialogue):
@@ -141,7 +142,7 @@ class CompatRules:
                         about, current = act.domain, current or act.domain
                 continue
             for act in (turn.heard if turn.heard is not None else turn.acts) or ():
-                domain, _, intent = act.name.lower().partition("-")
+                domain, intent = _halves(act.name)
                 if domain in _TOLD:
                     about = domain
                     current = domain if domain in goal.tasks else current
@@ -174,9 +175,9 @@ class CompatRules:
             heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = noted
         if intent in _TELLING and slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE:
             if self._looks_right(domain, slot, value):
-                heard.told[domain].add(slot)
+                heard.told.setdefault(domain, set()).add(slot)
             else:
-                heard.malformed[domain] += 1
+                heard.malformed[domain] = heard.malformed.get(domain, 0) + 1
 
     @staticmethod
     def _owner(domain: str, intent: str, about: str) -> str:
@@ -209,16 +210,20 @@ class CompatRules:
         if domain in ("taxi", "police"):
             return True
         rows = self._fitting(domain, task.info)
-        answers = heard.answers.get(domain, {})
-        for slot in task.requests:
-            answer, table = answers.get(slot, ASKED), self._rows[domain]
-            rows = [number for number in rows if _resembles(slot, answer, table[number].get(slot))]
-        if not rows or not task.book or domain not in heard.booked:
-            return bool(rows)
-        return heard.booked[domain] in rows
+        if task.book and domain in heard.booked:
+            rows &= 1 << heard.booked[domain]
+        told = heard.answers.get(domain, {})
+        answers = {slot: told.get(slot, ASKED) for slot in task.requests}
+        table = self._rows.get(domain, [])
+        while rows:
+            row = table[(rows & -rows).bit_length() - 1]
+            if all(_resembles(slot, answer, row.get(slot)) for slot, answer in answers.items()):
+                return True
+            rows &= rows - 1
+        return False
 
-    def _fitting(self, domain: str, info: Mapping[str, str]) -> list[int]:
-        """The numbers of the rows that fit all constraints."""
+    def _fitting(self, domain: str, info: Mapping[str, str]) -> int:
+        """The rows that fit all constraints, as bits."""
         rows = (1 << len(self._rows.get(domain, ()))) - 1
         for slot, value in info.items():
             if (domain, slot, value) not in self._having:
@@ -226,11 +231,7 @@ class CompatRules:
                     having for has, having in self._column(domain, slot).items() if _equals(slot, value, has)
                 )
             rows &= self._having[domain, slot, value]
-        numbers = []
-        while rows:
-            numbers.append((rows & -rows).bit_length() - 1)
-            rows &= rows - 1
-        return numbers
+        return rows
 
     def _column(self, domain: str, slot: str) -> dict[str | None, int]:
         if (domain, slot) not in self._columns:
@@ -271,6 +272,13 @@ def registered(dialogue: Dialogue) -> dict[str, int]:
         for call in turn.calls or ()
         if call.name == "book" and "reference" in call.result and call.rows
     }
+
+
+@lru_cache(1 << 12)
+def _halves(name: str) -> tuple[str, str]:
+    """Domain and intent in the name of an act."""
+    domain, _, intent = name.lower().partition("-")
+    return domain, intent
 
 
 @lru_cache(1 << 14)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -73,10 +74,9 @@ class HeardActs:
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
         """Take in one turn."""
         if said == heard:
-            labels = [_label(act.name, act.slot) for act in said for _ in act.values or ("",)]
-            for label in labels:
-                self.counts[HeardAs(listener, label, label, True)] += 1
-            return HearingCounts(len(labels), len(labels), len(labels))
+            rightly, counts = _heard_rightly(listener, tuple(said))
+            self.counts.update(rightly)
+            return counts
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
@@ -90,14 +90,21 @@ class HeardActs:
 def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     """Counts of a conversation; what was heard for what goes into ``understanding``."""
     turns, acts = {"user": 0, "system": 0}, {"user": 0, "system": 0}
+    repeated_constraints = repeated_requests = longest = run = 0
+    before: set[Act] = set()
+    last: frozenset[Act] | None = None
     hearing: dict[Listener, list[HearingCounts]] = {"user": [], "system": []}
-    user_turns: list[tuple[Act, ...]] = []
     for turn in dialogue.turns:
         said = turn.acts or ()
         turns[turn.speaker] += 1
         acts[turn.speaker] += len(said)
         if turn.speaker == "user":
-            user_turns.append(said)
+            whole, constraints, requests = _kinds(tuple(said))
+            repeated_constraints += len(constraints & before)
+            repeated_requests += len(requests & before)
+            before |= whole
+            run = run + 1 if whole == last else 1
+            longest, last = max(longest, run), whole
         if turn.acts is not None and turn.heard is not None:
             listener: Listener = "system" if turn.speaker == "user" else "user"
             hearing[listener].append(understanding.note(listener, said, turn.heard))
@@ -107,9 +114,9 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         exchanges=turns["user"],
         turns=turns,
         acts=acts,
-        repeated_constraints=_repeated(user_turns, INFORM),
-        repeated_requests=_repeated(user_turns, REQUEST),
-        longest_run=_longest_run(user_turns),
+        repeated_constraints=repeated_constraints,
+        repeated_requests=repeated_requests,
+        longest_run=longest,
         hearing={listener: _sum(parts) for listener, parts in hearing.items()},
         reason=outcome.reason if outcome else "",
         complete=outcome.success if outcome else None,
@@ -143,25 +150,22 @@ def _confusions(lost: list[_Item], invented: list[_Item]) -> Iterable[tuple[str,
     yield from (("", _label(*item[:2])) for item in invented)
 
 
-def _repeated(turns: Iterable[Sequence[Act]], intent: str) -> int:
-    """How many things of a kind were said that had been said in an earlier turn."""
-    before: set[Act] = set()
-    repeated = 0
-    for acts in turns:
-        told = {act for act in acts if act.slot and act.intent == intent}
-        repeated += len(told & before)
-        before |= told
-    return repeated
+# Simulated speakers say the same over and over: what their acts come to is found once.
 
 
-def _longest_run(turns: Iterable[Sequence[Act]]) -> int:
-    longest = run = 0
-    last: frozenset[Act] | None = None
-    for acts in turns:
-        now = frozenset(acts)
-        run = run + 1 if now == last else 1
-        longest, last = max(longest, run), now
-    return longest
+@lru_cache(1 << 14)
+def _heard_rightly(listener: Listener, acts: tuple[Act, ...]) -> tuple[list[HeardAs], HearingCounts]:
+    labels = [_label(act.name, act.slot) for act in acts for _ in act.values or ("",)]
+    return [HeardAs(listener, label, label, True) for label in labels], HearingCounts(*[len(labels)] * 3)
+
+
+@lru_cache(1 << 14)
+def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], frozenset[Act]]:
+    """All acts of a turn, and those of them that state a constraint or ask for a slot."""
+    constraints, requests = (
+        frozenset(act for act in acts if act.slot and act.intent == intent) for intent in (INFORM, REQUEST)
+    )
+    return frozenset(acts), constraints, requests
 
 
 def _sum(parts: Sequence[HearingCounts]) -> HearingCounts:

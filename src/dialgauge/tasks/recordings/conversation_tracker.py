@@ -88,6 +88,10 @@ class Thread:
     def __init__(self, service: Service, task: ServiceTask | None) -> None:
         self.service, self.domain, self.task = service, service.name, task
         self.entity_slot = service.name_slot
+        #: Is there a booking to be made?
+        self.ordered = task is not None and task.book is not None
+        #: What a booking gives; where a service without rows is asked for without one, that is what is asked for.
+        self.gives: tuple[str, ...] = () if service.rows is None and not self.ordered else service.gives
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: Entity | None = None
         self.since: int | None = None
@@ -124,16 +128,6 @@ class Thread:
     def tell_given(self, slot: str, values: tuple[str, ...], turn: int) -> None:
         if self.booking is not None:
             self.given[slot] = _joined(self.given.get(slot), ToldAnswer(values, turn, self.booking[0]))
-
-    @property
-    def ordered(self) -> bool:
-        """Is there a booking to be made?"""
-        return self.task is not None and self.task.book is not None
-
-    @property
-    def gives(self) -> tuple[str, ...]:
-        """What a booking gives; where a service without rows is asked for without one, that is what is asked for."""
-        return () if self.service.rows is None and not self.ordered else self.service.gives
 
     def answer(self, slot: str, row: Entity | None) -> ToldAnswer | None:
         """What was last told of a slot of a row; where nothing was, what was last told of that slot at all."""
@@ -242,12 +236,22 @@ class ConversationTracker:
                         self._given.setdefault((call.domain, slot), set()).add(given_by(call, slot))
 
     def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
-        told = [act for act in acts if act.intent in TELLING]
-        thread.unread |= {act.slot: number for act in acts if act.intent == UNSURE}
-        stated = {act.slot: act.values[0] for act in told if act.values}
-        named = [value for act in told if act.slot == thread.entity_slot for value in act.values]
+        told: list[Act] = []
+        named: list[str] = []
+        stated: dict[str, str] = {}
+        intents = set()
+        for act in acts:
+            intent = act.intent
+            intents.add(intent)
+            if intent in TELLING:
+                told.append(act)
+                if act.values:
+                    stated[act.slot] = act.values[0]
+                    if act.slot == thread.entity_slot:
+                        named += act.values
+            elif intent == UNSURE:
+                thread.unread[act.slot] = number
         rows = {value: self._named(thread, value, stated) for value in dict.fromkeys(named)}
-        intents = {act.intent for act in acts}
         if NO_OFFER in intents and not named:
             thread.drop("given_up", number)
         if NO_OFFER in intents and thread.search_detour is not None:
@@ -285,17 +289,20 @@ class ConversationTracker:
     # Assertions
 
     def _assert(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
-        slot = act.slot
-        truths = self._truths(thread, act.intent, slot, rows, act.values)
+        slot, intent = act.slot, act.intent
+        truths = self._truths(thread, intent, slot, rows, act.values)
         if slot in thread.gives:
             thread.tell_given(slot, act.values, number)
-        elif slot in thread.service.columns and not (slot in thread.service.total and act.intent == OFFER_BOOKED):
+        elif slot in thread.service.columns and not (slot in thread.service.total and intent == OFFER_BOOKED):
             self._tell(thread, act, rows, number)
         if truths is None:
             return
         self.asserted += len(act.values)
-        same = thread.service.same
-        self.true += sum(any(same(value, truth) for truth in truths) for value in act.values)
+        for value in act.values:
+            for truth in truths:
+                if thread.service.same(value, truth):
+                    self.true += 1
+                    break
 
     def _tell(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
         """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""

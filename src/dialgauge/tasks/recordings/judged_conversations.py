@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue, Goal
 from dialgauge.errors import DialgaugeError
+from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.outcomes import StrictRules, StrictVerdict
@@ -20,8 +23,12 @@ from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
-#: Why a conversation ended, where that is the fault of the side that ended it.
-_FAULTS = (AGENT_ERROR, TIME_BUDGET)
+#: Ends that infrastructure brought about: an endpoint, an agent's code, a limit of time, a budget.
+_BREAKS = (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET)
+#: What becomes of the verdict on conversations that ended so: none, or failed whatever was done. Without a choice what
+#: was done is judged, and there is no verdict where the user failed.
+Broken: TypeAlias = Literal["", "leave-out", "fail"]
+BROKEN: tuple[Broken, ...] = ("leave-out", "fail")
 
 
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
@@ -42,11 +49,14 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
 class JudgedConversations:
     """Many of them, in order; those that cannot be judged, with the reason, and what was misunderstood in all."""
 
-    def __init__(self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
+    def __init__(
+        self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True, broken: Broken = ""
+    ) -> None:
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
-        #: Those of the unjudged whose user failed.
-        self.user_failed: list[Dialogue] = []
+        #: Those of the unjudged that infrastructure broke.
+        self.left_out: list[Dialogue] = []
+        self.broken = broken
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
@@ -80,23 +90,25 @@ def judge_outcomes(
     failures: Failures = "live",
     calls_recorded: bool | None = None,
     goals: Mapping[str, DomainGoal] | None = None,
+    broken: Broken = "",
 ) -> JudgedConversations:
     """What became of recorded conversations in a domain. ``goals`` has those that were pursued, by id; without them
     they are made of what the record says, which in the town is possible.
 
     ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
-    Conversations whose user failed are not judged. Without ``calls_recorded``, calls count as recorded if any turn of
+    ``broken`` says what becomes of conversations that infrastructure broke; without it those whose user failed are not
+    judged. Without ``calls_recorded``, calls count as recorded if any turn of
     any conversation has some.
     """
     dialogues = list(dialogues)
     if calls_recorded is None:
         calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
-    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
+    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded, broken=broken)
     strict, compat = StrictRules(search), CompatRules(search.town) if isinstance(search, TownSearch) else None
     for dialogue in dialogues:
-        if failure := _failure_of_user(dialogue):
-            judged.unjudged[dialogue.id] = failure
-            judged.user_failed.append(dialogue)
+        if why := _left_out(dialogue, broken):
+            judged.unjudged[dialogue.id] = why
+            judged.left_out.append(dialogue)
             continue
         if dialogue.goal is None:
             judged.unjudged[dialogue.id] = "the record has no goal"
@@ -107,16 +119,15 @@ def judge_outcomes(
         except DialgaugeError as error:
             judged.unjudged[dialogue.id] = error.message
             continue
-        judged.judged.append(
-            JudgedConversation(
-                dialogue=dialogue,
-                goal=goal_of(dialogue.id),
-                wanted=goal,
-                compat=None if compat is None else compat.judge(dialogue, dialogue.goal),
-                strict=verdict,
-                conduct=conduct(dialogue, judged.understanding),
-            )
+        one = JudgedConversation(
+            dialogue=dialogue,
+            goal=goal_of(dialogue.id),
+            wanted=goal,
+            compat=None if compat is None else compat.judge(dialogue, dialogue.goal),
+            strict=verdict,
+            conduct=conduct(dialogue, judged.understanding),
         )
+        judged.judged.append(_failed(one) if broken == "fail" and is_broken(dialogue) else one)
     return judged
 
 
@@ -126,12 +137,39 @@ def _goal(dialogue: Dialogue, goal: Goal, search: DomainSearch, failures: Failur
     return town_goal(dialogue.id, goal, search, failures)
 
 
-def _failure_of_user(dialogue: Dialogue) -> str:
-    """How the user failed, by raising or by taking too long; empty where it did not. It says nothing of the system."""
+def is_broken(dialogue: Dialogue) -> bool:
+    """Did infrastructure end it?"""
+    return dialogue.outcome is not None and dialogue.outcome.reason in _BREAKS
+
+
+def _left_out(dialogue: Dialogue, broken: Broken) -> str:
+    """Why a conversation that infrastructure broke gets no verdict; empty where it gets one. A user that raised or took
+    too long says nothing of the system."""
     outcome = dialogue.outcome
-    if outcome is None or outcome.ended_by != "user" or outcome.reason not in _FAULTS:
+    if outcome is None or broken == "fail" or not is_broken(dialogue):
         return ""
-    return f"the user failed: {outcome.details.get(EXPLANATION) or outcome.reason}"
+    told = outcome.details.get(EXPLANATION) or outcome.reason
+    if outcome.ended_by == "user" and outcome.reason != TOKEN_BUDGET:
+        return f"the user failed: {told}"
+    return f"infrastructure broke it: {told}" if broken else ""
+
+
+def _failed(one: JudgedConversation) -> JudgedConversation:
+    """The same, failed by both rule sets in every task."""
+    outcome = one.dialogue.outcome
+    why = TaskFailure(
+        reason="broken_off", given=(outcome.details.get(EXPLANATION) or outcome.reason,) if outcome else ()
+    )
+    strict, compat = one.strict, one.compat
+    if strict is not None:
+        tasks = {
+            domain: replace(task, success=False, faults=(*task.faults, why)) for domain, task in strict.tasks.items()
+        }
+        strict = replace(strict, success=False, tasks=tasks)
+    if compat is not None:
+        faults = {domain: (*compat.faults.get(domain, ()), why) for domain in compat.domains}
+        compat = replace(compat, success=False, domains=dict.fromkeys(compat.domains, False), faults=faults)
+    return replace(one, strict=strict, compat=compat)
 
 
 def goal_of(identifier: str) -> str:

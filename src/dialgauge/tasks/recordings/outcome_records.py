@@ -4,7 +4,7 @@
 ``reasons``        why not (``tasks/reasons.py``)
 ``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the
                    user's belief), strict, compat, utterances, exchanges, longest_run, repeated_constraints,
-                   repeated_requests, usage (JSON); those whose user failed have no verdict
+                   repeated_requests, usage (JSON); those that are left out have no verdict
 ``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
 ``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
 """
@@ -91,7 +91,7 @@ def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
     for one in judged:
         strict = one.strict.success if one.strict else None
         yield _conversation(one.dialogue, one.conduct, strict=strict, compat=one.compat.success if one.compat else None)
-    for dialogue in judged.user_failed:
+    for dialogue in judged.left_out:
         yield _conversation(dialogue, conduct(dialogue, HeardActs()), strict=None, compat=None)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dialgauge.agents import AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import (
     Card,
@@ -23,7 +22,7 @@ from dialgauge.measures import (
     intervals,
     score_systems,
 )
-from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, judge_outcomes
+from dialgauge.tasks.recordings.judged_conversations import Broken, JudgedConversations, is_broken, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, without_noise
 from dialgauge.worlds.domain import DomainSearch
@@ -31,6 +30,7 @@ from dialgauge.worlds.town import Failures
 
 #: Measures that are also given for each domain of the goals.
 _BY_DOMAIN = ("Success", "Book", "EntityMatch")
+_POLICIES: dict[Broken, str] = {"": "counts as not done", "leave-out": "is left out", "fail": "counts as failed"}
 
 
 def outcome_measures(evidence: OutcomeEvidence) -> list[Measure[Any]]:
@@ -111,13 +111,9 @@ def score_outcomes(
 
 
 def _coverage(judged: JudgedConversations) -> Coverage:
-    """What was judged on what was said: a conversation that an agent's failure or a spent budget ended counts as not
-    done, and is no such."""
+    """What was judged on what was said: a conversation that an agent's failure or a spent budget ended is no such,
+    whether it is left out or counts as not done."""
     read = len(judged) + len(judged.unjudged)
-    failed = len(judged.unjudged) + sum(_broken_off(one.dialogue) for one in judged)
-    policy = "a conversation that a failure or a spent budget ended counts as not done" if failed else ""
+    failed = len(judged.unjudged) + sum(is_broken(one.dialogue) for one in judged)
+    policy = f"a conversation that a failure or a spent budget ended {_POLICIES[judged.broken]}" if failed else ""
     return Coverage({"dialogues": Count(expected=read, read=read, scored=read - failed, failed=failed)}, policy=policy)
-
-
-def _broken_off(dialogue: Dialogue) -> bool:
-    return dialogue.outcome is not None and dialogue.outcome.reason in (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET)

@@ -93,8 +93,11 @@ def _headline(scores: Mapping[str, Score], conversations: polars.DataFrame) -> T
         + (f" {COMPAT}: ConvLab-2's rules, by what the user heard." if COMPAT in sets else ""),
         f"{counted(judged.height, 'conversation')}: requests in {asking:,}, bookings in {booking:,}.",
     ]
-    if failed := conversations.height - judged.height:
+    unjudged = conversations.filter(conversations[sets[-1]].is_null())
+    if failed := int((unjudged["ended_by"] == "user").sum()):
         table.notes.append(f"Not judged: {counted(failed, 'conversation')} in which the user failed, not the system.")
+    if broken := unjudged.height - failed:
+        table.notes.append(f"Not judged: {counted(broken, 'conversation')} that infrastructure broke.")
     if silent := judged["complete"].null_count():
         table.notes.append(f"Complete leaves out {counted(silent, 'conversation')} whose user stated no belief.")
     return table

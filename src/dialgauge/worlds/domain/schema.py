@@ -353,8 +353,12 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
 
     def act_name(self, role: Role) -> str:
         """The name of an act of this service, such as ``Car-Offer``; empty where it has none of that role."""
-        name = self.acts.get(role, "")
-        return name or (f"{self.prefix}-{_INTENTS[role]}" if role in _INTENTS else "")
+        return self._act_names.get(role, "")
+
+    @cached_property
+    def _act_names(self) -> dict[str, str]:
+        named = {role: name for role, name in self.acts.items() if name}
+        return {**{role: f"{self.prefix}-{intent}" for role, intent in _INTENTS.items()}, **named}
 
     def say(self, slot: str) -> str:
         """What people call a slot."""
