@@ -183,11 +183,12 @@ class Explorer:
         run = self.library.run(id)
         listed = self._listed(run)
         query = listed.asked_for(asked)
-        table = Table(
-            "", ["dialogue", "turns", *(Column(name, digits=6) for name in listed.columns), "labels", "begins"]
-        )
+        judged = ["passed"] if listed.passed is not None else []
+        measures = [Column(name, digits=6) for name in listed.columns]
+        table = Table("", ["dialogue", "turns", *judged, *measures, "labels", "begins"])
         for row in listed.all_rows(query):
-            table.add(row.dialogue, row.turns, *row.values, ", ".join(row.labels), row.opening)
+            verdict = [None if row.passed is None else "yes" if row.passed else "no"] if judged else []
+            table.add(row.dialogue, row.turns, *verdict, *row.values, ", ".join(row.labels), row.opening)
         return table.render("csv")
 
     def _listed(self, run: Run) -> DialogueList:

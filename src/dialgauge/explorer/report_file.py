@@ -30,6 +30,7 @@ from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
+from dialgauge.kinds import kind_named
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
 from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
@@ -294,7 +295,7 @@ def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str
 
 
 def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[tuple[str, float | None, str | None]]:
-    """What a dialogue scores: by the first measures of one run, or by the first one of each of several."""
+    """What a dialogue scores: by the first measures of one run; of several the verdict of each, or its first one."""
     found = []
     for run in runs:
         columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
@@ -302,6 +303,9 @@ def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[t
         values = {row["measure"]: row["num"] / row["den"] for row in library.rows(run, "dialogue_scores", own.id)}
         passed = own.outcome.success if own.outcome is not None else None
         mark = "" if passed is None else " ✓" if passed else " ✗"
+        if mark and len(runs) > 1 and kind_named(run.kind).verdicts is not None:
+            found.append((f"{run.name}{mark} {'passed' if passed else 'failed'}", None, None))
+            continue
         for measure in columns:
             label = f"{run.name}{mark}: {measure}" if len(runs) > 1 else measure
             found.append((label, values.get(measure), run.scores[measure].unit))

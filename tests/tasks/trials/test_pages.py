@@ -151,7 +151,7 @@ def test_a_report_shows_failures_and_what_two_runs_part_by(tmp_path: Path) -> No
     assert "3 failed conversations of old, those of tasks that pass sometimes first" in own
     both = write_report(tmp_path / "both.html", [old, new]).read_text()
     assert re.findall(r"<summary><strong>(.*?)</strong>", both) == ["b#1"]
-    assert "old ✗: " in both and "new ✓: " in both and "differ in the verdict only" in both
+    assert "old ✗ failed · new ✓ passed" in both and "differ in the verdict only" in both
 
 
 def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_of_points(tmp_path: Path) -> None:
