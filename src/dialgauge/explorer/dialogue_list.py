@@ -95,6 +95,11 @@ class Choice:
     label: str
     values: Sequence[tuple[str, int]]
     chosen: str
+    facet: Facet | None = None
+
+    def word(self, value: str) -> str:
+        """What a value is called."""
+        return self.facet.word(value) if self.facet is not None else value
 
 
 @dataclass(frozen=True)
@@ -240,7 +245,7 @@ class DialogueList:
         for name, label in [(_DOMAIN, "domain"), *offered, (_LABEL, "label")]:
             values = self._counted(name)
             if len(values) >= least or name in query.facets or (values and name == _LABEL):
-                found.append(Choice(name, label, values, query.facets.get(name, "")))
+                found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
         return found
 
     def value(self, measure: str) -> NDArray[np.float64]:
@@ -437,7 +442,8 @@ def _value(facet: Facet) -> polars.Expr:
     """What people choose from, made of the facet's columns."""
     import polars
 
-    return polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    return value.replace("", facet.absent) if facet.absent else value
 
 
 def _number(text: str, name: str) -> float | None:

@@ -231,8 +231,8 @@ def _chosen(
         return [name for name in only if dialogue_key(name) in keys], "the dialogues that were asked for"
     if ranked is not None:
         first, second = ranked.pair
-        units = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
-        names = [ranked.conversation(unit) for unit in units]
+        units = divergence_sizes(ranked.comparison, first, second, ranked.measure)
+        names = [name for unit in units if (name := ranked.conversation(unit))][:most]
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
     if failed := _failed(library, runs[0], most):
         return failed

@@ -154,7 +154,7 @@ def test_a_report_shows_failures_and_what_two_runs_part_by(tmp_path: Path) -> No
     assert "old ✗ failed · new ✓ passed" in both and "differ in the verdict only" in both
 
 
-def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_of_points(tmp_path: Path) -> None:
+def test_differences_in_an_own_unit_have_three_digits_and_an_axis_of_their_own(tmp_path: Path) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     for name, cost in (("cheap", 0.0021), ("dear", 0.0029)):
         rows = [
@@ -162,6 +162,11 @@ def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_o
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     runs = score_results([tmp_path / "cheap.jsonl", tmp_path / "dear.jsonl"], resamples=0).runs
-    drawn = {row.measure: row for row in ranking(Library(runs=runs), [run.id for run in runs]).plot.rows}
-    assert drawn["Cost"].amount(drawn["Cost"].difference.difference) == "−0.000800"
-    assert not drawn["Cost"].percent and drawn["pass^1"].amount(0.135) == "+13.5"
+    plot = ranking(Library(runs=runs), [run.id for run in runs]).plot
+    drawn = {row.measure: row for row in (*plot.shares, *plot.amounts)}
+    cost = drawn["Cost"]
+    assert cost.amount(cost.difference.difference) == "−0.000800"
+    assert cost in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
+    assert cost.axis is not plot.points and drawn["pass^1"].axis is plot.points
+    assert 2 <= cost.at(cost.difference.difference) < cost.axis.zero <= 98
+    assert {tick.label for tick in cost.axis.ticks} >= {"0", "−0.0008"}
