@@ -25,7 +25,7 @@ from dialgauge.explorer.difference_plot import DifferencePlot, difference_plot
 from dialgauge.explorer.run_names import distinct_names, shared_words
 from dialgauge.explorer.templating import short_name
 from dialgauge.presentation import DialogueView, TurnView, pages_of
-from dialgauge.text import note_kind
+from dialgauge.text import REMARK, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -127,8 +127,9 @@ def ranking(
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
-    for table in tables:  # what the page says on top
-        table.notes[:] = [note for note in table.notes if note not in comparison.notes]
+    told = {note_kind(note) for note in comparison.notes} - {REMARK}
+    for table in tables:  # what the page says on top, or leaves out
+        table.notes[:] = [note for note in table.notes if note_kind(note) not in told]
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import headline_of
-from dialgauge.explorer.templating import received, sent
+from dialgauge.explorer.templating import received, sent, short_name
 from dialgauge.kinds import kind_named
 from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
@@ -167,7 +167,8 @@ class DialogueList:
         """What that order goes by, in words."""
         measure, _ = self.worst_first
         ranking = self.ranking
-        return ranking.basis if ranking is not None and measure in (PASSED, ranking.measure) else measure
+        keys = ranking.keys if ranking is not None and measure in (PASSED, ranking.measure) else [measure]
+        return ", then ".join(map(short_name, keys))
 
     @property
     def ranking(self) -> WorstFirst | None:

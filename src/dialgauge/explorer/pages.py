@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -228,7 +229,8 @@ class Explorer:
         if chosen:
             problem = "one run alone cannot be compared; choose another one too"
         groups = run_groups(self.library, self.library.survey().runs, lambda run: annotations_of(self.library, run))
-        several = [group for group in groups if len(group.rows) > 1]
+        best_first = next(iter(SORTS.values()))
+        several = [replace(group, rows=sorted(group.rows, key=best_first)) for group in groups if len(group.rows) > 1]
         return self.page("compare.html", "compare", ranking=None, problem=problem, groups=several, chosen=chosen)
 
     def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Dialogues of a report unless asked for more or others.
 DIALOGUES = 40
+#: Tables about a run that are printed too.
+_FACTS = ("scores", "coverage")
 #: Charts of a comparison that a report shows, in this order.
 _CHARTS = ("intervals",)
 
@@ -62,6 +64,7 @@ class RunPart:
     sentences: Sequence[str]
     tables: Sequence[Table]
     facts: Sequence[Table]
+    settings: Sequence[Table]
     charts: Sequence[Chart]
     first: ReadingList | None
     panels: Sequence[Panel]
@@ -198,12 +201,13 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
 
 
 def _run_part(library: Library, run: Run) -> RunPart:
-    pages = pages_of(run.kind)
+    pages, facts = pages_of(run.kind), run_tables(run)
     return RunPart(
         run,
         run_sentences(run, notes=False),
         pages.tables(library, run),
-        [table for name, table in run_tables(run).items() if name != "notes"],
+        [table for name, table in facts.items() if name in _FACTS],
+        [table for name, table in facts.items() if name not in (*_FACTS, "notes")],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
         pages.panels(library, run),
@@ -360,6 +364,7 @@ class _FileLinks:
 def _without_folders(text: str, runs: Sequence[Run]) -> str:
     """The same without the folders of this machine: files go by their names in what is mailed."""
     named = {word for run in runs for word in (*run.manifest.command, *(given.path for given in run.manifest.inputs))}
+    named |= {str(run.path) for run in runs if run.stored}
     paths = sorted((path for path in named if PurePath(path).is_absolute()), key=len, reverse=True)
     for path in paths:
         text = text.replace(html.escape(shown(path)), html.escape(shown(PurePath(path).name)))

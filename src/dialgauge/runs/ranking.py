@@ -22,16 +22,21 @@ if TYPE_CHECKING:
 
 
 class WorstFirst(NamedTuple):
-    """Dialogues with a value of ``measure``, the worst first, and in words what they are ranked by.
+    """Dialogues with a value of ``measure``, the worst first, and what they are ranked by, one key after the other.
 
     ``passed`` has the verdict on each of them, where the kind of run keeps verdicts.
     """
 
     measure: str
-    basis: str
+    keys: Sequence[str]
     dialogues: list[str]
     values: list[float]
     passed: Sequence[bool | None] = ()
+
+    @property
+    def basis(self) -> str:
+        """What they are ranked by, in words."""
+        return ", then ".join(self.keys)
 
 
 def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = None) -> WorstFirst | None:
@@ -71,9 +76,7 @@ def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = No
         basis = ["verdict", *(["tasks that pass sometimes"] if False in verdicts["steady"] else []), *basis]
     ranked = ranked.sort([*keys, "dialogue"], descending=[*falling, False], nulls_last=True)
     passed = ranked["passed"].to_list() if verdicts is not None else []
-    return WorstFirst(
-        measures[0], ", then ".join(basis), ranked["dialogue"].to_list(), ranked["value 0"].to_list(), passed
-    )
+    return WorstFirst(measures[0], basis, ranked["dialogue"].to_list(), ranked["value 0"].to_list(), passed)
 
 
 def _known(scores: polars.DataFrame, *, whole: bool) -> set[str]:
