@@ -42,6 +42,15 @@ class Mistakes:
 
 
 @dataclass(frozen=True)
+class Verdicts:
+    """Where a kind keeps whether each dialogue passed: a table, its column of yes and no, and the column of tasks."""
+
+    table: str
+    column: str
+    task: str
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of run. Parts are written ``module:attribute``; every one may be missing."""
 
@@ -62,6 +71,8 @@ class Kind:
     worst_by: tuple[str, ...] = ()
     #: What decides between dialogues with the same value.
     mistakes: Mistakes | None = None
+    #: What says which dialogues failed: they are worse than all that passed.
+    verdicts: Verdicts | None = None
 
     def part(
         self, part: Literal["cards", "comparison", "pages", "results", "from_dialogues"], contract: plugins.Kind[T]

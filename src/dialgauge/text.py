@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+#: The code of notes that have none, and of those that name options of the command line, which pages leave out.
+REMARK, OPTIONS = "remark", "options"
+
 
 class Note(str):
     """A sentence for the readers of scores, with the code of what it is about, by which programs choose it.
@@ -27,8 +30,8 @@ class Note(str):
 
 
 def note_kind(note: str) -> str:
-    """The code of a note; one that somebody else wrote as plain text is a ``remark``."""
-    return note.kind if isinstance(note, Note) else "remark"
+    """The code of a note; one that somebody else wrote as plain text is a remark."""
+    return note.kind if isinstance(note, Note) else REMARK
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -225,7 +225,7 @@ def test_a_tracking_run() -> None:
         "tracking", {"JGA": exact}, name="augpt", tables={"slot_scores": slots, "turn_scores": turns}, coverage=whole
     )
     assert run_sentences(run) == [
-        "augpt gets 49.5% of the turns exactly right: JGA (joint goal accuracy; 49.5% [47.8, 51.2]; 1,000 dialogues).",
+        "augpt gets 49.5% [47.8, 51.2] of the turns of 1,000 dialogues exactly right: JGA (joint goal accuracy).",
         "In 2 of 3 dialogues (67%) every turn is right.",
         "Most errors are missed slots (50%), then spurious slots (30%) and wrong values (20%); the slot most often "
         "wrong is hotel-type (60% of 10 errors, turn by turn).",
@@ -399,7 +399,8 @@ def test_real_trackers(shared_data: Path) -> None:
         value, slots = run.scores["JGA"].value, run.table("slot_scores")
         assert value is not None
         headline, _, errors = run_sentences(run)
-        assert headline.startswith(f"{run.name} gets {100 * value:.1f}% of the turns exactly right: JGA (joint goal")
+        assert headline.startswith(f"{run.name} gets {100 * value:.1f}% [")
+        assert headline.endswith("] of the turns of 1,000 dialogues exactly right: JGA (joint goal accuracy).")
         counts = {kind: int(slots[kind].sum()) for kind in ("missed", "spurious", "wrong_value")}
         assert f"({100 * max(counts.values()) / sum(counts.values()):.0f}%), then " in errors
         assert f"of {sum(counts.values()):,} errors" in errors

@@ -89,7 +89,7 @@ def test_the_overview_has_every_task_with_both_verdicts(library: Library, run: R
 def test_how_it_ended_is_told_in_words(library: Library, run: Run) -> None:
     for row in run.table("conversations").to_dicts():
         went = dict(view(library, run, row["dialogue"]).overview.went)
-        assert went["end"] == f"{agents.END_WORDS[row['reason']]} ({row['reason']})"
+        assert went["end"] == agents.END_WORDS[row["reason"]]
         assert went.get("ended by", "") == (f"the {row['ended_by']}" if row["ended_by"] else "")
         assert went["exchanges"] == str(row["exchanges"])
         assert went["constraints said again"] == str(row["repeated_constraints"])
@@ -306,7 +306,7 @@ def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
     dialogue = Dialogue(id="a", turns=(), outcome=outcome)
     run = new_run(kind="lab", name="a", corpus=[dialogue])
     went = dict(PAGES.dialogue(Library(runs=[run]), run, dialogue).overview.went)
-    assert went["end"] == "an agent failed (agent_error)"
+    assert went["end"] == "an agent failed"
     assert went["what failed"] == "it broke"
 
 

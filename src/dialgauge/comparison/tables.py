@@ -160,7 +160,7 @@ def _add_score_notes(table: Table, comparison: Comparison) -> None:
         *scale_note(comparison),
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *(
-            note[:1].upper() + note[1:].removesuffix(".") + "."
+            Note(note_kind(note), note[:1].upper() + note[1:].removesuffix(".") + ".")
             for note in (*comparison.scores.notes, *comparison.end_notes)
         ),
     ]

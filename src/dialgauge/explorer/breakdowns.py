@@ -10,7 +10,7 @@ from dialgauge.explorer.dialogue_list import DialogueQuery
 from dialgauge.presentation import Breakdown, Tone
 
 if TYPE_CHECKING:
-    from dialgauge.explorer.dialogue_list import DialogueList
+    from dialgauge.explorer.dialogue_list import Choice, DialogueList
 
 #: Bars of a chart; the longest ones.
 _BARS = 12
@@ -22,7 +22,7 @@ _WIDEST = 82.0
 class BarPart:
     """A part of a bar, from ``start`` on, in percent of the width."""
 
-    value: str
+    label: str
     count: int
     start: float
     width: float
@@ -31,9 +31,9 @@ class BarPart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A value, how many dialogues have it, and the parameters of the list that shows them."""
+    """A value by its name, how many dialogues have it, and the parameters of the list that shows them."""
 
-    value: str
+    label: str
     count: int
     query: str
     parts: Sequence[BarPart]
@@ -52,57 +52,53 @@ class BarChart:
     total: int
     bars: Sequence[Bar]
     more: int
-    #: What the facet that splits the bars is called.
+    #: What the facet that splits the bars is called, and what its tones mean.
     parts: str
+    key: Sequence[tuple[str, Tone]]
 
 
 def bar_charts(listed: DialogueList) -> list[BarChart]:
     """The charts of a run that have a bar."""
-    choices = listed.choices(DialogueQuery(), least=1)
-    known = {choice.name: choice.values for choice in choices}
-    labels = {choice.name: choice.label for choice in choices}
-    made = [
-        _chart(listed, known, about, labels.get(about.parts, ""))
-        for about in listed.pages.breakdowns
-        if about.facet in known
-    ]
+    known = {choice.name: choice for choice in listed.choices(DialogueQuery(), least=1)}
+    made = [_chart(listed, known, about) for about in listed.pages.breakdowns if about.facet in known]
     return [chart for chart in made if chart.bars]
 
 
-def _chart(
-    listed: DialogueList, known: Mapping[str, Sequence[tuple[str, int]]], about: Breakdown, parts: str
-) -> BarChart:
+def _chart(listed: DialogueList, known: Mapping[str, Choice], about: Breakdown) -> BarChart:
     only = {name: value for name, value in about.only.items() if name in known}
-    counted = [(value, listed.count(only | {about.facet: value})) for value, _ in known[about.facet]]
+    facet, splits = known[about.facet], known.get(about.parts)
+    counted = [(value, listed.count(only | {about.facet: value})) for value, _ in facet.values]
     found = sorted(((value, count) for value, count in counted if count), key=lambda one: -one[1])
-    total = listed.count(only)
-    split = {value: _parts(listed, known, about, only | {about.facet: value}, count) for value, count in found[:_BARS]}
+    split = {value: _parts(listed, splits, about, only | {about.facet: value}, count) for value, count in found[:_BARS]}
     widest = max((sum(count for _, count, _ in parts) for parts in split.values()), default=0)
     bars = [
-        Bar(value, count, DialogueQuery(facets=only | {about.facet: value}).address(), _scaled(split[value], widest))
+        Bar(
+            facet.word(value),
+            count,
+            DialogueQuery(facets=only | {about.facet: value}).address(),
+            _scaled(split[value], widest),
+        )
         for value, count in found[:_BARS]
     ]
-    return BarChart(about, total, bars, max(len(found) - _BARS, 0), parts)
+    key = [(splits.word(value), tone) for value, tone in about.tones.items()] if splits is not None else []
+    more = max(len(found) - _BARS, 0)
+    return BarChart(about, listed.count(only), bars, more, splits.label if splits is not None else "", key)
 
 
 def _parts(
-    listed: DialogueList,
-    known: Mapping[str, Sequence[tuple[str, int]]],
-    about: Breakdown,
-    facets: Mapping[str, str],
-    count: int,
+    listed: DialogueList, splits: Choice | None, about: Breakdown, facets: Mapping[str, str], count: int
 ) -> list[tuple[str, int, Tone]]:
-    if about.parts not in known:
+    if splits is None:
         return [("", count, about.tone)]
-    order = [*about.tones, *(value for value, _ in known[about.parts] if value not in about.tones)]
-    parts = [(value, listed.count({**facets, about.parts: value}), about.tones.get(value, "plain")) for value in order]
-    return [part for part in parts if part[1]]
+    order = [*about.tones, *(value for value, _ in splits.values if value not in about.tones)]
+    counted = [(value, listed.count({**facets, about.parts: value})) for value in order]
+    return [(splits.word(value), count, about.tones.get(value, "plain")) for value, count in counted if count]
 
 
 def _scaled(parts: Sequence[tuple[str, int, Tone]], widest: int) -> list[BarPart]:
     scaled, start = [], 0.0
-    for value, count, tone in parts:
+    for label, count, tone in parts:
         width = _WIDEST * count / widest
-        scaled.append(BarPart(value, count, round(start, 2), round(width, 2), tone))
+        scaled.append(BarPart(label, count, round(start, 2), round(width, 2), tone))
         start += width
     return scaled

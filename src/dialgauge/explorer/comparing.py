@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from dialgauge.comparison import (
@@ -18,13 +19,13 @@ from dialgauge.comparison import (
     divergence_sizes,
     divergences,
 )
-from dialgauge.dialogue import Dialogue, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.difference_plot import DifferencePlot, difference_plot
 from dialgauge.explorer.run_names import distinct_names, shared_words
 from dialgauge.explorer.templating import short_name
 from dialgauge.presentation import DialogueView, TurnView, pages_of
-from dialgauge.text import note_kind
+from dialgauge.text import REMARK, note_kind
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -34,11 +35,18 @@ if TYPE_CHECKING:
 #: Dialogues that the page of a comparison lists: of both signs, and where one system is better.
 _LISTED, _LISTED_BETTER = 20, 100
 MOST_SIDES = 4
+#: Notes that say how measures were compared, or what another note sums up.
+_REMARKS = ("end_of_test", "no_sums", "not_paired", "not_shared", "trials_differ", "uneven_trials")
+#: Notes that a page has no use for: options of the command line, and that nothing is missing.
+_UNSAID = (MISSING_OPTIONS, "complete")
 
 
 @dataclass(frozen=True)
 class PartingRow:
-    """A unit on which two runs differ: the conversation to look at, and what each says in the turn where they part."""
+    """A unit on which two runs differ: the conversation to look at, and what each says in the turn where they part.
+
+    ``conversation`` is empty where the runs have none in common.
+    """
 
     difference: DialogueDivergence
     conversation: str
@@ -102,9 +110,14 @@ class Ranking:
         return self.telling_trials.get(unit, unit)
 
     @property
-    def notes(self) -> list[str]:
-        """What must be known beside the numbers; options of the command line are of no use on a page."""
-        return [note for note in self.comparison.notes if note_kind(note) != MISSING_OPTIONS]
+    def warnings(self) -> list[str]:
+        """What puts the verdict in doubt; options of the command line are of no use on a page."""
+        return [note for note in self.comparison.notes if note_kind(note) not in (*_REMARKS, *_UNSAID)]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is good to know, and changes nothing."""
+        return [note for note in self.comparison.notes if note_kind(note) in _REMARKS]
 
 
 def ranking(
@@ -114,8 +127,9 @@ def ranking(
     comparison = library.comparison(ids)
     runs = list(comparison.runs.values())
     tables = comparison_tables(comparison)
-    for table in tables:
-        table.notes[:] = [note for note in table.notes if note_kind(note) != MISSING_OPTIONS]
+    told = {note_kind(note) for note in comparison.notes} - {REMARK}
+    for table in tables:  # what the page says on top, or leaves out
+        table.notes[:] = [note for note in table.notes if note_kind(note) not in told]
     many = len(comparison.systems) > 2
     chosen = _measure(comparison, measure)
     first, second = _pair(comparison, pair)
@@ -146,15 +160,27 @@ def ranking(
 def _parting_row(
     library: Library, comparison: Comparison, pair: tuple[str, str], one: DialogueDivergence, conversation: str
 ) -> PartingRow:
-    texts = []
-    for name in pair:
-        try:
-            turns = library.dialogue(comparison.runs[name], conversation).turns
-        except DialgaugeError:  # scores can be compared though the dialogues are gone
-            turns = ()
-        place = one.turn.turn if one.turn is not None else len(turns)
-        texts.append(turns[place].text if place < len(turns) else "")
-    return PartingRow(one, conversation, (texts[0], texts[1]))
+    first, second = (_turns(library, comparison.runs[name], conversation) for name in pair)
+    turn = one.turn
+    if turn is None and conversation != one.dialogue:  # a trial of what is compared
+        turn = comparison.divergence(*pair, conversation) or _first_unlike(first, second)
+    place = turn.turn if turn is not None else max(len(first), len(second))
+    words = [turns[place].text if place < len(turns) else "" for turns in (first, second)]
+    return PartingRow(replace(one, turn=turn), conversation, (words[0], words[1]))
+
+
+def _turns(library: Library, run: Run, conversation: str) -> Sequence[Turn]:
+    """The turns of a conversation; none where it is gone, as scores can be compared all the same."""
+    try:
+        return library.dialogue(run, conversation).turns if conversation else ()
+    except DialgaugeError:
+        return ()
+
+
+def _first_unlike(first: Sequence[Turn], second: Sequence[Turn]) -> TurnDivergence | None:
+    """The first turn in which two conversations are not the same, and how many there are."""
+    unlike = [place for place, (one, other) in enumerate(zip_longest(first, second)) if one != other]
+    return TurnDivergence(unlike[0], len(unlike)) if unlike and first and second else None
 
 
 def ranking_charts(comparison: Comparison) -> dict[str, Callable[[], Any]]:
@@ -274,18 +300,20 @@ def neighbours(library: Library, ids: Sequence[str], dialogue: str, measure: str
     unit = comparison.view.units(first).get(library.dialogue(first, dialogue).id, dialogue)
     before, after, number = _beside(order, unit)
     trials = _telling_trials(library, comparison, chosen, comparison.systems[:2])
-    before, after = (name and trials.get(name, name) for name in (before, after))
+    before, after = (name and (trials.get(name, name) or None) for name in (before, after))
     return Neighbours(comparison.measures, chosen, before, after, number, len(order))
 
 
 def _telling_trials(library: Library, comparison: Comparison, measure: str, pair: Sequence[str]) -> dict[str, str]:
-    """For each unit a dialogue of it that only one of two runs passes, or in which they score differently, or its
-    first where none does; nothing where dialogues are the units."""
+    """For each unit a dialogue of both runs that only one of them passes, or in which they score differently, or the
+    first; empty where they have none in common. Nothing where dialogues are the units."""
     first, second = (comparison.runs[name] for name in pair)
     units = comparison.view.units(first)
     if not units:
         return {}
-    chosen = {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
+    units = {dialogue: unit for dialogue, unit in units.items() if dialogue in comparison.view.units(second)}
+    chosen = dict.fromkeys(comparison.dialogues, "")
+    chosen |= {unit: dialogue for dialogue, unit in reversed(list(units.items()))}
     scores = [_dialogue_values(run) for run in (first, second)]
     verdicts = [
         {trial.dialogue: trial.success for trial in pages_of(run.kind).trials(library, run)} for run in (first, second)

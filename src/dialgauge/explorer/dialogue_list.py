@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.markup import search_words
 from dialgauge.explorer.run_list import headline_of
-from dialgauge.explorer.templating import received, sent
+from dialgauge.explorer.templating import received, sent, short_name
+from dialgauge.kinds import kind_named
 from dialgauge.presentation import Facet, RunPages, pages_of
 from dialgauge.report import SHARE
 from dialgauge.runs import worst_first
@@ -35,6 +36,8 @@ _OFFERED = 200
 #: Facets that every run has.
 _DOMAIN = "domain"
 _LABEL = "label"
+#: The column of verdicts.
+PASSED = "passed"
 #: Words of a search that count.
 _MOST_WORDS = 12
 
@@ -92,6 +95,11 @@ class Choice:
     label: str
     values: Sequence[tuple[str, int]]
     chosen: str
+    facet: Facet | None = None
+
+    def word(self, value: str) -> str:
+        """What a value is called."""
+        return self.facet.word(value) if self.facet is not None else value
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,7 @@ class ListRow:
     values: Sequence[float | None]
     opening: str
     labels: Sequence[str]
+    passed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,8 @@ class ListPage:
     all: int
     number: int
     pages: int
+    #: Whether its rows have verdicts.
+    judged: bool
 
 
 class DialogueList:
@@ -126,15 +137,27 @@ class DialogueList:
     def __init__(self, library: Library, run: Run) -> None:
         self._library, self._run = library, run
         self.pages = pages_of(run.kind)
-        self.columns = self.pages.columns(run)
         heads = library.table(run, "dialogues")
         self.ids: polars.Series = heads["dialogue"]
         self._heads = heads
+        self.columns = self.pages.columns(run)
+        self.passed = self._verdicts() if kind_named(run.kind).verdicts is not None else None
         self._facets = {facet.name: facet for facet in self.pages.facets if library.has_table(run, facet.table)}
+
+    def _verdicts(self) -> NDArray[np.float64] | None:
+        """The verdict on each dialogue, 1 or 0, NaN where there is none; None where the run has no verdicts."""
+        ranking = self.ranking
+        if ranking is None or not ranking.passed:
+            return None
+        verdicts = dict(zip(ranking.dialogues, ranking.passed, strict=True))
+        known = (verdicts.get(name) for name in self.ids)
+        return np.array([np.nan if verdict is None else float(verdict) for verdict in known])
 
     @property
     def worst_first(self) -> tuple[str, bool]:
         """The column by which a list is sorted where nobody asks for an order, and whether its largest value leads."""
+        if self.passed is not None:
+            return PASSED, False
         named = (self.ranking.measure if self.ranking is not None else "", headline_of(self._run), *self.columns)
         measure = next((name for name in named if name in self.columns), "")
         return measure, bool(measure) and self._run.scores[measure].higher_is_better is False
@@ -144,7 +167,8 @@ class DialogueList:
         """What that order goes by, in words."""
         measure, _ = self.worst_first
         ranking = self.ranking
-        return ranking.basis if ranking is not None and ranking.measure == measure else measure
+        keys = ranking.keys if ranking is not None and measure in (PASSED, ranking.measure) else [measure]
+        return ", then ".join(map(short_name, keys))
 
     @property
     def ranking(self) -> WorstFirst | None:
@@ -164,12 +188,14 @@ class DialogueList:
         pages = max(-(-len(order) // PAGE_SIZE), 1)
         number = min(query.page, pages)
         places = order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-        binary = [self._binary(measure) for measure in self.columns]
-        return ListPage(list(self._rows(places)), self.columns, binary, len(order), len(self.ids), number, pages)
+        columns = [measure for measure in self.columns if not self._repeats_the_verdict(measure)]
+        rows = list(self._rows(places, columns))
+        binary = [self._binary(measure) for measure in columns]
+        return ListPage(rows, columns, binary, len(order), len(self.ids), number, pages, self.passed is not None)
 
     def all_rows(self, query: DialogueQuery) -> Iterator[ListRow]:
         """Every dialogue that a query finds, in its order."""
-        return self._rows(self.order(query))
+        return self._rows(self.order(query), self.columns)
 
     def count(self, facets: Mapping[str, str]) -> int:
         """How many dialogues have these values."""
@@ -187,6 +213,9 @@ class DialogueList:
             own = self._rows_with(frame.filter(polars.col("dialogue") == dialogue), chosen)
             turns.update(turn for turn in own["turn"].drop_nulls().to_list() if isinstance(turn, int))
         return sorted(turns)
+
+    def _repeats_the_verdict(self, measure: str) -> bool:
+        return self.passed is not None and np.array_equal(self.value(measure), self.passed, equal_nan=True)
 
     def _binary(self, measure: str) -> bool:
         values = self.value(measure)
@@ -217,7 +246,7 @@ class DialogueList:
         for name, label in [(_DOMAIN, "domain"), *offered, (_LABEL, "label")]:
             values = self._counted(name)
             if len(values) >= least or name in query.facets or (values and name == _LABEL):
-                found.append(Choice(name, label, values, query.facets.get(name, "")))
+                found.append(Choice(name, label, values, query.facets.get(name, ""), self._facets.get(name)))
         return found
 
     def value(self, measure: str) -> NDArray[np.float64]:
@@ -248,7 +277,7 @@ class DialogueList:
             return ranks
         if sort == "turns":
             return self._heads["turns"].to_numpy().astype(np.float64)
-        return self.value(sort)
+        return self.passed if sort == PASSED and self.passed is not None else self.value(sort)
 
     def _matching(self, query: DialogueQuery) -> Flags:
         flags = np.ones(len(self.ids), bool)
@@ -381,14 +410,16 @@ class DialogueList:
         joined = self._heads.select("dialogue").join(values, on="dialogue", how="left", maintain_order="left")
         return joined["value"].cast(polars.Float64).fill_null(np.nan).to_numpy()
 
-    def _rows(self, places: NDArray[np.int64]) -> Iterator[ListRow]:
-        columns = [self.value(measure) for measure in self.columns]
+    def _rows(self, places: NDArray[np.int64], measures: Sequence[str]) -> Iterator[ListRow]:
+        columns = [self.value(measure) for measure in measures]
         heads = self._heads[places.tolist()]
         openings = self._openings(heads["dialogue"].to_list())
         labels = dict(self._labelled())
+        passed = self.passed
         for place, (name, turns, domains, *_) in zip(places, heads.iter_rows(), strict=True):
             values = [None if np.isnan(column[place]) else float(column[place]) for column in columns]
-            yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()))
+            verdict = None if passed is None or np.isnan(passed[place]) else bool(passed[place])
+            yield ListRow(name, turns, domains, values, openings.get(name, ""), labels.get(int(place), ()), verdict)
 
     def _openings(self, names: list[str]) -> dict[str, str]:
         """What each dialogue begins with."""
@@ -412,7 +443,8 @@ def _value(facet: Facet) -> polars.Expr:
     """What people choose from, made of the facet's columns."""
     import polars
 
-    return polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    value = polars.concat_str([polars.col(column) for column in facet.columns], separator="-", ignore_nulls=True)
+    return value.replace("", facet.absent) if facet.absent else value
 
 
 def _number(text: str, name: str) -> float | None:

@@ -1,4 +1,7 @@
-"""Differences between two runs with their intervals, placed against zero in percent of the width."""
+"""Differences between two runs with their intervals, placed against zero in percent of the width.
+
+Shares have one axis in points. Amounts, such as a cost or a number of turns, have each an axis of their own.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
 _MOST = 12
 #: Differences that span more than this are drawn on a square-root scale.
 _WIDE_SPAN = 10.0
-_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _TICKS_A_SIDE = 3
+#: Digits of an amount that count.
+_SIGNIFICANT = 3
 
 
 @dataclass(frozen=True)
@@ -29,36 +33,60 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """Where values stand, in percent of the width, with zero and round numbers."""
+
+    place: Callable[[float], float]
+    ticks: Sequence[Tick]
+    square_root: bool = False
+
+    @property
+    def zero(self) -> float:
+        return self.place(0.0)
+
+
+@dataclass(frozen=True)
 class DifferenceRow:
-    """A measure: its difference in points, and where to draw it; one in its own unit is not drawn."""
+    """A measure: its difference, shares in points, and the axis to draw it on."""
 
     measure: str
     difference: Difference
-    scale: float
     percent: bool
     clear: bool
     ahead: int | None
-    low: float
-    value: float
-    high: float
+    axis: Axis
+
+    @property
+    def _scale(self) -> float:
+        return 100.0 if self.percent else 1.0
+
+    def at(self, number: float) -> float:
+        """Where to draw a number."""
+        return self.axis.place(number * self._scale)
 
     def amount(self, number: float) -> str:
         """A difference with its sign: shares in points with one digit, two where it is small; others with three."""
-        value = number * self.scale
+        value = number * self._scale
+        if not math.isfinite(value):
+            return "–"
         digits = 1 if abs(value) >= 1 or value == 0 else 2
-        if not self.percent and value and math.isfinite(value):
-            digits = max(0, 2 - math.floor(math.log10(abs(value))))
-        return f"{value:+.{digits}f}".replace("-", "−") if math.isfinite(value) else "–"
+        if not self.percent:
+            digits = _digits(max(map(abs, _ends([self.difference])), default=0.0))
+        return f"{value:+.{digits}f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
 class DifferencePlot:
-    """The rows, and the grid in points with zero."""
+    """The rows of shares with the axis in points that they have in common, and those of amounts."""
 
-    rows: Sequence[DifferenceRow]
-    ticks: Sequence[Tick]
-    zero: float
-    square_root: bool
+    shares: Sequence[DifferenceRow]
+    amounts: Sequence[DifferenceRow]
+    points: Axis
+
+    @property
+    def upwards(self) -> bool:
+        """Whether more is better by all shares, so that one end of their axis is better than the other."""
+        return all(row.difference.higher_is_better for row in self.shares)
 
 
 def difference_plot(comparison: Comparison, first: str, second: str) -> DifferencePlot:
@@ -67,36 +95,22 @@ def difference_plot(comparison: Comparison, first: str, second: str) -> Differen
     whole = [measure for measure in comparison.measures if not measure.endswith("]")] or list(comparison.measures)
     order = sorted(whole, key=lambda measure: list(verdicts).index(measure) if measure in verdicts else len(verdicts))
     found = [comparison.difference(first, second, measure) for measure in order[:_MOST]]
-    shares = [one for one in found if _is_share(comparison, one) and math.isfinite(one.difference)]
-    sizes = [abs(100 * one.difference) for one in shares if one.difference]
-    bent = bool(sizes) and max(sizes) > _WIDE_SPAN * min(sizes)
-    place: Callable[[float], float] = (lambda value: math.copysign(math.sqrt(abs(value)), value)) if bent else float
-    ends = [100 * end for one in shares for end in (one.low, one.high, one.difference) if math.isfinite(end)]
-    reach = max((abs(end) for end in ends), default=1.0) or 1.0
-    least, most = min([*ends, -reach / 8]), max([*ends, reach / 8])
-    span = place(most) - place(least)
-
-    def across(value: float) -> float:
-        return round(2 + 96 * (place(value) - place(least)) / span, 2) if math.isfinite(value) else 0.0
-
-    two = len(comparison.systems) == 2
-    rows = [_row(comparison, one, across, two) for one in found]
-    ticks = [
-        Tick(f"{value:+g}".replace("-", "−") if value else "0", across(value)) for value in _ticks(least, most, bent)
-    ]
-    return DifferencePlot(rows, ticks, across(0.0), bent)
+    shares = [one for one in found if _is_share(comparison, one)]
+    sizes = [abs(one.difference) for one in shares if math.isfinite(one.difference) and one.difference]
+    points = _axis([100 * end for end in _ends(shares)], bent=bool(sizes) and max(sizes) > _WIDE_SPAN * min(sizes))
+    amounts = [one for one in found if not _is_share(comparison, one)]
+    return DifferencePlot(
+        [_row(comparison, one, points) for one in shares],
+        [_row(comparison, one, _axis(_ends([one]))) for one in amounts],
+        points,
+    )
 
 
-def _row(comparison: Comparison, one: Difference, across: Callable[[float], float], two: bool) -> DifferenceRow:
-    percent = _is_share(comparison, one)
-    scale = 100.0 if percent else 1.0
+def _row(comparison: Comparison, one: Difference, axis: Axis) -> DifferenceRow:
     verdict = next((each for each in comparison.verdict.measures if each.measure == one.measure), None)
-    clear = verdict.clear if verdict is not None and two else one.significant
+    clear = verdict.clear if verdict is not None and len(comparison.systems) == 2 else one.significant
     ahead = None if not clear else int(one.better == one.second)
-    return DifferenceRow(
-        one.measure, one, scale, percent, clear, ahead,
-        across(one.low * scale), across(one.difference * scale), across(one.high * scale),
-    )  # fmt: skip
+    return DifferenceRow(one.measure, one, _is_share(comparison, one), clear, ahead, axis)
 
 
 def _is_share(comparison: Comparison, one: Difference) -> bool:
@@ -104,11 +118,46 @@ def _is_share(comparison: Comparison, one: Difference) -> bool:
     return score is not None and score.unit == SHARE
 
 
-def _ticks(least: float, most: float, bent: bool) -> list[float]:
+def _ends(differences: Sequence[Difference]) -> list[float]:
+    """All numbers that are drawn."""
+    return [end for one in differences for end in (one.low, one.high, one.difference) if math.isfinite(end)]
+
+
+def _axis(ends: Sequence[float], *, bent: bool = False) -> Axis:
+    """An axis that has room for all ends and for zero; ``bent`` by the square root."""
+    root: Callable[[float], float] = (lambda value: math.copysign(math.sqrt(abs(value)), value)) if bent else float
+    reach = max(map(abs, ends), default=1.0) or 1.0
+    least, most = min([*ends, -reach / 8]), max([*ends, reach / 8])
+    span = root(most) - root(least)
+
+    def place(value: float) -> float:
+        return round(2 + 96 * (root(value) - root(least)) / span, 2) if math.isfinite(value) else 0.0
+
+    ticks = [Tick(_signed(value), place(value)) for value in _ticks(least, most, bent=bent)]
+    return Axis(place, ticks, bent)
+
+
+def _ticks(least: float, most: float, *, bent: bool) -> list[float]:
     """Round numbers on either side of zero, not too many."""
-    if bent:
-        positive = [step for step in _STEPS if step >= 1 and step <= most][::-1][: 2 * _TICKS_A_SIDE : 2]
-        negative = [-step for step in _STEPS if step >= 1 and -step >= least][::-1][: 2 * _TICKS_A_SIDE : 2]
-        return sorted({*positive, *negative, 0.0})
-    step = next((one for one in _STEPS if (most - least) / one <= 2 * _TICKS_A_SIDE), _STEPS[-1])
-    return [number * step for number in range(math.ceil(least / step), math.floor(most / step) + 1)]
+    step = _round_step((most - least) / (2 * _TICKS_A_SIDE))
+    if not bent:
+        return [number * step for number in range(math.ceil(least / step), math.floor(most / step) + 1)]
+    rounds = [1, 2, 5, 10, 20, 50, 100]
+    positive = [step for step in rounds if step <= most][::-1][: 2 * _TICKS_A_SIDE : 2]
+    negative = [-step for step in rounds if -step >= least][::-1][: 2 * _TICKS_A_SIDE : 2]
+    return sorted({*positive, *negative, 0})
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is no smaller."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+
+
+def _digits(number: float) -> int:
+    """Digits after the point that leave the significant ones."""
+    return max(0, _SIGNIFICANT - 1 - math.floor(math.log10(number))) if number else 1
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.6g}".replace("-", "−") if value else "0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -183,11 +184,12 @@ class Explorer:
         run = self.library.run(id)
         listed = self._listed(run)
         query = listed.asked_for(asked)
-        table = Table(
-            "", ["dialogue", "turns", *(Column(name, digits=6) for name in listed.columns), "labels", "begins"]
-        )
+        judged = ["passed"] if listed.passed is not None else []
+        measures = [Column(name, digits=6) for name in listed.columns]
+        table = Table("", ["dialogue", "turns", *judged, *measures, "labels", "begins"])
         for row in listed.all_rows(query):
-            table.add(row.dialogue, row.turns, *row.values, ", ".join(row.labels), row.opening)
+            verdict = [None if row.passed is None else "yes" if row.passed else "no"] if judged else []
+            table.add(row.dialogue, row.turns, *verdict, *row.values, ", ".join(row.labels), row.opening)
         return table.render("csv")
 
     def _listed(self, run: Run) -> DialogueList:
@@ -227,7 +229,8 @@ class Explorer:
         if chosen:
             problem = "one run alone cannot be compared; choose another one too"
         groups = run_groups(self.library, self.library.survey().runs, lambda run: annotations_of(self.library, run))
-        several = [group for group in groups if len(group.rows) > 1]
+        best_first = next(iter(SORTS.values()))
+        several = [replace(group, rows=sorted(group.rows, key=best_first)) for group in groups if len(group.rows) > 1]
         return self.page("compare.html", "compare", ranking=None, problem=problem, groups=several, chosen=chosen)
 
     def compare_chart(self, ids: Sequence[str], asked: Mapping[str, str]) -> Mapping[str, Any]:

@@ -30,6 +30,7 @@ from dialgauge.explorer.sentences import comparison_sentences, run_sentences
 from dialgauge.explorer.summary import markdown_summary
 from dialgauge.explorer.templating import render, shown
 from dialgauge.files import atomic
+from dialgauge.kinds import kind_named
 from dialgauge.presentation import DialogueView, Panel, pages_of, run_charts
 from dialgauge.report import RunSet, drawn, markdown, missing_drawer, run_tables, unchecked
 from dialgauge.runs import Run
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Dialogues of a report unless asked for more or others.
 DIALOGUES = 40
+#: Tables about a run that are printed too.
+_FACTS = ("scores", "coverage")
 #: Charts of a comparison that a report shows, in this order.
 _CHARTS = ("intervals",)
 
@@ -61,6 +64,7 @@ class RunPart:
     sentences: Sequence[str]
     tables: Sequence[Table]
     facts: Sequence[Table]
+    settings: Sequence[Table]
     charts: Sequence[Chart]
     first: ReadingList | None
     panels: Sequence[Panel]
@@ -197,12 +201,13 @@ def _group(library: Library, runs: Sequence[Run], dialogues: int, only: Sequence
 
 
 def _run_part(library: Library, run: Run) -> RunPart:
-    pages = pages_of(run.kind)
+    pages, facts = pages_of(run.kind), run_tables(run)
     return RunPart(
         run,
         run_sentences(run, notes=False),
         pages.tables(library, run),
-        [table for name, table in run_tables(run).items() if name != "notes"],
+        [table for name, table in facts.items() if name in _FACTS],
+        [table for name, table in facts.items() if name not in (*_FACTS, "notes")],
         _pictures(run_charts(library, run)),
         reading_list(library, run),
         pages.panels(library, run),
@@ -230,8 +235,8 @@ def _chosen(
         return [name for name in only if dialogue_key(name) in keys], "the dialogues that were asked for"
     if ranked is not None:
         first, second = ranked.pair
-        units = list(divergence_sizes(ranked.comparison, first, second, ranked.measure))[:most]
-        names = [ranked.conversation(unit) for unit in units]
+        units = divergence_sizes(ranked.comparison, first, second, ranked.measure)
+        names = [name for unit in units if (name := ranked.conversation(unit))][:most]
         return names, f"{counted(len(names), 'dialogue')} in which {first} and {second} differ most by {ranked.measure}"
     if failed := _failed(library, runs[0], most):
         return failed
@@ -294,7 +299,7 @@ def _dialogue_part(library: Library, runs: Sequence[Run], name: str, anchor: str
 
 
 def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[tuple[str, float | None, str | None]]:
-    """What a dialogue scores: by the first measures of one run, or by the first one of each of several."""
+    """What a dialogue scores: by the first measures of one run; of several the verdict of each, or its first one."""
     found = []
     for run in runs:
         columns = pages_of(run.kind).columns(run)[: 1 if len(runs) > 1 else None]
@@ -302,6 +307,9 @@ def _dialogue_scores(library: Library, runs: Sequence[Run], name: str) -> list[t
         values = {row["measure"]: row["num"] / row["den"] for row in library.rows(run, "dialogue_scores", own.id)}
         passed = own.outcome.success if own.outcome is not None else None
         mark = "" if passed is None else " ✓" if passed else " ✗"
+        if mark and len(runs) > 1 and kind_named(run.kind).verdicts is not None:
+            found.append((f"{run.name}{mark} {'passed' if passed else 'failed'}", None, None))
+            continue
         for measure in columns:
             label = f"{run.name}{mark}: {measure}" if len(runs) > 1 else measure
             found.append((label, values.get(measure), run.scores[measure].unit))
@@ -356,6 +364,7 @@ class _FileLinks:
 def _without_folders(text: str, runs: Sequence[Run]) -> str:
     """The same without the folders of this machine: files go by their names in what is mailed."""
     named = {word for run in runs for word in (*run.manifest.command, *(given.path for given in run.manifest.inputs))}
+    named |= {str(run.path) for run in runs if run.stored}
     paths = sorted((path for path in named if PurePath(path).is_absolute()), key=len, reverse=True)
     for path in paths:
         text = text.replace(html.escape(shown(path)), html.escape(shown(PurePath(path).name)))

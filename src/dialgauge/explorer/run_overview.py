@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: Other measures with an interval that stand below the headline.
 _MINOR = 5
 _READ = 5
+#: The smallest share of its width that a strip gives to one of its parts.
+_NARROWEST = 0.09
 
 
 @dataclass(frozen=True)
@@ -63,16 +66,17 @@ class TrialGrid:
 
     @property
     def strip(self) -> list[tuple[int, int, float, float]]:
-        """How many tasks pass in each number of trials: passed, tasks, and start and width in percent."""
-        counts = dict.fromkeys(range(self.most + 1), 0)
-        for task in self.tasks:
-            counts[task.passed] += 1
+        """How many tasks pass in each number of trials: passed, tasks, and start and width in percent.
+
+        Each has room for its number.
+        """
+        counts = Counter(task.passed for task in self.tasks)
+        widths = {passed: max(tasks / len(self.tasks), _NARROWEST) for passed, tasks in sorted(counts.items())}
+        scale = 100 / sum(widths.values()) if widths else 0.0
         found, start = [], 0.0
-        for passed, tasks in counts.items():
-            if tasks:
-                width = 100 * tasks / len(self.tasks)
-                found.append((passed, tasks, round(start, 2), round(width, 2)))
-                start += width
+        for passed, width in widths.items():
+            found.append((passed, counts[passed], round(start, 2), round(scale * width, 2)))
+            start += scale * width
         return found
 
 

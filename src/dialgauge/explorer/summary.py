@@ -166,8 +166,7 @@ def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
         (name, worst) for name, run in list(zip(names, runs, strict=True))[:_WORST] for worst in worst_of(run, each)
     ]
     lines = [
-        f"{name}, {worst.dialogue}: {worst.measure} {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}"
-        for name, worst in found
+        f"{name}, {worst.dialogue}: {worst.value}{f'; {worst.phrase}' if worst.phrase else ''}" for name, worst in found
     ]
     bases = list(dict.fromkeys(worst.basis for _, worst in found))
     by = f", by {_escaped(bases[0])}" if len(bases) == 1 else ""
@@ -175,10 +174,9 @@ def _worst(runs: Sequence[Run], names: Sequence[str]) -> str:
 
 
 class WorstDialogue(NamedTuple):
-    """A dialogue, its value of the measure that ranks the run's dialogues, and what went wrong."""
+    """A dialogue, the verdict or its value of the measure that ranks the run's dialogues, and what went wrong."""
 
     dialogue: str
-    measure: str
     value: str
     phrase: str
     #: What the dialogues are ranked by.
@@ -192,19 +190,16 @@ def worst_of(run: Run, most: int) -> list[WorstDialogue]:
         return []
     score = run.scores[ranking.measure]
     flawless = score.upper if score.higher_is_better else score.lower
-    ranked = zip(ranking.dialogues, ranking.values, strict=True)
-    worst = list(islice((pair for pair in ranked if pair[1] != flawless), most))
+    if ranking.passed:
+        failed = [name for name, passed in zip(ranking.dialogues, ranking.passed, strict=True) if passed is False]
+        worst = [(name, "failed") for name in failed[:most]]
+    else:
+        ranked = zip(ranking.dialogues, ranking.values, strict=True)
+        imperfect = islice((pair for pair in ranked if pair[1] != flawless), most)
+        said = f"{plain(ranking.measure)} "
+        worst = [(name, said + value_of(Score(value=value, unit=score.unit))) for name, value in imperfect]
     pages, tables = pages_of(run.kind), DialogueRows(run)
-    return [
-        WorstDialogue(
-            plain(name),
-            plain(ranking.measure),
-            value_of(Score(value=value, unit=score.unit)),
-            pages.went_wrong(tables, name),
-            ranking.basis,
-        )
-        for name, value in worst
-    ]
+    return [WorstDialogue(plain(name), value, pages.went_wrong(tables, name), ranking.basis) for name, value in worst]
 
 
 def _signatures(runs: Sequence[Run], names: Sequence[str], comparison: Comparison | None) -> str:

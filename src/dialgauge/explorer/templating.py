@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from dialgauge.measures import screen_form
 from dialgauge.report import SHARE
-from dialgauge.text import encodable, plain
+from dialgauge.text import OPTIONS, encodable, note_kind, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -232,6 +232,7 @@ def table_html(table: Table) -> Any:
 
     bare = copy(table)
     bare.signature = ""
+    bare.notes = [note for note in table.notes if note_kind(note) != OPTIONS]
     content = Markup(bare.render("html"))  # noqa: S704 - escaped where it is rendered
     below = signature_html(table.signature) if table.signature else ""
     return Markup('<div class="scroll" tabindex="0">{}{}</div>').format(content, below)

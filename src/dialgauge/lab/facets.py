@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from dialgauge.agents import END_WORDS
 from dialgauge.presentation import READ_FIRST, Facet
 from dialgauge.tasks import REASONS, reason_pairs
 
@@ -87,8 +88,8 @@ def _loops(frame: polars.DataFrame) -> polars.DataFrame:
 
 #: How conversations of the lab can be filtered.
 LAB_FACETS = (
-    *(Facet(rules, rules, CONVERSATIONS, (), pairs=partial(_verdict, rules)) for rules in OUTCOME_RULES),
-    Facet("end", "how it ended", CONVERSATIONS, ("reason",)),
+    *(Facet(rules, f"by {rules} rules", CONVERSATIONS, (), pairs=partial(_verdict, rules)) for rules in OUTCOME_RULES),
+    Facet("end", "how it ended", CONVERSATIONS, ("reason",), words=END_WORDS, absent="not recorded"),
     Facet("by", "ended by", CONVERSATIONS, ("ended_by",)),
     Facet("why", "why a task failed", REASONS, (), pairs=reason_pairs),
     Facet("failed", "domain that failed", OUTCOMES, (), pairs=_failed),

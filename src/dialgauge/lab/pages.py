@@ -152,7 +152,7 @@ class LabPages(RunPages):
     breakdowns = (
         Breakdown("Whose fault failures were", "blame", tone="bad", note="conversations that failed by strict rules"),
         Breakdown("Why tasks failed", "why", tone="bad", note="conversations in which a task failed so"),
-        Breakdown("How they ended", "end", parts="strict", tones={"done": "good", "not done": "bad"}, codes=True),
+        Breakdown("How they ended", "end", parts="strict", tones={"done": "good", "not done": "bad"}),
     )
 
     def columns(self, run: Run) -> list[str]:
@@ -404,7 +404,7 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
     outcome = dialogue.outcome
     reason = conversation.get("reason") or (outcome.reason if outcome else "")
     if reason:
-        yield "end", f"{END_WORDS[reason]} ({reason})" if reason in END_WORDS else reason
+        yield "end", END_WORDS.get(reason, reason)
     if by := conversation.get("ended_by") or (outcome.ended_by if outcome else ""):
         yield "ended by", f"the {by}" if by in ("user", "system", "session") else by
     if outcome is not None and outcome.details.get(EXPLANATION):

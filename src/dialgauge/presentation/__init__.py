@@ -7,8 +7,11 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.presentation.fault_wordings import (
+        FAULT_KIND_WORDS,
+        FAULT_KINDS,
         FAULT_WORDINGS,
         SCOPE_WORDINGS,
+        FaultKind,
         fault_sentence,
         fault_words,
         scope_sentence,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
         BLAME,
         CALLS,
         CHECKS,
+        END_REASONS,
         FAULTS,
         TRIALS,
         ExpectedAction,
@@ -73,7 +77,10 @@ __all__ = [
     "BLAME",
     "CALLS",
     "CHECKS",
+    "END_REASONS",
     "FAULTS",
+    "FAULT_KINDS",
+    "FAULT_KIND_WORDS",
     "FAULT_WORDINGS",
     "NAMED",
     "READ_FIRST",
@@ -85,6 +92,7 @@ __all__ = [
     "DialogueView",
     "ExpectedAction",
     "Facet",
+    "FaultKind",
     "Glossary",
     "Panel",
     "PanelCell",

@@ -7,7 +7,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+FaultKind: TypeAlias = Literal[
+    "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
+]
+#: Every kind with its meaning, in the order in which they are shown.
+FAULT_KINDS: dict[FaultKind, str] = {
+    "early_end": "ends before it is done",
+    "invented": "makes up facts",
+    "contradicted": "contradicts its goal",
+    "leaked": "reveals its instruction",
+    "repeated": "repeats itself",
+    "role_swap": "speaks as the agent",
+    "empty": "neither speaks nor acts",
+    "withheld": "withholds what is asked",
+    "disobeyed": "ignores how to behave",
+}
+#: The same with its name, for filters and charts.
+FAULT_KIND_WORDS = {kind: f"{kind.replace('_', ' ')}: {meaning}" for kind, meaning in FAULT_KINDS.items()}
 
 FAULT_WORDINGS = {
     # Goals of slots, recorded acts

@@ -81,6 +81,14 @@ class Facet:
     pairs: Callable[[polars.DataFrame], polars.DataFrame] | None = None
     #: The same from several tables of the run.
     made: Callable[[RunTables, Run], polars.DataFrame] | None = None
+    #: What values are called that are codes of ours.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: The value of rows that have none; without it they are left out.
+    absent: str = ""
+
+    def word(self, value: str) -> str:
+        """What a value is called."""
+        return self.words.get(value, value.replace("_", " ")) if self.words else value
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class Breakdown:
     """A chart of how many dialogues have each value of a facet; every bar leads to the dialogues that it counts.
 
     ``only`` restricts them to those with these values of other facets, ``parts`` is the facet that splits each bar, and
-    ``tones`` says what its values mean. Values that are ``codes`` of ours are read as words.
+    ``tones`` says what its values mean.
     """
 
     title: str
@@ -98,7 +106,6 @@ class Breakdown:
     tones: Mapping[str, Tone] = field(default_factory=dict)
     tone: Tone = "plain"
     note: str = ""
-    codes: bool = False
 
 
 @dataclass(frozen=True)

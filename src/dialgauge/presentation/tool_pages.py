@@ -27,6 +27,16 @@ _PARTS = "reward_parts"
 #: The detail of an outcome that lists the calls a task expects.
 _EXPECTED = "expected_actions"
 ERRED_AND_FAILED, ERRED_AND_PASSED = "failed, and the user erred", "passed although the user erred"
+#: The codes of tau-bench and tau2-bench in words; the run's table has the codes.
+END_REASONS = {
+    "user_stop": "the user ended it",
+    "agent_stop": "the agent ended it",
+    "max_steps": "step limit reached",
+    "too_many_errors": "too many errors",
+    "agent_error": "the agent failed",
+    "user_error": "the user failed",
+    "infrastructure_error": "infrastructure failed",
+}
 _USED_BY, _USED_WHY, _USED_TURN = "steps_used_by", "steps_sentence", "steps_turn"
 
 
@@ -241,7 +251,7 @@ def _is_fault(row: Mapping[str, Any]) -> bool:
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
     facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
-    facts += [("end", str(row["reason"]))] if row.get("reason") else []
+    facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
     facts += [("steps used up by", f"{row[_USED_BY]}: {row[_USED_WHY]}")] if row.get(_USED_BY) else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]

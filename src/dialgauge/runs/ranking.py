@@ -1,12 +1,13 @@
 """The dialogues of a run from the worst on: the one ranking that screens, pages and reports share.
 
 The first key is a measure. Many dialogues have the same value of it, so the mistakes that the kind counts break ties,
-then the other measures in the run's order, then the ids.
+then the other measures in the run's order, then the ids. Where the kind says which dialogues failed, these come before
+all others, and first of them those whose task passed in another trial: there is something to hold them against.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.kinds import Kind, kind_named
@@ -21,12 +22,21 @@ if TYPE_CHECKING:
 
 
 class WorstFirst(NamedTuple):
-    """Dialogues with a value of ``measure``, the worst first, and in words what they are ranked by."""
+    """Dialogues with a value of ``measure``, the worst first, and what they are ranked by, one key after the other.
+
+    ``passed`` has the verdict on each of them, where the kind of run keeps verdicts.
+    """
 
     measure: str
-    basis: str
+    keys: Sequence[str]
     dialogues: list[str]
     values: list[float]
+    passed: Sequence[bool | None] = ()
+
+    @property
+    def basis(self) -> str:
+        """What they are ranked by, in words."""
+        return ", then ".join(self.keys)
 
 
 def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = None) -> WorstFirst | None:
@@ -41,7 +51,8 @@ def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = No
     if DIALOGUE_SCORES not in run.tables:
         return None
     scores = read(DIALOGUE_SCORES)
-    measures = _measures(run, kind, set(scores["measure"].unique()), by)
+    verdicts = _verdicts(run, kind, read) if by is None else None
+    measures = _measures(run, kind, _known(scores, whole=verdicts is not None), by)
     if not measures:
         return None
     ranked = scores.select("dialogue").unique()
@@ -59,8 +70,40 @@ def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = No
         basis.append(kind.mistakes.name)
     if measures[1:]:
         basis.append(measures[1] if len(measures) == 2 else "the other measures")
+    if verdicts is not None:
+        ranked = ranked.join(verdicts, on="dialogue", how="left")
+        keys, falling = ["passed", "steady", *keys], [False, False, *falling]
+        basis = ["verdict", *(["tasks that pass sometimes"] if False in verdicts["steady"] else []), *basis]
     ranked = ranked.sort([*keys, "dialogue"], descending=[*falling, False], nulls_last=True)
-    return WorstFirst(measures[0], ", then ".join(basis), ranked["dialogue"].to_list(), ranked[keys[0]].to_list())
+    passed = ranked["passed"].to_list() if verdicts is not None else []
+    return WorstFirst(measures[0], basis, ranked["dialogue"].to_list(), ranked["value 0"].to_list(), passed)
+
+
+def _known(scores: polars.DataFrame, *, whole: bool) -> set[str]:
+    """The measures that dialogues have values of; all of them where ``whole`` is asked for.
+
+    A measure of tasks, such as pass^1, stands at the first trial of each and says nothing of the others.
+    """
+    counts = dict(scores.group_by("measure").len().rows())
+    most = max(counts.values(), default=0)
+    return {name for name, count in counts.items() if not whole or count == most}
+
+
+def _verdicts(run: Run, kind: Kind, read: ReadTable) -> polars.DataFrame | None:
+    """``passed`` of each dialogue, and whether its task went the same way in all trials; None where nobody knows."""
+    import polars as pl
+
+    if kind.verdicts is None or kind.verdicts.table not in run.tables:
+        return None
+    frame = read(kind.verdicts.table)
+    column, task = kind.verdicts.column, kind.verdicts.task
+    if not {"dialogue", task} <= set(frame.columns) or frame.schema.get(column) != pl.Boolean:
+        return None
+    if not frame[column].count():
+        return None
+    passed = pl.col(column)
+    steady = (passed.min() == passed.max()).over(task).fill_null(value=True)
+    return frame.select("dialogue", passed.alias("passed"), steady.alias("steady"))
 
 
 def _measures(run: Run, kind: Kind, known: set[str], by: str | None) -> list[str]:

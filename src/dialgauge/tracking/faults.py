@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.text import counted
+from dialgauge.text import OPTIONS, Note, counted
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.encode import Codes
 from dialgauge.tracking.tables import SLOT_ERRORS, TURN_SCORES
@@ -254,8 +254,8 @@ def _mismatch_table(system: TrackedSystem, first: FirstErrors, most: int = 20) -
         ["group", "dialogues", "ids, with the first wrong turn"],
         notes=[
             "After its first wrong turn a dialogue stays wrong to the end, or is exact again before it ends wrong (RSA "
-            f"paper, appendix A). Up to {most} ids of each, earliest error first; --json has all, --dialogue ID shows "
-            "one turn by turn."
+            f"paper, appendix A). Up to {most} ids of each, earliest error first.",
+            Note(OPTIONS, "--json has all, --dialogue ID shows one turn by turn."),
         ],
     )
     for group, names in groups.items():

@@ -35,7 +35,6 @@ from dialgauge.presentation import (
     quoted,
     scored_units,
     slot_rows,
-    value_of,
     value_with_interval,
 )
 from dialgauge.report import error_onset, plain, stacked_bars
@@ -54,11 +53,11 @@ KINDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 #: What flexible goal accuracy calls a turn.
 _TYPES = {
     "type1": Badge(
-        "type 1 error",
+        "new error (type 1)",
         "bad",
         "FGA counts it as a new error: the turn before was exact, or a slot that changed is wrong",
     ),
-    "type2": Badge("type 2 error", "warn", "FGA counts it as an earlier error carried over"),
+    "type2": Badge("error carried over (type 2)", "warn", "FGA counts it as an earlier error carried over"),
     "exact": Badge("exact", "good", "the predicted state is the gold state"),
 }
 _FGA = "FGA@"
@@ -87,14 +86,16 @@ class TrackingPages(RunPages):
 
     template = "dialgauge.tracking:pages.html"
     facets = (
-        Facet("error", "kind of error", _ERRORS, ("kind",)),
+        Facet("error", "kind of error", _ERRORS, ("kind",), words=KINDS),
         Facet("slot", "slot with an error", _ERRORS, ("domain", "slot")),
-        Facet("type", "error type of a turn (FGA)", _TURNS, ("error_type",)),
+        Facet(
+            "type", "has a turn", _TURNS, ("error_type",), words={code: badge.text for code, badge in _TYPES.items()}
+        ),
     )
 
     breakdowns = (
         Breakdown("Errors by slot", "slot", parts="error", tones=_TONES, note="dialogues with an error in the slot"),
-        Breakdown("Turns by error type", "type", note="dialogues with such a turn"),
+        Breakdown("Turns by kind of error", "type", note="dialogues with such a turn"),
     )
 
     def dialogue(self, library: RunTables, run: Run, dialogue: Dialogue) -> DialogueView:
@@ -135,9 +136,10 @@ class TrackingPages(RunPages):
         """How many turns are exactly right, how many dialogues are, and which slots are wrong."""
         exact = known(run, "JGA")
         if exact is not None:
-            sure = "no interval" if exact.low is None else value_with_interval(exact)
-            about = words.said("JGA", sure, scored_units(run, "dialogues"))
-            yield f"{plain(run.name)} gets {value_of(exact)} of the turns exactly right: {about}"
+            sure = ", no interval" if exact.low is None else ""
+            of = f" of {dialogues}" if (dialogues := scored_units(run, "dialogues")) else ""
+            about = f"{value_with_interval(exact)} of the turns{of} exactly right"
+            yield f"{plain(run.name)} gets {about}: {words.said('JGA')}{sure}"
         else:
             yield from first_scores(run, words)
         yield from _whole_dialogues(run)

@@ -212,7 +212,7 @@ def _spread(part: polars.DataFrame, whole: Counts) -> TurnCounts:
     def placed(name: str, otherwise: Any) -> Any:
         filled = otherwise.copy()
         if name in part.columns:  # runs of earlier versions lack the flags, and measures that need them are not shown
-            filled[rows] = part[name].to_numpy()
+            filled[rows] = part[name].fill_null(otherwise.dtype.type().item()).to_numpy()
         return filled
 
     counts = [placed(name, np.zeros(len(whole), np.int32)) for name in COUNTS]

@@ -62,8 +62,8 @@ def _by_counts(system: TrackedSystem, measure: Measure[Any]) -> WorstFirst:
     rank = {name: place for place, name in enumerate(usual.dialogues)} if usual is not None else {}
     ranks = np.array([rank.get(name, len(rank)) for name in ids.tolist()], np.int64)
     order = np.lexsort((ids, ranks, sign * values))
-    basis = str(measure) if usual is None else f"{measure}, then {usual.basis}"
-    return WorstFirst(str(measure), basis, ids[order].tolist(), values[order].tolist())
+    keys = [str(measure), *(usual.keys if usual is not None else [])]
+    return WorstFirst(str(measure), keys, ids[order].tolist(), values[order].tolist())
 
 
 def layout(system: TrackedSystem, dialogue: str, rate: float = 0.5) -> str:

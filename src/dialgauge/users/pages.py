@@ -35,7 +35,7 @@ from dialgauge.text import counted
 from dialgauge.users.analyses import misheard
 from dialgauge.users.conversations import act_text, because, loop_cause, loop_turns
 from dialgauge.users.figures import confusion_table, loop_table, verdict_table
-from dialgauge.users.labels import meaning
+from dialgauge.users.labels import LABELS, meaning
 from dialgauge.users.measures import FAULTS
 from dialgauge.users.presentation import score_tables
 from dialgauge.users.records import COMBINED, MEASURES, VERDICTS
@@ -68,6 +68,15 @@ _MENTIONS = {
     "constraints_not_in_goal": "constraint outside the goal",
     "multiple_slot_requests": "repeated request",
 }
+
+
+def _in_words(label: str) -> str:
+    """What a behaviour means, after the kind of mention it is about."""
+    kind = _MENTIONS.get(label.partition("/")[0])
+    return f"{kind}: {meaning(label)}" if kind else meaning(label)
+
+
+_BEHAVIOUR_WORDS = {label: _in_words(label) for label in LABELS}
 _LOST = {fault: f"lost_{fault.lower().replace(' ', '_')}" for fault in FAULTS}
 
 
@@ -150,17 +159,24 @@ class UsersPages(RunPages):
 
     template = "dialgauge.users:pages.html"
     facets = (
-        Facet("behaviour", "behaviour", _BEHAVIOURS, ("behaviour",)),
+        Facet("behaviour", "behaviour", _BEHAVIOURS, ("behaviour",), words=_BEHAVIOUR_WORDS),
         Facet("verdict", "verdict", _VERDICTS, ("verdict",)),
         Facet("fault", "fault of a lost point", _VERDICTS, ("fault",)),
         Facet("cause", "cause of a loop", _LOOPS, ("cause",)),
-        Facet("end", "end", _FACTS, ("end",)),
+        Facet(
+            "end",
+            "end",
+            _FACTS,
+            ("end",),
+            words={code: badge.text for code, badge in _ENDS.items()},
+            absent="not recorded",
+        ),
         Facet("slot", "slot", _VERDICTS, ("domain", "slot")),
     )
     breakdowns = (
         Breakdown("Whose fault lost points were", "fault", tone="bad", note="conversations that lost one so"),
-        Breakdown("Behaviours", "behaviour", tone="warn", note="conversations that show each", codes=True),
-        Breakdown("How they ended", "end", codes=True),
+        Breakdown("Behaviours", "behaviour", tone="warn", note="conversations that show each"),
+        Breakdown("How they ended", "end"),
     )
 
     def columns(self, run: Run) -> list[str]:
@@ -437,12 +453,6 @@ def _lost_points(library: RunTables, run: Run, measure: str) -> dict[str, dict[s
 def _lost_chart(bars: dict[str, dict[str, int]], measure: str) -> Any:
     title = f"Points lost in {measure}, by domain and fault"
     return stacked_bars(bars, list(FAULTS), title=title, value="lost points (FP + FN)")
-
-
-def _in_words(label: str) -> str:
-    """What a behaviour means, after the kind of mention it is about."""
-    kind = _MENTIONS.get(label.partition("/")[0])
-    return f"{kind}: {meaning(label)}" if kind else meaning(label)
 
 
 def behaviour_chart(library: RunTables, run: Run) -> Any:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from dialgauge.explorer import DialogueList, DialogueQuery, Library, ranking, trials_side_by_side, write_report
-from dialgauge.presentation import pages_of
+from dialgauge.presentation import END_REASONS, pages_of
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks import score_results
 from support.agent_results import tau_file
@@ -151,10 +151,10 @@ def test_a_report_shows_failures_and_what_two_runs_part_by(tmp_path: Path) -> No
     assert "3 failed conversations of old, those of tasks that pass sometimes first" in own
     both = write_report(tmp_path / "both.html", [old, new]).read_text()
     assert re.findall(r"<summary><strong>(.*?)</strong>", both) == ["b#1"]
-    assert "old ✗: " in both and "new ✓: " in both and "differ in the verdict only" in both
+    assert "old ✗ failed · new ✓ passed" in both and "differ in the verdict only" in both
 
 
-def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_of_points(tmp_path: Path) -> None:
+def test_differences_in_an_own_unit_have_three_digits_and_an_axis_of_their_own(tmp_path: Path) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     for name, cost in (("cheap", 0.0021), ("dear", 0.0029)):
         rows = [
@@ -162,6 +162,42 @@ def test_differences_in_an_own_unit_have_three_digits_and_no_place_on_the_axis_o
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     runs = score_results([tmp_path / "cheap.jsonl", tmp_path / "dear.jsonl"], resamples=0).runs
-    drawn = {row.measure: row for row in ranking(Library(runs=runs), [run.id for run in runs]).plot.rows}
-    assert drawn["Cost"].amount(drawn["Cost"].difference.difference) == "−0.000800"
-    assert not drawn["Cost"].percent and drawn["pass^1"].amount(0.135) == "+13.5"
+    plot = ranking(Library(runs=runs), [run.id for run in runs]).plot
+    drawn = {row.measure: row for row in (*plot.shares, *plot.amounts)}
+    cost = drawn["Cost"]
+    assert cost.amount(cost.difference.difference) == "−0.000800"
+    assert cost in plot.amounts and drawn["pass^1"].amount(0.135) == "+13.5"
+    assert cost.axis is not plot.points and drawn["pass^1"].axis is plot.points
+    assert 2 <= cost.at(cost.difference.difference) < cost.axis.zero <= 98
+    assert {tick.label for tick in cost.axis.ticks} >= {"0", "−0.0008"}
+
+
+def test_runs_without_a_shared_trial_are_compared_and_only_what_is_missing_is_a_warning(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    for name, trial in (("one", 0), ("two", 1)):
+        rows = [
+            {"task_id": f"t{n}", "trial": trial * (n < 3), "messages": talk, "success": n % 2 == trial}
+            for n in range(12)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    runs = score_results([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], resamples=0).runs
+    shown = ranking(Library(runs=runs), [run.id for run in runs])
+    shared = {row.difference.dialogue: row.conversation for row in shown.parting}
+    assert shared == {f"t{n}": "" if n < 3 else f"t{n}#0" for n in range(12)}
+    assert not [note for note in shown.warnings if "12 of 12" in note]
+    report = write_report(tmp_path / "both.html", runs).read_text()
+    assert re.findall(r"<summary><strong>(.*?)</strong>", report) == [f"t{n}#0" for n in (10, 11, *range(3, 10))]
+
+
+def test_ends_have_words_and_those_that_nobody_recorded_are_counted(run: Run) -> None:
+    listed = DialogueList(Library(runs=[run]), run)
+    choices = {choice.name: choice for choice in listed.choices(DialogueQuery(), least=1)}
+    ends = choices["end"]
+    assert {ends.word(value) for value, _ in ends.values} <= {*END_REASONS.values(), "not recorded"}
+    assert sum(count for _, count in ends.values) == run.table("trials").height
+    fault = next(facet for facet in listed.pages.facets if facet.name == "fault")
+    assert fault.word("early_end") == "early end: ends before it is done"
+    tables = {name: run.table(name) for name in run.tables if name not in ("dialogues", "turns", "dialogue_scores")}
+    tables["trials"] = tables["trials"].with_columns(pl.lit("").alias("reason"))
+    silent = new_run(kind=run.kind, name=run.name, tables=tables, corpus=list(run.dialogues()))
+    assert found(silent, end="not recorded") == sorted(dialogue.id for dialogue in run.dialogues())

@@ -157,9 +157,9 @@ addEventListener("beforeunload", (event) => {
   if (document.querySelector("form.annotate[data-unsaved]")) event.preventDefault();
 });
 
-// On paper nothing can be opened; of a report the first dialogues are printed, and of results how long they are.
+// On paper nothing can be opened; of a report the first dialogues are printed, and of tool calls a line.
 addEventListener("beforeprint", () => {
-  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more, .call details)")) one.open = true;
+  for (const one of document.querySelectorAll("details:not([data-late], [data-late] details, .more, .call, .call details)")) one.open = true;
 });
 
 if (document.body.classList.contains("report")) {

@@ -1,6 +1,6 @@
 """Runs of agents that try each task several times."""
 
-from dialgauge.kinds import Kind
+from dialgauge.kinds import Kind, Verdicts
 
 TRIALS = Kind(
     "trials",
@@ -9,4 +9,6 @@ TRIALS = Kind(
     pages="dialgauge.tasks.trials.pages:PAGES",
     results="dialgauge.tasks:TrialRuns",
     headline=("pass^1",),
+    worst_by=("Reward",),
+    verdicts=Verdicts("trials", "success", "task"),
 )

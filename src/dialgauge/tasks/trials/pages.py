@@ -11,6 +11,8 @@ from dialgauge.presentation import (
     BLAME,
     CALLS,
     CHECKS,
+    END_REASONS,
+    FAULT_KIND_WORDS,
     FAULTS,
     READ_FIRST,
     TRIALS,
@@ -123,11 +125,11 @@ class TrialsPages(ToolPages):
         Facet("passed", "passed", TRIALS, (), pairs=_passed),
         Facet("task", "task", TRIALS, ("task",)),
         Facet("steady", "trials of its task", TRIALS, (), pairs=_steady),
-        Facet("end", "how it ended", TRIALS, ("reason",)),
+        Facet("end", "how it ended", TRIALS, ("reason",), words=END_REASONS, absent="not recorded"),
         Facet("expected", "expected calls", TRIALS, (), made=_expectations),
         Facet("tool", "tool called", CALLS, ("name",)),
         Facet("call", "outcome of a call", CALLS, ("outcome",)),
-        Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet("fault", "fault of the user", FAULTS, ("kind",), words=FAULT_KIND_WORDS),
         Facet("blame", "whose fault", BLAME, ("blamed",)),
         Facet("leans", "leans to", BLAME, ("leans",)),
         *AUDIT_FACETS,
@@ -136,8 +138,8 @@ class TrialsPages(ToolPages):
     )
     breakdowns = (
         Breakdown("Where conversations failed", "expected", only={"passed": "no"}, tone="bad"),
-        Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}, codes=True),
-        Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found", codes=True),
+        Breakdown("How they ended", "end", parts="passed", tones={"yes": "good", "no": "bad"}),
+        Breakdown("Faults of the user", "fault", tone="warn", note="conversations in which one was found"),
         Breakdown("Tool calls", "tool", note="conversations that make each call"),
     )
     companions: ClassVar[Mapping[str, str]] = {FAULTS: "faults", CHECKS: "faults"}

@@ -140,7 +140,10 @@ class TrialsView(ComparisonView):
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
-        told: list[str] = [Note("coverage", f"{run.name}: {run.details['sentence']}") for run in runs]
+        told: list[str] = [
+            Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {run.details['sentence']}")
+            for run in runs
+        ]
         told += [
             Note("integrity", f"{run.name}: {counted(len(integrity.foreign), 'conversation')} of another task")
             for run in runs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dialgauge.measures import Score, Signature
+from dialgauge.presentation import END_REASONS
 from dialgauge.report import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
@@ -327,7 +328,7 @@ def _ends(run: Run, *, several: bool) -> Table:
     grouped = frame.group_by("reason", "end", STEPS).agg(pl.len().alias("count"), passed.alias("success"))
     for row in grouped.sort("count", "reason", STEPS, descending=[True, False, False]).iter_rows(named=True):
         used = _USED.get(row[STEPS], "")
-        reason = _REASONS.get(row["reason"], row["reason"]) or "not recorded"
+        reason = END_REASONS.get(row["reason"], row["reason"]) or "not recorded"
         table.add(reason, f"{_COUNTS[row['end']]}{used}", row["count"], row["success"])
     return table
 
@@ -336,16 +337,6 @@ _USED = {
     "agent": ", the agent used up the steps",
     "user": ", the user used up the steps",
     "unclear": ", unclear who used up the steps",
-}
-#: The codes of tau-bench and tau2-bench in words; the run's table has the codes.
-_REASONS = {
-    "user_stop": "the user ended it",
-    "agent_stop": "the agent ended it",
-    "max_steps": "step limit reached",
-    "too_many_errors": "too many errors",
-    "agent_error": "the agent failed",
-    "user_error": "the user failed",
-    "infrastructure_error": "infrastructure failed",
 }
 _COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
 

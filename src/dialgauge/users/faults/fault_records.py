@@ -11,26 +11,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from dialgauge.presentation import fault_sentence, scope_sentence
+from dialgauge.presentation import FAULT_KINDS as KINDS
+from dialgauge.presentation import FaultKind, fault_sentence, scope_sentence
 
-FaultKind: TypeAlias = Literal[
-    "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
-]
 #: How far a check could look: at all that the definition covers, at a part of it, or not at all.
 Extent: TypeAlias = Literal["whole", "part", "none"]
-
-#: Every kind with its meaning, in the order in which they are shown.
-KINDS: dict[FaultKind, str] = {
-    "early_end": "ends before it is done",
-    "invented": "makes up facts",
-    "contradicted": "contradicts its goal",
-    "leaked": "reveals its instruction",
-    "repeated": "repeats itself",
-    "role_swap": "speaks as the agent",
-    "empty": "neither speaks nor acts",
-    "withheld": "withholds what is asked",
-    "disobeyed": "ignores how to behave",
-}
 
 
 class UserFault(Struct, frozen=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.presentation import (
     CHECKS,
+    FAULT_KIND_WORDS,
     FAULTS,
     READ_FIRST,
     Badge,
@@ -32,12 +33,12 @@ class FaultsPages(ToolPages):
     """What simulated users got wrong; the conversations may be of any kind."""
 
     facets: Sequence[Facet] = (
-        Facet("fault", "fault of the user", FAULTS, ("kind",)),
+        Facet("fault", "fault of the user", FAULTS, ("kind",), words=FAULT_KIND_WORDS),
         Facet(READ_FIRST, "read first", FAULTS, (), made=worth_reading),
-        Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none")),
+        Facet("unchecked", "not checked for", CHECKS, ("kind",), only=("checked", "none"), words=FAULT_KIND_WORDS),
     )
 
-    breakdowns = (Breakdown("Faults of the user", "fault", tone="warn", note="conversations with each", codes=True),)
+    breakdowns = (Breakdown("Faults of the user", "fault", tone="warn", note="conversations with each"),)
 
     def columns(self, run: Run) -> list[str]:
         """Whether a conversation is free of faults that were found."""
