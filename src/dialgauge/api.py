@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -16,10 +16,8 @@ from dialgauge.tracking import how_many, score
 from dialgauge.values import DEFAULT_PROFILE, Profile
 
 if TYPE_CHECKING:
-    import polars
-
     from dialgauge.engine import Progress
-    from dialgauge.tasks import LogAudit, LogBlame, ObservedFault, Review
+    from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review
     from dialgauge.tracking import MeasureChoice, Renaming, Source
 
 #: Files of results: one, several, or by the names that they shall have.
@@ -176,7 +174,7 @@ def review_log(
     """
     from dialgauge.engine import SILENT
     from dialgauge.formats import named_files
-    from dialgauge.tasks import Missing, Review, findings_tables, score_results
+    from dialgauge.tasks import LogFindings, Missing, Review, score_results
 
     [(own, file)] = named_files([source] if name is None else {name: source}).items()
     audit = blame = None
@@ -188,21 +186,24 @@ def review_log(
         [blame] = blame_results({own: file}, domain=domain)
     except DialgaugeError as why:
         missing.append(Missing("blame" if audit else "audit", why.message))
-    found = findings_tables(
+    faults: dict[str, list[ObservedFault]] = {}
+    found = LogFindings(
         None if audit is None else lambda: audit,
         None if blame is None else lambda: blame,
+        lambda: faults,
     )
     scored = score_results({own: file}, findings=lambda _: found, progress=progress or SILENT)
+    if audit is None:
+        faults |= _observed_faults(scored.runs[0].dialogues())
     run = (scored.save(store) if store is not None else scored).runs[0]
-    faults = _observed_faults(run.dialogues()) if audit is None else {}
     return Review(run=run, audit=audit, blame=blame, faults=faults, missing=tuple(missing))
 
 
-def log_findings(source: str | Path) -> Mapping[str, Callable[[], polars.DataFrame]]:
-    """Audit and blame of a log as tables of its run; nothing is done before one of them is asked for."""
-    from dialgauge.tasks import findings_tables
+def log_findings(source: str | Path) -> LogFindings:
+    """Audit and blame of a log, as tables of its run; nothing is done before one of them is asked for."""
+    from dialgauge.tasks import LogFindings
 
-    return findings_tables(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
+    return LogFindings(cache(lambda: audit_results(source)[0]), cache(lambda: blame_results(source)[0]))
 
 
 def _observed_faults(dialogues: Iterable[Dialogue]) -> dict[str, list[ObservedFault]]:

@@ -13,6 +13,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read, write
 from dialgauge.users import (
     FEATURES,
+    FeatureValues,
     behaviour_profile,
     feature_distances,
     feature_values,
@@ -125,9 +126,27 @@ def test_people_are_not_told_apart_from_themselves(shared_data: Path) -> None:
     assert sum(map(bool, told)) <= 2  # P(3 or more) is 0.012 at the level of 0.05
     one, other = split_in_halves(people, 0)
     place = next(place for place, feature in enumerate(FEATURES) if feature.name == "ends with thanks")
-    other[place, ::5] = 0
+    other.values[place, ::5] = 0
     found = feature_distances(one, other, resamples=500, seed=0)
     assert [name for name, distance in found.items() if distance.told_apart] == ["ends with thanks"]
+
+
+def test_trials_of_one_task_are_no_conversations_by_themselves() -> None:
+    """Users that do the same in every trial of a task: 40 splits into halves, told apart in one of twenty."""
+    draws = np.random.Generator(np.random.PCG64(1))
+    tasks = np.repeat(np.arange(24), 4)
+    values = np.full((len(FEATURES), len(tasks)), np.nan)
+    values[:2] = draws.integers(0, 6, size=(2, 24))[:, tasks]
+    corpus = FeatureValues(values, tasks)
+    told = {True: 0, False: 0}
+    for seed in range(40):
+        halves = split_in_halves(corpus, seed)
+        assert [len(half.tasks) for half in halves] == [48, 48] and [half.tasks.max() for half in halves] == [11, 11]
+        for whole in told:
+            pair = halves if whole else [FeatureValues(half.values, np.arange(48)) for half in halves]
+            distances = feature_distances(*pair, resamples=100, seed=seed)
+            told[whole] += any(distance.told_apart for distance in distances.values())
+    assert told[True] <= 5 and told[False] > 12  # P(6 or more) is 0.014 at the level of 0.05
 
 
 def _corpus(path: Path, texts: list[str]) -> Path:
@@ -165,6 +184,7 @@ def test_corpora_that_cannot_be_profiled(tmp_path: Path) -> None:
 
 
 def test_halves_hold_every_conversation_once() -> None:
-    values = np.arange(7.0)[None, :]
-    halves = split_in_halves(values, 3)
-    assert sorted(np.hstack(halves)[0]) == list(range(7)) and [half.shape[1] for half in halves] == [3, 4]
+    corpus = FeatureValues(np.arange(7.0)[None, :], np.arange(7))
+    halves = split_in_halves(corpus, 3)
+    assert sorted(np.hstack([half.values for half in halves])[0]) == list(range(7))
+    assert [len(half.tasks) for half in halves] == [3, 4]

@@ -28,6 +28,10 @@ def explore(
         list[str] | None,
         Argument(metavar="[RUN...]", help="Open this run, or compare these (ids, systems, tags or latest)."),
     ] = None,
+    read: Annotated[
+        int | None,
+        Option("--read", metavar="N", min=1, help="Open the N-th conversation that RUN says to read first."),
+    ] = None,
     port: Annotated[
         int | None, Option(min=0, max=65535, help="Port to listen on. Default: 8642, or the next free one.")
     ] = None,
@@ -47,19 +51,27 @@ def explore(
     require_explorer()
     place = Store(store)
     chosen = [place.open(name) for name in runs or ()]
-    show_pages(place, chosen, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
+    path = ""
+    if read is not None:
+        if len(chosen) != 1:
+            raise DialgaugeError("--read opens a conversation of one run: name that run")
+        from dialgauge.explorer import Library, reading_address
+
+        path = reading_address(Library(place), chosen[0], read)
+    show_pages(place, chosen, path=path, host=host, port=port, allow_remote=allow_remote, browser=not no_open)
 
 
 def show_pages(
     store: Store,
     runs: Sequence[Run],
     *,
+    path: str = "",
     host: str = "127.0.0.1",
     port: int | None = None,
     allow_remote: bool = False,
     browser: bool = True,
 ) -> None:
-    """Serve the explorer, opened at some runs, until the keyboard stops it."""
+    """Serve the explorer, opened at some runs or at a page of its own, until the keyboard stops it."""
     from dialgauge.explorer import page_address, serve
 
     def ready(address: str) -> None:
@@ -70,8 +82,8 @@ def show_pages(
 
             webbrowser.open(address)
 
-    path = page_address([run.id for run in runs])
-    serve(store, host=host, port=port, allow_remote=allow_remote, path=path, ready=ready)
+    opened = path or page_address([run.id for run in runs])
+    serve(store, host=host, port=port, allow_remote=allow_remote, path=opened, ready=ready)
 
 
 def _has_screen() -> bool:

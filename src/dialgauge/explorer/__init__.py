@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialgauge.explorer.leaderboard import boards, write_leaderboard
     from dialgauge.explorer.library import Library
     from dialgauge.explorer.pages import Explorer
+    from dialgauge.explorer.reading_list import reading_address
     from dialgauge.explorer.redaction import redacted_runs
     from dialgauge.explorer.report_file import report_html, report_markdown, write_report
     from dialgauge.explorer.sentences import comparison_sentences, run_sentences
@@ -37,6 +38,7 @@ __all__ = [
     "neighbours",
     "page_address",
     "ranking",
+    "reading_address",
     "redacted_runs",
     "report_html",
     "report_markdown",

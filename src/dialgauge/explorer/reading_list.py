@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.explorer.dialogue_list import DialogueList, DialogueQuery
-from dialgauge.presentation import READ_FIRST, pages_of
+from dialgauge.explorer.templating import PageLinks
+from dialgauge.presentation import READ_FIRST, Reading, pages_of
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
@@ -19,38 +22,40 @@ NAMED = 10
 
 
 @dataclass(frozen=True)
-class ReadingRow:
-    """A conversation to read: where to look first, and what is to be seen there, as far as the run says it."""
-
-    dialogue: str
-    turn: int | None
-    text: str
-
-
-@dataclass(frozen=True)
 class ReadingGroup:
     """Why some conversations are worth reading, how many these are, and the first of them."""
 
     why: str
     found: int
-    rows: Sequence[ReadingRow]
+    rows: Sequence[Reading]
 
 
 @dataclass(frozen=True)
 class ReadingList:
-    """What to read first of a run, and in a sentence how often its users erred where that is known."""
+    """What to read first of a run, and in a sentence how often its users erred where that is known.
+
+    ``first`` is the list that a run has of its own; the groups are filters of its conversations.
+    """
 
     groups: Sequence[ReadingGroup]
     faults: str
+    first: Sequence[Reading] = ()
 
     @property
     def dialogues(self) -> list[str]:
-        """The conversations that are named, the first of each group before the second of any."""
-        columns = ([row.dialogue for row in group.rows] for group in self.groups)
-        return [name for row in zip_longest(*columns) for name in row if name is not None]
+        """The conversations that are named."""
+        return list(dict.fromkeys(row.dialogue for row in self.rows))
+
+    @property
+    def rows(self) -> list[Reading]:
+        """The run's own list, then the first of each group before the second of any."""
+        columns = (group.rows for group in self.groups)
+        return [*self.first, *(row for each in zip_longest(*columns) for row in each if row is not None)]
 
     def lines(self, most: int) -> Iterator[str]:
-        """Each group in a line, with so many conversations, the first one with its evidence."""
+        """The run's own list, then each group in a line, with so many conversations, the first with its evidence."""
+        if self.first:
+            yield from (f"{row.dialogue} ({_evidence(row)})" for row in self.first)
         for group in self.groups:
             named = ", ".join(
                 row.dialogue if place or not row.text else f"{row.dialogue} ({_evidence(row)})"
@@ -70,7 +75,18 @@ def reading_list(library: Library, run: Run) -> ReadingList | None:
     groups = [_group(listed, evidence, why, NAMED) for why in pages.read_first]
     found = [group for group in groups if group.found]
     faults = pages.fault_sentence(library, run)
-    return ReadingList(found, faults) if found or faults else None
+    first = pages.readings(library, run)
+    return ReadingList(found, faults, first) if found or faults or first else None
+
+
+def reading_address(library: Library, run: Run, number: int) -> str:
+    """The page of one of the conversations to read first of a run, counted from 1, at the turn to look at."""
+    reading = reading_list(library, run)
+    rows = reading.rows if reading is not None else []
+    if number > len(rows):
+        raise DialgaugeError(f"run {run.id} names {counted(len(rows), 'conversation')} to read first, so no {number}")
+    row = rows[number - 1]
+    return PageLinks().dialogue(run.id, row.dialogue, turn=row.turn)
 
 
 def reading_groups(library: Library, run: Run, listed: DialogueList, most: int) -> list[ReadingGroup]:
@@ -90,8 +106,12 @@ def _group(listed: DialogueList, evidence: Mapping[str, tuple[int | None, str]],
     names = [listed.ids[int(place)] for place in order]
     # Those of which there is something to say come first.
     names = sorted(names, key=lambda name: name not in evidence)[:most] if most < NAMED else names[:most]
-    return ReadingGroup(why, len(order), [ReadingRow(name, *evidence.get(name, (None, ""))) for name in names])
+    return ReadingGroup(why, len(order), [_row(name, *evidence.get(name, (None, ""))) for name in names])
 
 
-def _evidence(row: ReadingRow) -> str:
-    return row.text if row.turn is None else f"turn {row.turn}, {row.text}"
+def _row(dialogue: str, turn: int | None, text: str) -> Reading:
+    return Reading(dialogue, text, turn)
+
+
+def _evidence(row: Reading) -> str:
+    return f"{row.where}, {row.text}" if row.where else row.text

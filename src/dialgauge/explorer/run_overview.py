@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dialgauge.explorer.library import Library
     from dialgauge.explorer.reading_list import ReadingGroup
     from dialgauge.measures import Score
-    from dialgauge.presentation import Trial
+    from dialgauge.presentation import Reading, Trial
     from dialgauge.runs import Run
 
 #: Other measures with an interval that stand below the headline.
@@ -89,6 +89,8 @@ class RunOverview:
     minor: Sequence[tuple[str, Score]]
     charts: Sequence[BarChart]
     reading: Sequence[ReadingGroup]
+    #: The run's own list of what to read first.
+    first: Sequence[Reading]
     grid: TrialGrid
 
 
@@ -106,15 +108,17 @@ def run_overview(library: Library, run: Run, listed: DialogueList | None) -> Run
     ]
     charts: list[BarChart] = []
     reading: list[ReadingGroup] = []
+    first: list[Reading] = []
     grid = TrialGrid([])
     if listed is not None:
         try:
             charts = library.beside_run("bars", run, list[BarChart], lambda: bar_charts(listed))
             reading = library.of_run("reading", run, lambda: reading_groups(library, run, listed, _READ))
+            first = library.of_run("first", run, lambda: listed.pages.readings(library, run))
             grid = trial_grid(library, run)
         except DialgaugeError:
             pass
-    return RunOverview(headline, run.scores.get(headline), minor[:_MINOR], charts, reading, grid)
+    return RunOverview(headline, run.scores.get(headline), minor[:_MINOR], charts, reading, first, grid)
 
 
 def trial_grid(library: Library, run: Run, *, goals: bool = False) -> TrialGrid:

@@ -161,6 +161,23 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """A conversation to read first: why, the turn to look at, and the message of the log that this turn shows."""
+
+    dialogue: str
+    text: str
+    turn: int | None = None
+    message: int | None = None
+
+    @property
+    def where(self) -> str:
+        """What to look at, in words."""
+        if self.message is not None:
+            return f"message {self.message}"
+        return "" if self.turn is None else f"turn {self.turn}"
+
+
+@dataclass(frozen=True)
 class Trial:
     """One of several conversations about the same task, and whether it went well."""
 
@@ -179,6 +196,8 @@ class TurnView:
     text: str
     badges: Sequence[Badge] = ()
     cell: Any = None
+    #: The messages of the log that it shows, where these are numbered otherwise than turns: ``22–27``.
+    messages: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,6 +277,10 @@ class RunPages:
     def evidence(self, library: RunTables, run: Run) -> Mapping[str, tuple[int | None, str]]:
         """For dialogues that are worth reading first: the turn to look at, and what is to be seen there."""
         return {}
+
+    def readings(self, library: RunTables, run: Run) -> list[Reading]:
+        """The conversations to read first, in order, where the run has such a list."""
+        return []
 
     def fault_sentence(self, library: RunTables, run: Run) -> str:
         """How often users erred, without the full stop; empty where the run does not tell."""

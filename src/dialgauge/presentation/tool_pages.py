@@ -90,8 +90,8 @@ class TrialOverview:
     run: str
     task: str
     faults: Sequence[tuple[str, str]]
-    #: What speaks for or against each side of a failure: what it is, in words, the turn that shows it.
-    evidence: Sequence[tuple[str, str, int | None]] = ()
+    #: What speaks for or against each side of a failure: what it is, in words, the turn that shows it, its message.
+    evidence: Sequence[tuple[str, str, int | None, int | None]] = ()
 
 
 def worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
@@ -136,9 +136,10 @@ class ToolPages(RunPages):
         faults = library.rows(run, FAULTS, dialogue.id)
         actions = expected_actions(dialogue)
         calls = _shown_calls(dialogue, actions)
+        messages = message_ranges(dialogue)
         turns = [
             TurnView(place, turn.speaker, turn.text, _marks(calls[place], faults, place),
-                     _cell(calls[place], faults, place))
+                     _cell(calls[place], faults, place), messages[place])
             for place, turn in enumerate(dialogue.turns)
         ]  # fmt: skip
         overview = TrialOverview(
@@ -193,6 +194,19 @@ class ToolPages(RunPages):
         listed = ", ".join(f"{kind.replace('_', ' ')} {found:,}" for kind, found, _ in kinds if found)
         by_kind = f" ({listed})" if listed else ""
         return f"Faults of the user were found in {with_faults:,} of {every}{by_kind}; the checks find only a part"
+
+
+def message_ranges(dialogue: Dialogue) -> list[str]:
+    """The messages of the log that each turn shows: a call is shown with the words that follow it."""
+    ranges, before = [], -1
+    for turn in dialogue.turns:
+        if turn.source is None:
+            ranges.append("")
+            continue
+        first = before + 1 if turn.calls else turn.source
+        ranges.append(f"{first}–{turn.source}" if first < turn.source else str(turn.source))
+        before = turn.source
+    return ranges
 
 
 def _fault_counts(library: RunTables, run: Run) -> list[tuple[str, int, int]]:

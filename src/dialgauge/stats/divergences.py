@@ -79,13 +79,21 @@ class DistributionDistances(NamedTuple):
 
 
 def distribution_distances(
-    first: ArrayLike, second: ArrayLike, *, resamples: int = 1000, seed: int = 0
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> DistributionDistances:
     """Rows are features, columns the units of two samples; NaN where a unit has no value.
 
+    ``groups`` numbers the group of each unit, from 0 in each sample: units of one group are alike, so that whole groups
+    are drawn and dealt. Without it every unit is a group of its own.
+
     The distance of two finite samples is never 0, and that of their resamples is larger still. So what is resampled is
     how far the gap strays from the observed one, anywhere on the curves: no distance can be off by more, and the
-    interval of two samples of one kind holds 0. ``p`` is by permutation: the share of ways to deal the units of both
+    interval of two samples of one kind holds 0. ``p`` is by permutation: the share of ways to deal the groups of both
     out again that are as far apart.
     """
     x, y = np.atleast_2d(np.asarray(first, float)), np.atleast_2d(np.asarray(second, float))
@@ -95,11 +103,14 @@ def distribution_distances(
     if not resamples or not x.shape[1] or not y.shape[1]:
         undefined = np.full(len(pooled), np.nan)
         return DistributionDistances(distance, undefined, undefined, undefined)
-    pairs = _drawn_pairs(x.shape[1], y.shape[1], resamples, seed)
-    strayed = np.vstack([_largest_gaps(pooled, *both, around=own) for both in pairs])
+    ours, theirs = groups if groups is not None else (np.arange(x.shape[1]), np.arange(y.shape[1]))
+    sizes = int(ours.max()) + 1, int(theirs.max()) + 1
+    of_unit = np.concatenate([ours, sizes[0] + theirs])
+    pairs = _drawn_pairs(*sizes, resamples, seed)
+    strayed = np.vstack([_largest_gaps(pooled, *(each[:, of_unit] for each in both), around=own) for both in pairs])
     error = quantiles(strayed, 0.9)[:, 1]  # 95% are below the upper end of the central 90%
     error[error == 0] = np.nan  # units without variation show none in resamples, and would promise certainty
-    masks = label_masks(x.shape[1], y.shape[1], resamples, seed)
+    masks = (mask[:, of_unit] for mask in label_masks(*sizes, resamples, seed))
     dealt = np.vstack([_largest_gaps(pooled, mask, 1 - mask) for mask in masks])
     # Equal but for rounding is as far.
     p = (1 + (dealt >= distance - 1e-12).sum(axis=0)) / (1 + resamples)

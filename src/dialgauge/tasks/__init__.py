@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures
     from dialgauge.tasks.judges.judge_views import judge_document, judge_tables
     from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
+    from dialgauge.tasks.log_findings import LogFindings
     from dialgauge.tasks.predictions import (
         MODES,
         DomainMode,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
         warnings,
         worst_dialogues,
     )
-    from dialgauge.tasks.review import Missing, Review, findings_tables, review_lines, same_reviews
+    from dialgauge.tasks.review import Missing, Review, review_lines, same_reviews
     from dialgauge.tasks.rules import RULES, fitting_rows, judge_grounded, judge_mwzeval, mentions
     from dialgauge.tasks.texts import References, bleu_of, bleu_signature, read_references, richness, words
     from dialgauge.tasks.trials.recognition import are_results, refuse_unreadable
@@ -111,6 +112,7 @@ __all__ = [
     "JudgedConversations",
     "LogAudit",
     "LogBlame",
+    "LogFindings",
     "Missing",
     "ObservedFault",
     "PublishedRow",
@@ -155,7 +157,6 @@ __all__ = [
     "fact_codes",
     "failed_conversations",
     "failure_texts",
-    "findings_tables",
     "fitting_rows",
     "frequent_reasons",
     "human_responses",

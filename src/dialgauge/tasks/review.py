@@ -7,34 +7,27 @@ the check of integrity, split and unfair tasks by the audit, and whose fault a f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.measures import Score
-from dialgauge.presentation import BLAME
 from dialgauge.runs import Run
-from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_frame, replays_frame
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
 from dialgauge.tasks.audit.task_facts import UNFAIR, tasks_by_fact
-from dialgauge.tasks.blame.blame_rules import FailureBlame
-from dialgauge.tasks.blame.blame_views import blame_frame, blame_sentence, verdict_words
 from dialgauge.tasks.blame.blamed_log import LogBlame
 from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
+from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.tasks.trials.verdicts import PASS_NOTES
 from dialgauge.text import counted, note_kind
 from dialgauge.worlds.tools import same_logs
 
-if TYPE_CHECKING:
-    import polars
-
-#: Conversations to read, and tasks or conversations that a line names.
-TO_READ = 5
+#: Tasks or conversations that a line names.
 _NAMED = 4
 #: Letters of an id that is shown whole.
 _LONG = 24
@@ -46,14 +39,6 @@ _UNSAID = {
     "verdicts": "pass^k, and whose fault failures were: no conversation has a verdict. A field 'reward' (1 passed, 0 "
     "failed) beside its messages is one, and so are files of graders ('dialgauge tasks judges').",
 }
-
-
-class SuggestedReading(Struct, frozen=True):
-    """A conversation to read, the message to look at, and why."""
-
-    conversation: str
-    message: int | None
-    why: str
 
 
 class Missing(Struct, frozen=True):
@@ -138,10 +123,7 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def readings(self) -> list[SuggestedReading]:
         """What to read first: what does not belong, what the replay contradicts, then failures of different tasks."""
-        first: dict[str, SuggestedReading] = {}
-        for reading in _readings(self):
-            first.setdefault(reading.conversation, reading)
-        return list(first.values())[:TO_READ]
+        return stored_readings(self.run.table(READINGS))
 
     def document(self) -> dict[str, Any]:
         """The review as JSON."""
@@ -154,21 +136,11 @@ class Review(Struct, frozen=True, kw_only=True, dict=True):
             "split": msgspec.to_builtins(self.audit.split) if self.audit and self.per_task_stands else None,
             "unfair_tasks": dict(_unfair(self.audit)) if self.audit else None,
             "blame": dict(self.blame.counts) if self.blame else None,
-            "read_first": [msgspec.to_builtins(reading) for reading in self.readings],
+            "read_first": [
+                {"conversation": each.conversation, "message": each.message, "why": each.why} for each in self.readings
+            ],
             "unsaid": self.unsaid,
         }
-
-
-def findings_tables(
-    audit: Callable[[], LogAudit] | None, blame: Callable[[], LogBlame] | None
-) -> dict[str, Callable[[], polars.DataFrame]]:
-    """What audit and blame of a log found, as tables of its run that are made when they are asked for."""
-    tables: dict[str, Callable[[], polars.DataFrame]] = {}
-    if audit is not None:
-        tables |= {TASK_FACTS: lambda: facts_frame(audit()), REPLAYS: lambda: replays_frame(audit())}
-    if blame is not None:
-        tables[BLAME] = lambda: blame_frame(blame())
-    return tables
 
 
 def review_lines(review: Review) -> list[str]:
@@ -313,61 +285,6 @@ def _blame(review: Review) -> Iterator[str]:
         f"written on {100 * right.value:.0f}% [{100 * right.low:.0f}, {100 * right.high:.0f}] of such verdicts were "
         "right; the user's or the task's is a suspicion."
     )
-
-
-def _readings(review: Review) -> Iterator[SuggestedReading]:
-    if review.audit is not None:
-        for filing in review.audit.integrity.foreign:
-            other = f"it is about {filing.fits}" if filing.fits else "it does not belong there"
-            yield SuggestedReading(filing.conversation, None, f"filed under task {filing.task}, but {other}")
-        for one in review.audit.differences:
-            message = one.first_drift["message"] if one.first_drift else None
-            by = "the replay" if review.audit.no_replay is None else "what was said and called"
-            yield SuggestedReading(one.id, message, f"{by} contradicts its verdict")
-        for name in review.audit.self_contradicted:
-            yield SuggestedReading(name, None, "the parts stored with its reward contradict it")
-    if review.blame is not None:
-        yield from _failures(review.blame.failures)
-    elif "trials" in review.run.tables:
-        failed = [row for row in review.run.table("trials").to_dicts() if row["success"] is False]
-        failed.sort(key=lambda row: not review.faults.get(row["dialogue"]))
-        yield from _first_of_each_task(
-            (row["task"], _failed(row["dialogue"], review.faults.get(row["dialogue"], ()))) for row in failed
-        )
-
-
-def _failed(conversation: str, faults: Sequence[ObservedFault]) -> SuggestedReading:
-    if not faults:
-        return SuggestedReading(conversation, None, "failed")
-    about = f" ({faults[0].about})" if faults[0].about else ""
-    why = f"failed, and the user erred: {faults[0].kind.replace('_', ' ')}{about}"
-    return SuggestedReading(conversation, faults[0].message, why)
-
-
-def _failures(failures: Sequence[FailureBlame]) -> Iterator[SuggestedReading]:
-    """Firm verdicts before others, and one of each task before the second of any."""
-    ordered = sorted(failures, key=lambda failure: (not failure.firm, failure.message is None))
-    yield from _first_of_each_task(
-        (
-            failure.conversation.partition("#")[0],
-            SuggestedReading(
-                failure.conversation, failure.message, f"{blame_sentence(failure, 1)} [{verdict_words(failure)}]"
-            ),
-        )
-        for failure in ordered
-    )
-
-
-def _first_of_each_task(readings: Iterator[tuple[str, SuggestedReading]]) -> Iterator[SuggestedReading]:
-    seen: dict[str, None] = {}
-    later: list[SuggestedReading] = []
-    for task, reading in readings:
-        if task in seen:
-            later.append(reading)
-        else:
-            seen[task] = None
-            yield reading
-    yield from later
 
 
 def same_reviews(reviews: Sequence[Review]) -> list[list[str]]:

@@ -1,17 +1,19 @@
 """How users behave in corpora of conversations, side by side: a profile, and no score of realism.
 
 Each feature is a number for each conversation. Corpora are compared by the distributions of these numbers, and the
-corpus that the others stand beside also by its own random halves: what these differ by is what chance does.
+corpus that the others stand beside also by its own random halves: what these differ by is what chance does. Trials of
+one task are alike, so whole tasks are split, resampled and permuted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
+from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
@@ -19,6 +21,7 @@ from dialgauge.formats import read
 from dialgauge.report import Cell, Column, Table
 from dialgauge.stats import Floats, distribution_distances, holm, ratio_intervals
 from dialgauge.users.behaviour_features import FEATURES, user_talk
+from dialgauge.users.faults import task_of
 
 #: The chance of even one false difference between two corpora, over all features.
 _LEVEL = 0.05
@@ -48,11 +51,24 @@ class FeatureDistance(Struct, frozen=True):
         return self.p is not None and self.p < _LEVEL
 
 
+class FeatureValues(NamedTuple):
+    """(features, conversations in which the user speaks), NaN where one has no value; and the task of each, from 0."""
+
+    values: Floats
+    tasks: NDArray[np.intp]
+
+    def of(self, places: NDArray[np.intp]) -> FeatureValues:
+        """The same of some conversations."""
+        return FeatureValues(self.values[:, places], np.unique(self.tasks[places], return_inverse=True)[1])
+
+
 class CorpusProfile(Struct, frozen=True):
     """One corpus. Distances are to the corpus that it stands beside; of that one, between its halves."""
 
     name: str
     dialogues: int
+    #: Different tasks: fewer than conversations where there are several trials.
+    tasks: int
     #: Conversations in which the user never speaks, which are left out.
     silent: int
     features: dict[str, FeatureMean]
@@ -64,45 +80,56 @@ def behaviour_profile(
 ) -> list[CorpusProfile]:
     """A profile of each corpus, in order; ``beside`` names the one that all are compared with."""
     measured = {name: _measured(source) for name, source in conversations.items()}
-    if beside and measured[beside][0].shape[1] < _FEWEST:
+    if beside and _task_count(measured[beside][0]) < _FEWEST:
         raise DialgaugeError(
-            f"a corpus to compare with needs {_FEWEST} conversations or more", file=str(conversations[beside])
+            f"a corpus to compare with needs {_FEWEST} conversations or more, of different tasks",
+            file=str(conversations[beside]),
         )
     profiles = []
-    for name, (values, silent) in measured.items():
+    for name, (corpus, silent) in measured.items():
         distances: dict[str, FeatureDistance] = {}
         if beside:
-            pair = split_in_halves(values, seed) if name == beside else (measured[beside][0], values)
+            pair = split_in_halves(corpus, seed) if name == beside else (measured[beside][0], corpus)
             distances = feature_distances(*pair, resamples=resamples, seed=seed)
-        profiles.append(CorpusProfile(name, values.shape[1], silent, _means(values, resamples, seed), distances))
+        means = _means(corpus, resamples, seed)
+        profiles.append(CorpusProfile(name, len(corpus.tasks), _task_count(corpus), silent, means, distances))
     return profiles
 
 
-def _measured(source: str | Path) -> tuple[Floats, int]:
+def _task_count(corpus: FeatureValues) -> int:
+    return int(corpus.tasks.max()) + 1
+
+
+def _measured(source: str | Path) -> tuple[FeatureValues, int]:
     dialogues = read(source).dialogues
-    values = feature_values(dialogues)
-    if not values.shape[1]:
+    corpus = feature_values(dialogues)
+    if not len(corpus.tasks):
         raise DialgaugeError("no conversation has a message of the user", file=str(source))
-    return values, len(dialogues) - values.shape[1]
+    return corpus, len(dialogues) - len(corpus.tasks)
 
 
-def feature_values(dialogues: Sequence[Dialogue]) -> Floats:
-    """(features, conversations in which the user speaks); NaN where a conversation has no value."""
-    talks = [talk for dialogue in dialogues if (talk := user_talk(dialogue)) is not None]
-    values = [[feature.of(talk) for talk in talks] for feature in FEATURES]
-    return np.array(values, float).reshape(len(FEATURES), len(talks))
+def feature_values(dialogues: Sequence[Dialogue]) -> FeatureValues:
+    """Every feature of the conversations in which the user speaks."""
+    told = [(task_of(dialogue), talk) for dialogue in dialogues if (talk := user_talk(dialogue)) is not None]
+    values = [[feature.of(talk) for _, talk in told] for feature in FEATURES]
+    numbers: dict[str, int] = {}
+    tasks = [numbers.setdefault(task, len(numbers)) for task, _ in told]
+    return FeatureValues(np.array(values, float).reshape(len(FEATURES), len(told)), np.array(tasks, np.intp))
 
 
-def split_in_halves(values: Floats, seed: int) -> tuple[Floats, Floats]:
-    """The conversations in two random halves."""
-    order = np.random.Generator(np.random.PCG64(seed)).permutation(values.shape[1])
-    middle = len(order) // 2
-    return values[:, np.sort(order[:middle])], values[:, np.sort(order[middle:])]
+def split_in_halves(corpus: FeatureValues, seed: int) -> tuple[FeatureValues, FeatureValues]:
+    """The tasks in two random halves, each with all of its conversations."""
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(_task_count(corpus))
+    first = np.isin(corpus.tasks, order[: len(order) // 2])
+    return corpus.of(np.flatnonzero(first)), corpus.of(np.flatnonzero(~first))
 
 
-def feature_distances(first: Floats, second: Floats, *, resamples: int, seed: int) -> dict[str, FeatureDistance]:
+def feature_distances(
+    first: FeatureValues, second: FeatureValues, *, resamples: int, seed: int
+) -> dict[str, FeatureDistance]:
     """The distance of each feature between two corpora."""
-    apart = distribution_distances(first, second, resamples=resamples, seed=seed)
+    groups = (first.tasks, second.tasks)
+    apart = distribution_distances(first.values, second.values, groups=groups, resamples=resamples, seed=seed)
     rows = zip(FEATURES, apart.distance, apart.low, apart.high, holm(apart.p), strict=True)
     return {feature.name: FeatureDistance(*map(_defined, numbers)) for feature, *numbers in rows}
 
@@ -111,13 +138,14 @@ def _defined(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _means(values: Floats, resamples: int, seed: int) -> dict[str, FeatureMean]:
-    known = ~np.isnan(values)
+def _means(corpus: FeatureValues, resamples: int, seed: int) -> dict[str, FeatureMean]:
+    values, known = corpus.values, ~np.isnan(corpus.values)
     intervals = np.full((len(values), 2), np.nan)
     if resamples:
         highest = [1.0 if feature.share else np.inf for feature in FEATURES]
         bounds = np.column_stack([np.zeros(len(values)), highest])
-        intervals = ratio_intervals(values, known, resamples=resamples, seed=seed, bounds=bounds)
+        sums = (np.array([np.bincount(corpus.tasks, row) for row in rows]) for rows in (np.nan_to_num(values), known))
+        intervals = ratio_intervals(*sums, resamples=resamples, seed=seed, bounds=bounds)
     return {
         feature.name: FeatureMean(
             int(some.sum()), float(row[some].mean()) if some.any() else None, *map(_defined, ends)
@@ -136,6 +164,8 @@ def _means_table(profiles: Sequence[CorpusProfile]) -> Table:
     columns = [Column(profile.name, align="right") for profile in profiles]
     table = Table("What users do: mean over conversations", [Column("feature", exact=True), *columns])
     table.add("conversations", *(profile.dialogues for profile in profiles))
+    if any(profile.tasks < profile.dialogues for profile in profiles):
+        table.add("tasks", *(profile.tasks for profile in profiles))
     for feature in FEATURES:
         look = percent if feature.share else number
         means = [profile.features[feature.name].mean for profile in profiles]
@@ -167,7 +197,7 @@ def _distance_table(profiles: Sequence[CorpusProfile], beside: str, resamples: i
     told = [sum(distance.told_apart for distance in profile.distances.values()) for profile in profiles]
     table.add("told apart (*)", *(Cell(count, like=Column("", align="right")) for count in told))
     table.notes.append(
-        f"*: further than chance: p < {_LEVEL:g} by permutation of conversations, Holm over the features of a column."
+        f"*: further than chance: p < {_LEVEL:g} by permutation of whole tasks, Holm over the features of a column."
     )
     if len(FEATURES) / (resamples + 1) >= _LEVEL:
         table.notes.append(f"Nothing can be told apart with {resamples} resamples: take 1,000.")

@@ -14,6 +14,7 @@ import pytest
 from dialgauge import api
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import DialogueList, Library
+from dialgauge.formats import LoggedCall, LoggedConversation, LoggedText
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.tasks import (
@@ -27,10 +28,12 @@ from dialgauge.tasks import (
     load_blame_record,
     write_scripted_log,
 )
+from dialgauge.tasks.audit.log_audit import replay_conversation
+from dialgauge.tasks.audit.task_facts import task_facts
 from dialgauge.tasks.blame.blame_views import blame_sentence
-from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue
-from dialgauge.worlds.tools import load_tool_domain
-from support.agent_results import desk_tasks, tau_file, tau_result
+from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue, failure_evidence
+from dialgauge.worlds.tools import ToolTask, load_tool_domain
+from support.agent_results import desk_tasks, tau2_file, tau_file, tau_result
 from support.commands import dialgauge
 
 ROOT = Path(__file__).parents[3]
@@ -140,7 +143,10 @@ def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     assert evidence_tables(log, "22#2")[0].title == "Blame: 22#2"
     [first] = [each for each in log.failures if each.conversation == "0#0"]
     amounts = [value for each in first.evidence.deviations for value in each.values if value.expected == "5"]
-    assert [value.known for value in amounts] == ["nowhere"]  # the user's "5." numbers a list
+    assert [value.known for value in amounts] == ["untold"]  # the user's "5." numbers a list
+    told = evidence_tables(log, "22#2")[1]
+    assert told.title == "Message 22, which decides"
+    assert told.records()[0]["what"].startswith('update_reservation_flights {"reservation_id": ')
     with pytest.raises(DialgaugeError, match="there is no failure '22#9'"):
         evidence_tables(log, "22#9")
 
@@ -177,6 +183,47 @@ def test_foreign_failures_are_counted_apart(tmp_path: Path) -> None:
     assert (log.foreign, len(log.failures)) == (("0#0",), 25)
     with pytest.raises(DialgaugeError, match="filed under another task"):
         evidence_tables(log, "0#0")
+
+
+def test_trials_beyond_the_plan_are_left_out_as_coverage_leaves_them_out(tmp_path: Path) -> None:
+    log = blame_log(tau2_file(tmp_path / "log.json", {"a": ("desk", [1.0, 0.0, 0.0]), "b": ("desk", [0.0])}, 2), "log")
+    assert [each.conversation for each in log.failures] == ["a#1", "b#0"]
+    assert (log.conversations, log.beyond_plan) == (3, ("a#2",))
+    assert "1 failure in trials beyond the plan left out: a#2." in log.tables()[0].notes
+    with pytest.raises(DialgaugeError, match="beyond the plan"):
+        log.explain("a#2")
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "argument", "source"),
+    [
+        ("5. and then?", "5", "payment_methods.amount", "untold"),
+        ("at 5:30 from gate 5", "5", "amount", "untold"),
+        ("i pay $5 now", "5", "payment_methods.amount", "user"),
+        ("i have 5 checked bags", "5", "total_baggages", "user"),
+        ("no, thanks", "no", "insurance", "untold"),
+        ("no travel insurance", "no", "insurance", "user"),
+        ("it was 1,250 dollars", "250", "amount", "nowhere"),
+        ("it was 250.00 dollars", "250", "amount", "user"),
+        ("to ORD", "ORD", "origin", "user"),
+    ],
+)
+def test_a_short_number_is_evidence_beside_what_it_counts_only(
+    said: str, value: str, argument: str, source: str
+) -> None:
+    names = argument.split(".")
+    made: Any = value
+    for name in reversed(names):
+        made = {name: made}
+    calls = (LoggedCall("book", made, "system", "{}", failed=False, place=2),)
+    texts = (LoggedText("user", said, with_call=False, place=1),)
+    what: dict[str, Any] = {"parts": {}, "gold": None, "calls": calls, "texts": texts}
+    one = LoggedConversation(task="t", trial=0, reward=0.0, finished=True, **what)
+    task = ToolTask(id="t", expected=())
+    [facts] = task_facts([task], None)
+    shown = failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
+    [deviation] = shown.deviations
+    assert [each.source for each in deviation.values] == [source]
 
 
 def test_a_stored_run_of_trials_has_the_verdicts(

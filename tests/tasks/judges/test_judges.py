@@ -15,7 +15,7 @@ from dialgauge.explorer import DialogueList, Library
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.stats import cohen_kappa, rogan_gladen
-from dialgauge.tasks import GraderVerdict, judge_figures, read_verdicts
+from dialgauge.tasks import GraderVerdict, judge_figures, read_verdicts, score_results
 from dialgauge.tasks.judges.grading import pass_squares
 from dialgauge.tasks.trials.trial_measures import pass_chance
 from support.agent_results import tau_file
@@ -46,6 +46,17 @@ def test_flips_agreement_and_kappa_by_hand() -> None:
     assert pair.conversations == 3
     assert pair.kappa is not None
     assert pair.kappa.value == pytest.approx(cohen_kappa([(1, 1), (1, 0), (0, 0)]))
+
+
+def test_a_grader_that_says_what_the_log_says_has_the_interval_of_its_pass_rate(tmp_path: Path) -> None:
+    marks = {"a": "++", "b": "+-", "c": "--"}
+    log = tau_file(tmp_path / "log.json", marks)
+    rows = [f"{task}#{trial},{mark == '+'}" for task, own in marks.items() for trial, mark in enumerate(own)]
+    (tmp_path / "same.csv").write_text("\n".join(["conversation,verdict", *rows]))
+    [run] = score_results(log, judges=[tmp_path / "same.csv"]).runs
+    score = run.scores["pass^1"]
+    for grader in run.details["graders"]["graders"]:
+        assert list(grader["pass_rate"].values()) == pytest.approx([score.value, score.low, score.high])
 
 
 @pytest.mark.parametrize(("chances", "k"), [([1.0, 0.5], 1), ([0.2, 0.5, 0.9], 2), ([0.5, 0.5, 0.5, 0.25], 3)])

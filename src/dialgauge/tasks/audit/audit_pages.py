@@ -347,5 +347,7 @@ def _fact_sentence(code: str, about: Sequence[str]) -> str:
 
 def turn_of(dialogue: Dialogue, message: int) -> int | None:
     """The turn in which a message of the file is shown: a call is shown with the words that follow it."""
+    if all(turn.source is None for turn in dialogue.turns):  # every message is a turn
+        return message if message < len(dialogue.turns) else None
     places = (place for place, turn in enumerate(dialogue.turns) if turn.source is not None and turn.source >= message)
     return next(places, None)

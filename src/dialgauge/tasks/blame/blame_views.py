@@ -10,7 +10,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Table
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, Sign
-from dialgauge.tasks.blame.blamed_log import LogBlame
+from dialgauge.tasks.blame.blamed_log import DecidingMessage, LogBlame
 from dialgauge.tasks.blame.failure_evidence import Deviation, FailureEvidence, Fate, Source
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.text import counted
@@ -51,6 +51,7 @@ _SOURCES: dict[Source, str] = {
     "user": "the user alone",
     "tool": "a tool's answer",
     "nowhere": "nowhere",
+    "untold": "cannot be told",
 }
 _ENDS = {"user": "by the user", "agent": "by the agent", "steps": "out of steps", "error": "by an error"}
 #: Verdicts that are no more than a suspicion, until thirty unseen ones were right in eight of ten.
@@ -114,6 +115,9 @@ def blame_tables(log: LogBlame, limit: int | None = None) -> list[Table]:
     if log.foreign:
         told = f"{counted(len(log.foreign), 'failure')} more, filed under another task, for which nobody is blamed"
         summary.notes.append(f"{told}: {', '.join(log.foreign[:12])}.")
+    if log.beyond_plan:
+        told = f"{counted(len(log.beyond_plan), 'failure')} in trials beyond the plan left out"
+        summary.notes.append(f"{told}: {', '.join(log.beyond_plan[:12])}.")
     if log.without_task:
         summary.notes.append(f"Failures of unknown tasks are left out: {', '.join(log.without_task[:12])}.")
     if log.domain is None:
@@ -141,6 +145,8 @@ def evidence_tables(log: LogBlame, conversation: str) -> list[Table]:
             f"'{conversation}' is filed under another task than its own, so nobody is blamed for it; 'dialgauge tasks "
             "audit' shows why"
         )
+    if blame is None and conversation in log.beyond_plan:
+        raise DialgaugeError(f"'{conversation}' is a trial beyond the plan of its task, and nobody is blamed for it")
     if blame is None:
         known = [each.conversation for each in log.failures]
         raise DialgaugeError(f"there is no failure '{conversation}'.{nearest(conversation, known)}")
@@ -156,7 +162,20 @@ def evidence_tables(log: LogBlame, conversation: str) -> list[Table]:
     for line in _task_lines(evidence):
         verdict.add("task", line, None)
     verdict.notes.append(measured_sentence())
-    return [table for table in (verdict, _calls_table(evidence), _values_table(evidence)) if len(table)]
+    tables = (verdict, _message_table(log, blame), _calls_table(evidence), _values_table(evidence))
+    return [table for table in tables if len(table)]
+
+
+def _message_table(log: LogBlame, blame: FailureBlame) -> Table:
+    """What the deciding message says and calls."""
+    table = Table(f"Message {blame.message}, which decides", ["who", "what"])
+    deciding = log.deciding.get(blame.conversation, DecidingMessage())
+    who = {"system": "agent"}.get(deciding.speaker, deciding.speaker)
+    if deciding.text:
+        table.add(f"{who} says", deciding.text)
+    for name, arguments in deciding.calls:
+        table.add(f"{who} calls", f"{name} {arguments}")
+    return table
 
 
 def _task_lines(evidence: FailureEvidence) -> list[str]:
@@ -206,8 +225,8 @@ def evidence_lines(evidence: FailureEvidence) -> list[EvidenceLine]:
         about = f"{deviation.tool} of {deviation.record}" if deviation.record else deviation.tool
         lines.append(EvidenceLine("write", f"{about}: {_what(deviation)}", deviation.message))
         for value in deviation.values if deviation.kind == "wrong" else ():
-            known = f" (known from {_SOURCES[value.known]})" if value.expected else ""
-            came = f" (from {_SOURCES[value.source]})" if value.made else ""
+            known = f" (known from {_SOURCES[value.known]})" if value.expected and value.known != "untold" else ""
+            came = f" (from {_SOURCES[value.source]})" if value.made and value.source != "untold" else ""
             words = f"{value.argument}: expected {value.expected or '–'}{known}, made {value.made or '–'}{came}"
             lines.append(EvidenceLine("value", words, deviation.message))
     for fault in evidence.faults:
@@ -257,6 +276,7 @@ def _log_document(log: LogBlame) -> dict[str, Any]:
         "unjudged": log.unjudged,
         "without_task": list(log.without_task),
         "foreign": list(log.foreign),
+        "beyond_plan": list(log.beyond_plan),
         "blamed": {side: log.counts[side] for side in sides},
         "leanings": {side: log.leanings[side] for side in sides},
         "failures": [
@@ -267,6 +287,7 @@ def _log_document(log: LogBlame) -> dict[str, Any]:
                 "firm": blame.firm,
                 "suspicion": blame.firm and blame.blamed in _SUSPICIONS,
                 "message": blame.message,
+                "deciding": msgspec.to_builtins(log.deciding.get(blame.conversation)),
                 "sentence": blame_sentence(blame),
                 "signs": msgspec.to_builtins(blame.signs),
                 "evidence": msgspec.to_builtins(blame.evidence),

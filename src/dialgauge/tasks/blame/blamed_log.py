@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
 _PASSED = 1 - 1e-6
 
 
+class DecidingMessage(Struct, frozen=True):
+    """The words of a message, its calls as they were made, and who sent it; all empty where it is neither's."""
+
+    speaker: str = ""
+    text: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
+
+
 class LogBlame(Struct, frozen=True, kw_only=True):
     """The failures of one log."""
 
@@ -49,6 +58,10 @@ class LogBlame(Struct, frozen=True, kw_only=True):
     without_task: tuple[str, ...] = ()
     #: Failures that are filed under another task than theirs: nobody is blamed by it.
     foreign: tuple[str, ...] = ()
+    #: Failures among the trials of a task that are more than were planned: coverage does not count them either.
+    beyond_plan: tuple[str, ...] = ()
+    #: What each deciding message says and calls, by conversation.
+    deciding: dict[str, DecidingMessage] = {}
 
     @property
     def counts(self) -> dict[Blamed, int]:
@@ -106,19 +119,45 @@ def blame_log(
     tasks = {task.id: task for task in tasks_of_log(log, given)}
     pairs = zip(log.conversations, integrity.filings, strict=True)
     strangers = {id(one) for one, filing in pairs if filing.belonging == "foreign"}
-    every = failed_conversations(log)
+    surplus = {id(one) for one in _surplus(log)}
+    planned = [one for one in log.conversations if id(one) not in surplus]
+    every = [one for one in failed_conversations(log) if id(one) not in surplus]
     failed = [one for one in every if id(one) not in strangers]
+    failures = _blames(failed, tasks, world, faults or {})
+    by_id = {one.id: one for one in failed}
     return LogBlame(
         name=name,
         file=str(source),
         domain=world.name if world is not None else None,
         integrity=integrity,
-        conversations=len(log.conversations),
-        unjudged=sum(one.reward is None for one in log.conversations),
-        failures=tuple(_blames(failed, tasks, world, faults or {})),
+        conversations=len(planned),
+        unjudged=sum(one.reward is None for one in planned),
+        failures=tuple(failures),
         without_task=tuple(one.id for one in failed if one.task not in tasks),
         foreign=tuple(one.id for one in every if id(one) in strangers),
+        beyond_plan=tuple(one.id for one in failed_conversations(log) if id(one) in surplus),
+        deciding={
+            each.conversation: _deciding(by_id[each.conversation], each.message)
+            for each in failures
+            if each.message is not None
+        },
     )
+
+
+def _surplus(log: AgentLog) -> list[LoggedConversation]:
+    """The last trials of each task that has more than were planned."""
+    trials: dict[str, list[LoggedConversation]] = {}
+    for one in sorted(log.conversations, key=lambda one: one.trial) if log.planned_trials is not None else ():
+        trials.setdefault(one.task, []).append(one)
+    return [one for each in trials.values() for one in each[log.planned_trials :]]
+
+
+def _deciding(one: LoggedConversation, message: int) -> DecidingMessage:
+    said = next((text for text in one.texts if text.place == message), None)
+    calls = [call for call in one.calls if call.place == message]
+    speaker = said.speaker if said else calls[0].speaker if calls else ""
+    made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
+    return DecidingMessage(speaker, said.text if said else "", made)
 
 
 def _blames(

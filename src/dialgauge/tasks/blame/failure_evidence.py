@@ -21,7 +21,8 @@ from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, id
 #: Who or what ended it; ``error``: something technical.
 Ended: TypeAlias = Literal["user", "agent", "steps", "error"]
 #: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
-Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere"]
+#: A number of one or two digits, yes and no occur by chance: untold unless what they are about stands beside them.
+Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
 #: An expected write that was not made: the agent handed the user over, the user never spoke of it, the agent tried and
 #: failed, refused it, or just left it.
 Fate: TypeAlias = Literal["transferred", "unvoiced", "failed", "refused", "left"]
@@ -58,8 +59,9 @@ _WHO = re.compile(r"user id|customer id|phone number|e-?mail", re.IGNORECASE)
 _RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.IGNORECASE)
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
-#: The number of an item in a list: no value that anybody named.
-_LIST_NUMBER = re.compile(r"^[ \t]*\d{1,2}[.)](?=\s)", re.MULTILINE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: Values that are no evidence by themselves.
+_SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
 
 
 class ObservedFault(Struct, frozen=True):
@@ -197,15 +199,17 @@ class _Known:
         calls = (call for call in self._one.calls if before is None or call.place < before)
         return "\n".join(call.result or "" for call in calls if not call.failed).lower()
 
-    def source(self, value: str, before: int | None = None) -> Source:
+    def source(self, value: str, argument: str, before: int | None = None) -> Source:
         if not value:
             return "nowhere"
-        low = value.lower()
-        if _occurs(low, _LIST_NUMBER.sub("", self.instruction)):
+        wanted = _wanted(value.lower(), argument.rpartition(".")[2].lower())
+        if wanted.search(self.instruction):
             return "instruction"
-        if _occurs(low, self.shown(before)):
+        if wanted.search(self.shown(before)):
             return "tool"
-        return "user" if _occurs(low, _LIST_NUMBER.sub("", self.user_said(before))) else "nowhere"
+        if wanted.search(self.user_said(before)):
+            return "user"
+        return "untold" if _SHORT.fullmatch(value) else "nowhere"
 
     @property
     def unidentified(self) -> int | None:
@@ -250,8 +254,16 @@ def _refuses(text: str, matter: str) -> bool:
     return any(_REFUSES.search(part) and re.search(matter, part.lower()) for part in parts)
 
 
-def _occurs(value: str, text: str) -> bool:
-    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+def _wanted(value: str, argument: str) -> re.Pattern[str]:
+    """How a value stands in a text: as a whole word or number, a short one beside what its argument is about."""
+    own = re.escape(value)
+    if _NUMBER.fullmatch(value):
+        own = rf"(?<!\w)(?<!\d[.,:/-]){own}(?:\.0+)?(?!\w)(?![.,:/-]\d)"
+    if not _SHORT.fullmatch(value):
+        return re.compile(rf"(?<!\w){own}(?!\w)")
+    words = argument.split("_")
+    about = "|".join(_SPOKEN[word] for word in words if word in _SPOKEN) or "|".join(map(re.escape, words))
+    return re.compile(rf'"{re.escape(argument)}":\s?"?{own}|\$\s?{own}|{own}\s(?:[a-z-]+\s){{0,2}}(?:{about}|dollars)')
 
 
 def _record(arguments: Any) -> str:
@@ -284,7 +296,9 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known:
         if call.speaker == "user":  # what a user tries on its own device is nobody's fault
             continue
         values = tuple(
-            WrongValue(argument=path, expected="", made=text, source=known.source(text, call.place), known="nowhere")
+            WrongValue(
+                argument=path, expected="", made=text, source=known.source(text, path, call.place), known="nowhere"
+            )
             for path, text in _leaves(call.arguments)
         )
         yield Deviation(kind="extra", tool=call.name, record=_record(call.arguments), message=call.place, values=values)
@@ -308,8 +322,8 @@ def _wrong_values(expected: Any, made: Any, known: _Known, place: int) -> Iterat
                 argument=path,
                 expected=value,
                 made=text,
-                source=known.source(text, place),
-                known=known.source(value, place),
+                source=known.source(text, path, place),
+                known=known.source(value, path, place),
             )
 
 

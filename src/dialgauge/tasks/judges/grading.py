@@ -6,6 +6,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from math import isnan
 from statistics import fmean, variance
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval
+from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval, share_mean_interval
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
 from dialgauge.tasks.trials.trial_measures import flip_chance
 
@@ -107,7 +108,7 @@ def judge_figures(
         raise DialgaugeError(f"there is no grader '{truth}'.{nearest(truth, list(graded))}")
     draws = _Draws(tasks, resamples, seed)
     return JudgeFigures(
-        graders=tuple(_grader(name, graded[name], draws) for name in graded),
+        graders=tuple(_grader(name, graded[name], tasks, intervals=bool(resamples)) for name in graded),
         pairs=tuple(
             _pair(first, second, graded[first], graded[second], draws) for first, second in combinations(graded, 2)
         ),
@@ -155,19 +156,28 @@ def majority(replicates: Sequence[bool]) -> bool:
     return 2 * sum(replicates) > len(replicates)
 
 
-def _grader(name: str, graded: Graded, draws: _Draws) -> GraderFigures:
-    twice = [each for each in graded if len(graded[each]) > 1]
-    rate = draws.figure(list(graded), lambda names: fmean(fmean(graded[each]) for each in names))
-    chances = {each: flip_chance(sum(graded[each]), len(graded[each])) for each in twice}
-    flips = draws.figure(twice, lambda names: fmean(chances[each] for each in names)) if twice else None
+def _grader(name: str, graded: Graded, tasks: Mapping[str, str], *, intervals: bool) -> GraderFigures:
+    twice = {each: flip_chance(sum(own), len(own)) for each, own in graded.items() if len(own) > 1}
     return GraderFigures(
         grader=name,
         conversations=len(graded),
         verdicts=sum(map(len, graded.values())),
-        pass_rate=rate or JudgeEstimate(0.0),
-        flip_rate=flips,
+        pass_rate=_mean_share({each: fmean(own) for each, own in graded.items()}, tasks, intervals=intervals),
+        flip_rate=_mean_share(twice, tasks, intervals=intervals) if twice else None,
         graded_twice=len(twice),
     )
+
+
+def _mean_share(shares: Mapping[str, float], tasks: Mapping[str, str], *, intervals: bool) -> JudgeEstimate:
+    """The mean over conversations, with the interval that pass^k has: what one more task would change."""
+    mean = fmean(shares.values())
+    if not intervals:
+        return JudgeEstimate(mean)
+    units: dict[str, list[float]] = defaultdict(list)
+    for conversation, share in shares.items():
+        units[tasks[conversation]].append(share)
+    ends = share_mean_interval([sum(each) for each in units.values()], [len(each) for each in units.values()])
+    return JudgeEstimate(mean, *(None if isnan(end) else end for end in ends))
 
 
 def _pair(first: str, second: str, ours: Graded, theirs: Graded, draws: _Draws) -> PairFigures:

@@ -23,8 +23,8 @@ def _grader_table(figures: JudgeFigures) -> Table:
     for each in figures.graders:
         table.add(each.grader, each.conversations, each.verdicts, _cell(each.pass_rate), _cell(each.flip_rate))
     table.notes.append(
-        "Flips: the chance that two gradings of one conversation by this grader differ. 95% intervals resample "
-        f"tasks, where there are {FEWEST_TASKS} of them."
+        "Flips: the chance that two gradings of one conversation by this grader differ. 95% intervals are those of "
+        "pass^k: what one more task would change."
     )
     if once := [each.grader for each in figures.graders if each.flip_rate is None]:
         table.notes.append(f"Graded everything once, so that its flips are unknown: {', '.join(once)}.")
@@ -36,7 +36,10 @@ def _pair_table(figures: JudgeFigures) -> Table:
     table = Table("Agreement", ["graders", *columns, Column("kappa", digits=2, align="right")])
     for each in figures.pairs:
         table.add(f"{each.first}, {each.second}", each.conversations, _cell(each.agreement), _cell(each.kappa))
-    table.notes.append("Each grader by the majority of its gradings; a tie is no pass.")
+    table.notes.append(
+        "Each grader by the majority of its gradings; a tie is no pass. Kappa's 95% interval resamples tasks, where "
+        f"there are {FEWEST_TASKS} of them."
+    )
     if len(figures.graders) > 2 and figures.alpha is not None:
         table.notes.append(f"Krippendorff's alpha of all graders: {figures.alpha:.2f}.")
     return table

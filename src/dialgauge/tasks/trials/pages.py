@@ -16,14 +16,17 @@ from dialgauge.presentation import (
     FAULTS,
     READ_FIRST,
     TRIALS,
+    Badge,
     Breakdown,
     DialogueView,
     ExpectedAction,
     Facet,
     Panel,
+    Reading,
     RunTables,
     ToolPages,
     Trial,
+    TurnView,
     call_reasons,
     expected_actions,
     names_expected_calls,
@@ -42,6 +45,7 @@ from dialgauge.tasks.audit.audit_pages import (
 from dialgauge.tasks.audit.audit_tables import FILINGS, REPLAYS
 from dialgauge.tasks.blame.blame_pages import blame_panel, blame_reasons, stored_evidence
 from dialgauge.tasks.judges.graded_runs import GRADER_FACET, grader_panel
+from dialgauge.tasks.log_findings import READINGS, stored_readings
 
 if TYPE_CHECKING:
     import polars
@@ -116,6 +120,12 @@ def _worth_reading(library: RunTables, run: Run) -> polars.DataFrame:
     return pl.concat(found)
 
 
+def _marked(turns: Sequence[TurnView], deciding: Mapping[int | None, int | None]) -> list[TurnView]:
+    """The turns, with a mark at the one that shows the deciding message."""
+    marks = {turn: Badge(f"message {message} decides", "warn") for message, turn in deciding.items()}
+    return [replace(turn, badges=[marks[turn.place], *turn.badges]) if turn.place in marks else turn for turn in turns]
+
+
 class TrialsPages(ToolPages):
     """Results of agents."""
 
@@ -159,12 +169,32 @@ class TrialsPages(ToolPages):
         overview = replace(
             view.overview,
             facts=[*view.overview.facts, *task_facts_of(library, run, dialogue)],
-            evidence=[(line.what, line.words, turns.get(line.message)) for line in lines],
+            evidence=[(line.what, line.words, turns.get(line.message), line.message) for line in lines],
         )
+        view = replace(view, turns=_marked(view.turns, {row["message"]: turns.get(row["message"]) for row in blamed}))
         audited = audit_reasons(library, run, dialogue)
         if not per_task_stands(run):
             return replace(view, overview=replace(overview, expected=(), siblings=()), reasons=audited)
         return replace(view, overview=overview, reasons=[*blame_reasons(blamed, turns), *audited, *view.reasons])
+
+    def readings(self, library: RunTables, run: Run) -> list[Reading]:
+        """The list that ``review`` prints, in its order."""
+        if READINGS not in run.tables:
+            return []
+        suggested = stored_readings(library.table(run, READINGS))
+        named = {each.conversation for each in suggested}
+        dialogues = {dialogue.id: dialogue for dialogue in run.dialogues() if dialogue.id in named}
+        return [
+            Reading(
+                each.conversation,
+                each.why,
+                turn_of(dialogues[each.conversation], each.message)
+                if each.message is not None and each.conversation in dialogues
+                else None,
+                each.message,
+            )
+            for each in suggested
+        ]
 
     def companion(self, run: Run, table: str) -> str | None:
         """Faults of users are held against their tasks: nothing of them where conversations do not belong to these."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -45,6 +45,7 @@ from dialgauge.tasks.judges.graded_runs import (
     gradings_frame,
 )
 from dialgauge.tasks.judges.verdict_files import GraderVerdict, read_verdicts
+from dialgauge.tasks.log_findings import LogFindings, findings_tables
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
@@ -72,9 +73,6 @@ if TYPE_CHECKING:
     from dialgauge.columns import GivenTable
     from dialgauge.tasks.trials.trial_tables import TrialRuns
 
-#: Tables by name, each made when it is asked for.
-MoreTables: TypeAlias = Mapping[str, Callable[[], "GivenTable"]]
-
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
 #: How many tasks are named in a note.
@@ -90,13 +88,13 @@ def score_results(
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
-    findings: Callable[[str | Path], MoreTables] | None = None,
+    findings: Callable[[str | Path], LogFindings] | None = None,
     judges: Iterable[str | Path] = (),
 ) -> TrialRuns:
     """pass^k, rewards and costs of each results file of agents; names are those of a mapping, or made of the files'.
 
-    ``findings`` gives more tables of a file, such as those of its audit; they are made when the run is stored, for logs
-    whose conversations belong to their tasks. ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
+    ``findings`` gives what more is known of a file, such as its audit; tables are made of it when the run is stored.
+    ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
     under each of them stands beside the log's own.
 
     With an example file of ``dialgauge init``:
@@ -120,11 +118,10 @@ def score_results(
         for name, source in named.items():
             dialogues, plan, reading = _read(source)
             integrity, obstacle = _checked(source)
-            stands = bool(dialogues) and integrity is not None and integrity.per_task_stands
             run = score_attempts(
                 dialogues,
                 name,
-                more_tables=findings(source) if findings is not None and stands else {},
+                findings=findings(source) if findings is not None and dialogues else None,
                 inputs=[("results", source)],
                 measures=measures,
                 resamples=resamples,
@@ -171,7 +168,7 @@ def score_attempts(
     plan: Mapping[str, str] | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
-    more_tables: Mapping[str, Callable[[], GivenTable]] = {},
+    findings: LogFindings | None = None,
     verdicts: Sequence[GraderVerdict] = (),
 ) -> Run:
     """The run of conversations that say in their outcome which trial of which task they are.
@@ -193,6 +190,7 @@ def score_attempts(
     low, high = attempts.bounds()
     recorded = [RecordedVerdict(attempt.id, attempt.task, attempt.success) for attempt in attempts.attempts]
     graded = grade_log(verdicts, recorded, name, resamples=resamples, seed=seed) if verdicts else None
+    failed = [(attempt.task, attempt.id) for attempt in attempts.attempts if attempt.success is False]
     return new_run(
         kind=KIND,
         name=name,
@@ -202,7 +200,7 @@ def score_attempts(
             **({FILINGS: lambda: filings_frame(integrity)} if integrity is not None else {}),
             **({GRADINGS: lambda: gradings_frame(graded)} if graded is not None else {}),
             **({DIALOGUE_SUMS: lambda: sums_table(summed, evidence, ids)} if summed else {}),
-            **more_tables,
+            **findings_tables(findings or LogFindings(), integrity, failed),
         },
         corpus=attempts.dialogues,
         config={"system": name},
@@ -588,7 +586,7 @@ def _run_signature(attempts: Attempts, scores: Scores) -> Signature:
     return shared if "dialogues" in shared or not scores.scores else shared.with_(dialogues=str(attempts.scored))
 
 
-def _tables(attempts: Attempts) -> MoreTables:
+def _tables(attempts: Attempts) -> dict[str, Callable[[], GivenTable]]:
     """``trials`` (a row for each conversation), ``reward_parts`` and ``calls``, made when asked for."""
     return {
         TRIALS: lambda: _trials_frame(attempts),

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         measure,
         share,
     )
+    from dialgauge.users.faults.recorded_tasks import task_of
 
 __all__ = [
     "KINDS",
@@ -85,6 +86,7 @@ __all__ = [
     "record_table",
     "sentences",
     "share",
+    "task_of",
     "user_faults",
     "weighty",
     "with_judged",

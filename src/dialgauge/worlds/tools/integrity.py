@@ -109,11 +109,14 @@ class Integrity(Struct, frozen=True, kw_only=True):
 
     @property
     def permuted(self) -> bool:
-        """Whether most foreign conversations fit another task: then ids are mixed up, and totals may stand.
+        """Whether ids are mixed up, so that totals may stand: foreign conversations cross, or most fit another task.
 
-        One alone may be an agent that slipped into somebody else's record; to mix up ids takes two.
+        One alone may be an agent that slipped into somebody else's record. Two cross where one fits the task under
+        which the other is filed, whether or not that other fits just one task itself.
         """
-        return len(self.mapping) > 1 and 2 * len(self.mapping) > len(self.foreign)
+        filed = {filing.task for filing in self.foreign}
+        crossing = any(task in filed for _, task in self.mapping)
+        return crossing or (len(self.mapping) > 1 and 2 * len(self.mapping) > len(self.foreign))
 
 
 def tasks_of_log(log: AgentLog, given: Sequence[ToolTask] | None = None) -> list[ToolTask]:
