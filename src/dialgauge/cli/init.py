@@ -68,6 +68,7 @@ def init(
         typed_command("dialgauge data check YOUR_FILE", folder),
     ):
         out.print(f"  {command}")
+    out.print(f"Commands of the tutorials run in {folder / 'examples'}.")
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, Path | None]]:
