@@ -22,6 +22,7 @@ def test_the_folder_works_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(commands) == 3
     for words in commands[:2]:
         assert dialgauge(capsys, *words).code == 0, words
+    assert "did you mean examples/gold.jsonl?" in dialgauge(capsys, "data", "check", "gold.jsonl").err
     assert list((tmp_path / "mine" / "runs").iterdir()) and Path("tour.ipynb").stat().st_size > 1000
 
 

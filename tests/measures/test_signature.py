@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dialgauge import __version__
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Signature
+from dialgauge.measures import Signature, screen_form
 
 KEYS = st.from_regex(r"[a-z][a-z0-9_-]{1,8}", fullmatch=True) | st.sampled_from(
     ["measure", "profile", "gold", "version"]
@@ -78,3 +78,16 @@ def test_what_several_share() -> None:
 
 def test_a_part_can_be_taken_away() -> None:
     assert Signature(gold="a").with_(gold="", seed="1").long() == f"seed:1|version:{__version__}"
+
+
+def test_the_digest_on_a_screen_is_about_the_values_alone() -> None:
+    run = Signature(profile="canon", dialogues="3", gold="abc", interval="0.95-studentised-1000-0", seed="1")
+    test = Signature(dialogues="3", test="paired-randomisation", resamples="10000", seed="0", correction="none")
+
+    def digest(*signatures: Signature) -> str:
+        return screen_form(" + ".join(each.long() for each in signatures), 12)
+
+    assert digest(run) == digest(run.with_(interval="")) == digest(test, run) and digest(run).startswith("sig:")
+    others = [run.with_(gold="abd"), run.with_(seed="2"), run.with_(dialogues="2"), run.with_(version="0")]
+    assert len({digest(each) for each in (run, *others)}) == 5
+    assert len({digest(run), digest(test.with_(dialogues="2"), run), digest(run, others[0])}) == 3

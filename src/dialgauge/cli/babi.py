@@ -192,7 +192,7 @@ def anonymise(
 ) -> None:
     """Replace names, places, dates, numbers, phones and e-mail addresses in chat logs by tokens such as `<person>`.
 
-    Names are found by lists: a name that is on no list stays. The input logs are never overwritten.
+    Names are found with lists: a name on no list stays. The input logs are never overwritten.
     """
     from dialgauge.data import Anonymiser
     from dialgauge.formats import read, write

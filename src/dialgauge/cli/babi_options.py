@@ -98,7 +98,7 @@ MessagesOption = Annotated[
     Option(
         "--messages",
         needs="--logs",
-        help="With --logs: messages a user sends in a row are joined, or apart (a memory each).",
+        help="With --logs: join consecutive messages of a user, or make each a memory of its own.",
     ),
 ]
 

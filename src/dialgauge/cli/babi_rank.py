@@ -267,7 +267,7 @@ def table(
     stored: AlwaysStored,
     placement: Placement,
 ) -> None:
-    """The paper's Table 2: every model on every task, ours beside theirs. Cells are always stored, and reused."""
+    """The paper's Table 2: every model on every task, ours next to theirs. Cells are always stored, and reused."""
     from dialgauge.rankers import load_task
     from dialgauge.responses import cell_figures, jobs_of, results_table, run_jobs, run_record, statistics_table
 

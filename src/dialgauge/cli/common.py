@@ -138,7 +138,7 @@ JsonOption = Annotated[
 TableOption = Annotated[
     Path | None,
     OutputFile(
-        "--table", metavar="FILE", help="Write tables to FILE: .md, .html, .csv, .json or, the first one, .tex."
+        "--table", metavar="FILE", help="Write tables to FILE: .md, .html, .csv or .json; .tex takes the first only."
     ),
 ]
 FiguresOption = Annotated[Path | None, OutputFolder("--figures", metavar="FOLDER", help="Draw figures into FOLDER.")]
@@ -248,7 +248,11 @@ TurnsOption = Annotated[
 ]
 RenameOption = Annotated[
     Path | None,
-    Option(metavar="FILE", not_with=SCORED, help="YAML file: what GOLD calls slots, domains and dialogues of PRED."),
+    Option(
+        metavar="FILE",
+        not_with=SCORED,
+        help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD.",
+    ),
 ]
 AcceptFindingOption = Annotated[
     list[str] | None,
@@ -256,8 +260,8 @@ AcceptFindingOption = Annotated[
         metavar="KIND",
         known=names_of("tracking", "GUARDS"),
         not_with=SCORED,
-        help="Score in spite of turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
-        "joined_slots or turn_changes that look wrong; repeatable.",
+        help="Score although these look wrong: turn_numbers, slot_names, dialogue_ids, invalid_outputs, absent_values, "
+        "joined_slots or turn_changes; repeatable.",
     ),
 ]
 

@@ -118,7 +118,7 @@ RatedOption = Annotated[
 ]
 DetailOption = Annotated[
     bool,
-    Option("--detail", help="Show also what these dialogues can resolve, the spread and the ranks; files have it."),
+    Option("--detail", help="Also show resolution, spread and ranks; files always have them."),
 ]
 ToOption = Annotated[
     str,

@@ -50,8 +50,8 @@ def check(
 ) -> None:
     """Report what a file is, what is in it, and what is wrong with it.
 
-    Of the folder of a domain (with a domain.yaml) it reads everything and runs nothing: a tools.py of the folder runs,
-    with your own rights, only when 'dialgauge lab run --domain' or the like names it.
+    In a domain's folder (with a domain.yaml) it reads everything and runs nothing: its tools.py runs, with your
+    permissions, only in commands such as 'dialgauge lab run --domain'.
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """

@@ -28,7 +28,7 @@ def demo(
     dialogs: Annotated[int, Option("--dialogues", min=10, max=2000, help="Dialogues per task and split.")] = 150,
     seed: Annotated[int, Option(min=0, help="Random seed for simulation and resampling.")] = 0,
 ) -> None:
-    """The guided tour: six questions about simulated dialogues, a sentence of answer to each, and a report."""
+    """A guided tour: six questions about simulated dialogues, each answered in a sentence, and a report."""
     from dialgauge.demo import STEPS, Demo
     from dialgauge.explorer import write_report
 

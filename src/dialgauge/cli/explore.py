@@ -44,7 +44,7 @@ def explore(
     no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Browse runs: scores, charts, dialogues, runs side by side, which is better, SQL.
+    """Browse runs: scores, charts, dialogues, comparisons, SQL.
 
     Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.
     """

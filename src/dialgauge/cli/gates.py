@@ -63,11 +63,12 @@ class Gates(Struct, frozen=True):
             metavar="POINTS",
             min=0,
             needs="--fail-on-drop",
-            help="Let smaller drops pass: points of a share (0.5 is half a percentage point), else in the unit.",
+            help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
         ),
     ] = 0.0
     junit: Annotated[
-        Path | None, OutputFile("--junit", metavar="FILE", help="Write the checks as JUnit XML, a test case each.")
+        Path | None,
+        OutputFile("--junit", metavar="FILE", help="Write the checks as JUnit XML, one test case per check."),
     ] = None
 
     def gate(
@@ -225,7 +226,7 @@ class Checks(Struct, frozen=True):
             tested = list(group)
             if all(check.passed for check in tested):
                 names = ", ".join(check.measure for check in tested)
-                beyond = f" beyond {self.margin:g}" if self.margin else ""
+                beyond = f" beyond the margin of {self.margin:g}" if self.margin else ""
                 against = tested[0].facts["against"]
                 err.print(f"{system}: no significant drop{beyond} compared with {against} ({names})", style="dim")
         if failed and all("missing" in check.facts for check in failed):

@@ -32,14 +32,14 @@ _CHECKOUT = Path(__file__).parents[3]
 @app.command()
 def init(
     folder: Annotated[
-        Path, Argument(metavar="[FOLDER]", help="Folder to begin in. Default: the current one.")
+        Path, Argument(metavar="[FOLDER]", help="Folder to write to. Default: the current one.")
     ] = Path(),
 ) -> None:
     """Write dialgauge.toml, a folder for runs, the tutorials' example files and a notebook. Existing files are kept.
 
-    dialgauge init my-project && cd my-project
+    dialgauge init my-project && cd my-project/examples
 
-    dialgauge score examples/gold.jsonl examples/careful.jsonl --run
+    dialgauge score gold.jsonl careful.jsonl --run
     """
     if folder.exists() and not folder.is_dir():
         raise DialgaugeError("there is a file of this name; name a folder", file=str(folder))
@@ -68,6 +68,7 @@ def init(
         typed_command("dialgauge data check YOUR_FILE", folder),
     ):
         out.print(f"  {command}")
+    out.print(f"Commands of the tutorials run in {folder / 'examples'}.")
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, Path | None]]:

@@ -35,7 +35,7 @@ from dialgauge.errors import DialgaugeError
 if TYPE_CHECKING:
     from dialgauge.lab import LoadedDomain
 
-app = application("Put systems and simulated users in conversation: recorded once, scored in every way.")
+app = application("Let systems and simulated users talk, and score the task, the tracker and the user.")
 for _command in (
     lab_blame.blame,
     lab_call.call,
@@ -103,7 +103,7 @@ def run(
     gates: Gates,
     placement: Placement,
 ) -> int:
-    """Hold a conversation for every goal and score it as tracking, as a user and as a task. The run is always stored.
+    """Hold a conversation for every goal, and score task, tracker and user. The run is always stored.
 
     Rerun an interrupted command to resume it. Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a
     --fail-under or --fail-on-drop check failed.
@@ -160,7 +160,7 @@ def run(
 def new(
     name: Annotated[str, Argument(metavar="NAME", help="The folder to write; its name becomes the domain's.")],
 ) -> None:
-    """Write the folder of a small domain with comments, which runs at once: a start for one of your own."""
+    """Write the folder of a small, commented domain that runs as it is: a start for your own."""
     from dialgauge.worlds.domain import new_domain
 
     written = new_domain(name)
@@ -179,7 +179,7 @@ def show_goals(
         OutputFolder(
             "--out",
             metavar="FOLDER",
-            help="Write the goals of a domain of your own as goals.jsonl; of the synthetic town, database and goals in "
+            help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
             "MultiWOZ format.",
         ),
     ] = None,

@@ -48,7 +48,7 @@ def call(
 ) -> None:
     """Call tools of a domain on a fresh copy of its records: each outcome and result, and the records that changed.
 
-    The code of a domain's folder runs with your own rights.
+    Code in a domain's folder runs with your permissions.
     """
     from copy import deepcopy
 

@@ -32,19 +32,22 @@ def report(
     ] = 40,
     dialogue: Annotated[
         list[str] | None,
-        Option(metavar="ID", help="Include this dialogue instead of the most telling ones; repeatable."),
+        Option(metavar="ID", help="Include this dialogue instead of selected ones; repeatable."),
     ] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Title of the page.")] = "",
     redact: Annotated[
         bool,
-        Option("--redact", help="Replace personal data: by its shape, by its name in tool calls, and what users know."),
+        Option(
+            "--redact",
+            help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
+        ),
     ] = False,
     store: StoreOption = None,
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
 
-    Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Charts take the
-    extra 'figures'; a report without them says so.
+    Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Charts need the
+    extra 'figures'.
     """
     from dialgauge.explorer import redacted_runs, report_markdown, write_report
 

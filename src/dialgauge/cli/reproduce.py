@@ -85,8 +85,8 @@ def main(
 ) -> int:
     """Compute what a paper printed, listing missing data first. Nothing is downloaded.
 
-    Exit code: 0 all that can be computed was, 1 not all, because data is missing that 'dialgauge data get' fetches, 2
-    nothing could be.
+    Exit code: 0 everything that can be computed was, 1 data is missing that 'dialgauge data get' can fetch, 2 nothing
+    could be computed.
     """
     training = Fresh(seeds or 3, 1 if workers is None else workers, store, preset or "default", tell) if fresh else None
     with err.status(f"computing what {paper} printed") as status:

@@ -32,7 +32,7 @@ app = application("One page on an agent's log: what it is, whether it is what it
 def review(
     logs: Annotated[
         list[str],
-        Argument(metavar="LOG...", help="Logs of agents in any format that is read: tau, chat messages, inspect, ..."),
+        Argument(metavar="LOG...", help="Logs of agents in any known format: tau, chat messages, inspect, ..."),
     ],
     domain: Annotated[
         str | None,
@@ -40,7 +40,7 @@ def review(
             "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
     tasks: Annotated[
@@ -52,11 +52,11 @@ def review(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> int:
-    """Store a log as a run, write its page, and say in at most 25 lines what it is, whether it is what it says, how
-    often it passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
+    """Store a log as a run, write its page, and print at most 25 lines: how complete and consistent the log is, how
+    often the agent passes, which tasks are unfair, whose fault failures were, and which conversations to read first.
 
-    No model is asked. What cannot be said of a log is a line that says what it would take. The code of a domain's
-    folder runs with your own rights. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
+    No language model is used. If something cannot be determined, a line says what would be needed. Code in a domain's
+    folder runs with your permissions. Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
     from dialgauge.explorer import write_report
     from dialgauge.formats import named_files

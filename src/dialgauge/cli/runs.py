@@ -118,7 +118,7 @@ def annotate(
 ) -> None:
     """Tag and annotate a run, or label and annotate one of its dialogues.
 
-    What you give replaces what was there; the rest stays. An empty text removes: --note "", --tag "", --label "".
+    New values replace old ones; the rest stays. An empty text removes a value: --note "", --tag "", --label "".
     The table **annotations** of 'dialgauge sql' holds all of them.
 
     dialgauge runs annotate RUN --tag baseline --note "trained on half of the data"
@@ -137,10 +137,10 @@ def annotate(
 @app.command()
 def tag(
     run: RunArgument,
-    tags: Annotated[list[str], Argument(metavar="TAG...", help="Names to find the run by, beside those it has.")],
+    tags: Annotated[list[str], Argument(metavar="TAG...", help="Tags to add to the run.")],
     store: StoreOption = None,
 ) -> None:
-    """Give a run a name of your own: whatever takes a run then takes the tag, and means the newest run that has it.
+    """Give a run a name of your own. Commands accept the tag in place of a run, meaning the newest one that has it.
 
     dialgauge runs tag latest baseline
     """
@@ -184,13 +184,16 @@ def export(
     target: Annotated[Path, OutputFolder("--out", "-o", metavar="FOLDER", help="Run store to copy them to.")],
     redact: Annotated[
         bool,
-        Option("--redact", help="Replace personal data: by its shape, by its name in tool calls, and what users know."),
+        Option(
+            "--redact",
+            help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
+        ),
     ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Copy runs with their dialogues to another run store, to pass it on.
+    """Copy runs with their dialogues to another run store, to share them.
 
-    With --redact, personal data that rules can find is replaced by stand-ins, and annotations stay behind.
+    With --redact, personal data that rules can find is replaced, and annotations are not copied.
     """
     place = Store(store)
     chosen = list({run.id: run for run in (place.open(name) for name in runs)}.values())

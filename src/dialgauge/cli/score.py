@@ -54,9 +54,7 @@ class Views(Struct, frozen=True):
             help="Also show FGA with this λ for the domain, for example train=0.25; repeatable.",
         ),
     ] = None
-    faults: Annotated[
-        bool, Option("--faults", help="Show where it goes wrong: errors by slot, confused values, first errors.")
-    ] = False
+    faults: Annotated[bool, Option("--faults", help="Show errors by slot, confused values and first errors.")] = False
     worst: WorstOption = 0
     worst_by: Annotated[
         str | None,
@@ -64,7 +62,7 @@ class Views(Struct, frozen=True):
             metavar="MEASURE",
             known=measures_of("tracking", check=[], several=False),
             needs="--worst",
-            help="Measure that ranks dialogues for --worst. Default: FGA@0.5, or else the first one asked for.",
+            help="Measure that ranks dialogues for --worst. Default: FGA@0.5 if computed, otherwise the first measure.",
         ),
     ] = None
 
@@ -73,7 +71,9 @@ class Views(Struct, frozen=True):
     ] = None
     correlation: Annotated[
         Literal["pearson", "spearman", "kendall", "all"] | None,
-        Option(metavar="KIND", help="Show how measures go together in each system: pearson, spearman, kendall or all."),
+        Option(
+            metavar="KIND", help="Show correlations between measures in each system: pearson, spearman, kendall or all."
+        ),
     ] = None
     ratings: Annotated[
         Path | None,

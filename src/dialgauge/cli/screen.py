@@ -169,7 +169,7 @@ def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator
 def confirm(question: str) -> None:
     """Go on only if the answer is yes."""
     if sys.stdin is None:
-        raise DialgaugeError("standard input is closed, so nobody can answer; add --yes to skip the question")
+        raise DialgaugeError("standard input is closed, so the question cannot be answered; add --yes to skip it")
     answer = None
     while answer not in ("y", "yes", "n", "no", ""):
         if answer is not None:
@@ -184,7 +184,7 @@ def confirm(question: str) -> None:
 def line_reader(prompt: str) -> Callable[[], str]:
     """A function that asks for a line, with line editing where somebody sits at a terminal."""
     if sys.stdin is None or sys.stdin.closed:
-        raise DialgaugeError("standard input is closed, so there is nobody to talk to")
+        raise DialgaugeError("standard input is closed, so there is no one to talk to")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return lambda: _typed(lambda: out.input(prompt))
     with suppress(ImportError):  # Python on Windows has none

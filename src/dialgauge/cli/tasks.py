@@ -155,7 +155,7 @@ def score(
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
             needs="--tasks",
-            help="Tool domain for --tasks. Default: airline or retail, where the log is theirs.",
+            help="Tool domain for --tasks. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
     judge: Annotated[
@@ -164,7 +164,7 @@ def score(
             "--judge",
             metavar="FILE",
             not_with=("--from", "--tasks"),
-            help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, beside the log's.",
+            help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
         ),
     ] = None,
     by: Annotated[
@@ -180,9 +180,10 @@ def score(
     gates: Gates,
     placement: Placement,
 ) -> int:
-    """Inform, Success, BLEU and Combined as the standard evaluator computes them, and by rules that are harder to game.
+    """Score logs of agents (pass^k, rewards, costs), or MultiWOZ responses (Inform, Success, BLEU, Combined).
 
-    For agent results: pass^k, rewards, costs, and how much of them is chance; missing trials come first.
+    Logs: missing trials are reported first, and how much of each score is chance. Responses: scored as the standard
+    evaluator does, and by rules that are harder to game.
 
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.

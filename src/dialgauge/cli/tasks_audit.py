@@ -27,7 +27,7 @@ def audit(
             "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
     tasks: Annotated[
@@ -37,11 +37,11 @@ def audit(
     *,
     output: TableOutput,
 ) -> int:
-    """Replay recorded calls without any model, and report what a pass rate hides.
+    """Replay recorded calls without a language model, and report what a pass rate hides.
 
-    First whether each conversation belongs to its task; then recorded verdicts beside replayed ones, pass^k split by
-    whether anything must change, and tasks that are unfair. The code of a domain's folder runs with your own rights.
-    Exit code: 0 the log is what it says, 1 conversations are foreign to their tasks or verdicts do not replay.
+    Checks whether each conversation belongs to its task, compares recorded with replayed verdicts, splits pass^k by
+    whether anything must change, and lists unfair tasks. Code in a domain's folder runs with your permissions. Exit
+    code: 0 the log is consistent, 1 conversations do not belong to their tasks or verdicts do not replay.
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files

@@ -24,21 +24,22 @@ def blame(
             "--domain",
             metavar="NAME|FOLDER",
             known=names_of("worlds.tools", "installed_domains", closed=False),
-            help="Tool domain to replay calls in. Default: airline or retail, where the log is theirs.",
+            help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
         ),
     ] = None,
     sheets: Annotated[
         Path | None,
-        OutputFolder("--sheets", metavar="FOLDER", help="Write each failure without a label as a text for labellers."),
+        OutputFolder("--sheets", metavar="FOLDER", help="Write each unlabelled failure as a text for labellers."),
     ] = None,
     limit: LimitOption = 20,
     *,
     output: TableOutput,
 ) -> None:
-    """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear, without any model.
+    """Say whose fault each failure was: agent, user, both, task, infrastructure, or unclear. No language model is used.
 
-    From writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced, refused
-    or left, who stopped, and what is odd about the task. Where both sides deviate it is unclear, with what it leans to.
+    The evidence: writes that are missing, extra or wrong, where wrong values came from, wishes that were never voiced,
+    refused or left open, who stopped, and oddities of the task. If both sides deviate, the verdict is unclear, and
+    names the side it leans to.
     """
     from dialgauge.api import blame_results
     from dialgauge.data import data_folder

@@ -18,14 +18,18 @@ def judges(
     ],
     truth: Annotated[
         str | None,
-        Option("--truth", metavar="GRADER", help="The grader that is right: correct the others' pass rates by it."),
+        Option(
+            "--truth",
+            metavar="GRADER",
+            help="Grader to take as correct; the others' pass rates are corrected by its verdicts.",
+        ),
     ] = None,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
     *,
     output: TableOutput,
 ) -> None:
-    """Compare graders (people, models, rules): agreement, kappa, flips, and their part in pass^k.
+    """Compare graders (people, models, rules): agreement, kappa, flips, and how much of pass^k depends on them.
 
     With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dialgauge.report import Table
 
 app = application(
-    "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat?"
+    "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?"
 )
 app.command()(find)
 app.command()(faults)

@@ -33,7 +33,8 @@ def faults(
     ] = None,
     limit: LimitOption = 20,
     detail: Annotated[
-        bool, Option("--detail", help="Show also how the checks were measured: by parts, and earlier; files have it.")
+        bool,
+        Option("--detail", help="Also show how the checks were measured, by parts and earlier; files always have it."),
     ] = False,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,

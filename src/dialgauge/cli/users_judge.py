@@ -87,7 +87,7 @@ def agreement_table(judged: Mapping[tuple[str, str, int], Sequence[UserFault]], 
     columns: list[str | Column] = ["kind", "right", "wrong", "missed", *shares]
     table = Table(f"How the judge {model} agrees with the labels", columns)
     if not labels:
-        table.notes.append("None of these conversations is labelled, so nobody knows how far the judge can be trusted.")
+        table.notes.append("None of these conversations is labelled, so how far the judge can be trusted is unknown.")
         return table
     for kind, judge_record in judge_records({label.key: judged[label.key] for label in labels}, labels).items():
         if judge_record.right or judge_record.wrong or judge_record.missed:

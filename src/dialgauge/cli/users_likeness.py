@@ -27,7 +27,7 @@ def likeness(
     scoring: Scoring,
     output: TableOutput,
 ) -> None:
-    """Users beside people: acts turn by turn, distributions of acts and lengths, and GCDF1 next to them."""
+    """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
     from dialgauge.formats import named_files
     from dialgauge.users import likeness as measured
     from dialgauge.users import likeness_document, likeness_table

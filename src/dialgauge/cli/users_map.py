@@ -14,7 +14,7 @@ def canonical_map(
     source: Annotated[str, Argument(metavar="ONTOLOGY|FOLDER", help="An ontology or schema, or a domain's folder.")],
     to: Annotated[Path, OutputFile("--out", metavar="FILE", help="The map to write (JSON).")],
     dialogues: Annotated[
-        str | None, Option(metavar="FILE", help="Dialogues with acts: also take how they write the values.")
+        str | None, Option(metavar="FILE", help="Dialogues with acts, from which to add spellings of values.")
     ] = None,
     limit: LimitOption = 20,
     *,

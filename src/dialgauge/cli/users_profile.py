@@ -16,7 +16,9 @@ def profile(
     ],
     beside: Annotated[
         Path | None,
-        Option("--beside", metavar="SOURCE", help="Conversations, mostly people's, to measure distances from."),
+        Option(
+            "--beside", metavar="SOURCE", help="Reference conversations, usually people's, to measure distances from."
+        ),
     ] = None,
     resamples: ResamplesOption = 1000,
     seed: SeedOption = 0,
@@ -25,8 +27,8 @@ def profile(
 ) -> None:
     """What users do: length, details, identifiers, questions, corrections, politeness, repetition, endings.
 
-    With --beside, how far each corpus is from that one, and that one's random halves from each other. It is a profile,
-    not a score of realism. Dialogue acts are used where they are recorded, and never needed.
+    --beside adds the distance of each corpus from that one, and between random halves of that one. This describes
+    behaviour; it is not a score of realism. Dialogue acts are used where recorded, but not needed.
     """
     from dialgauge.formats import named_files
     from dialgauge.users import behaviour_profile, profile_document, profile_tables

@@ -296,7 +296,8 @@ def _names(text: str) -> list[str]:
     names = dict.fromkeys(name for match in matches for name in (_below(match) if Path(match).is_dir() else [match]))
     if not names:
         kind = "no file matches this pattern" if glob.has_magic(text) else "there is no such file or folder"
-        raise DialgaugeError(kind, file=text)
+        example = Path("examples", text)  # where 'dialgauge init' puts the tutorials' files
+        raise DialgaugeError(kind + (f"; did you mean {example}?" if exists(example) else ""), file=text)
     return list(names)
 
 

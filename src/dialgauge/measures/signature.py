@@ -130,12 +130,16 @@ _FOR_PROGRAMS = frozenset(
         "python",
     }
 )
+#: Parts that concern intervals, and in the signature of a comparison also its tests; never the values.
+_OF_INTERVALS = frozenset({"interval"})
+_OF_TESTS = frozenset({"interval", "intervals", "test", "resamples", "seed", "correction", "one_more_unit"})
 
 
 def screen_form(text: str, width: int | None) -> str:
     """A signature in its short form, on one line of a screen.
 
-    What does not fit is replaced by ``sig:`` and a digest of the whole, which differs wherever any part does.
+    What does not fit is replaced by ``sig:`` and a digest of all parts that concern the values: scores whose intervals
+    or tests were made otherwise have the same one.
     """
     short = short_form(text)
     if width is None or len(short) <= width:
@@ -168,8 +172,21 @@ def _short_parts(digest: str, parts: Mapping[str, str], keys: Collection[str]) -
 
 
 def _digest(text: str) -> str:
-    """Eight hexadecimal digits of the SHA-256 of a signature's long form."""
-    return sha256(text.encode()).hexdigest()[:8]
+    """Eight hexadecimal digits of the SHA-256 of what signatures, joined by plus signs, say about the values."""
+    try:
+        values = [_of_values(Signature.parse(name)) for name in text.split(" + ")]
+    except DialgaugeError:
+        values = []
+    merged = _agreed(values)
+    agree = values and merged.keys() == set().union(*values)
+    said = Signature(**dict(sorted(merged.items()))).long() if agree else " + ".join(each.long() for each in values)
+    return sha256((said or text).encode()).hexdigest()[:8]
+
+
+def _of_values(signature: Signature) -> Signature:
+    """A signature without what concerns intervals and tests alone."""
+    gone = _OF_TESTS if "test" in signature else _OF_INTERVALS
+    return Signature(**{key: value for key, value in signature.items() if key not in gone})
 
 
 def _escaped(value: str) -> str:

@@ -53,10 +53,9 @@ def _causes(run: Run) -> Table:
             score = run.scores.get(f"Blame[{cause}]")
             cell = Cell(score.value, score.low, score.high) if score else Cell(number / first.height)
             table.add(SIDE_OF[cause], CAUSE_WORDS[cause], number, cell, domains)
-    table.notes += [
-        f"{counted(first.height, 'failed conversation')}: the first broken link from goal to outcome decides.",
-        "Which and where: dialgauge lab blame RUN.",
-    ]
+    table.notes.append(
+        f"{counted(first.height, 'failed conversation')}: the first broken link from goal to outcome decides."
+    )
     return table
 
 
