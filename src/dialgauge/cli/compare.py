@@ -25,7 +25,7 @@ from dialgauge.cli.dispatch import EXIT_INCOMPLETE
 from dialgauge.cli.options import Argument, Option, WholeNumber, application
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.text import split_at_commas
+from dialgauge.text import note_kind, split_at_commas
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison, ComparisonOptions
@@ -132,6 +132,8 @@ ToOption = Annotated[
 
 
 #: How the id of a run begins; files are rarely called so.
+#: Notes on how a file was read.
+_READ = ("understood", "outside_inventory")
 _RUN = re.compile(r"\d{8}(-\d{0,6}(-[a-z0-9-]*)?)?")
 
 
@@ -295,7 +297,8 @@ def main(
             accept=inputs.accept or (),
         )
     for name, each in comparison.runs.items():
-        err.print(f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}")
+        told = [note for note in each.notes if note_kind(note) in _READ]
+        err.print("; ".join([f"{name} ({profile or DEFAULT_PROFILE}): {each.coverage.sentence()}", *told]))
     return present(comparison, request.options(comparison.systems), output)
 
 

@@ -17,7 +17,7 @@ from msgspec import structs
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Scores, Signature, parse_measure
 from dialgauge.report import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
-from dialgauge.text import counted, note_kind
+from dialgauge.text import Note, counted, note_kind
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.details import ceiling_sentence, tracking_details
 from dialgauge.tracking.guards import SHOWN
@@ -442,13 +442,11 @@ class TrackingRuns(RunSet):
         for system in self.systems:
             evidence, unknown = system.details.evidence, system.details.counts.get("off_ontology", 0)
             renamed, outside = evidence.slots_renamed, evidence.slots_out_of_scope
-            named, lacking = _first_three(outside), _first_three(evidence.slots_not_in_inventory)
-            which = f" ({lacking})" if lacking else ""
+            named = _first_three(outside)
             facts = {
                 f"{counted(renamed, 'slot name')} unified": renamed,
                 f"{counted(len(outside), 'slot name')} out of scope ({named})": outside,
-                f"{counted(unknown, 'predicted value')} of slots missing from the inventory{which}, which count "
-                "as spurious unless gold has them too": unknown,
+                "".join(inventory_notes(unknown, evidence.slots_not_in_inventory)): unknown,
             }
             told = [system.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
             sentences += [f"{system.name} ({system.profile}): {name}" for name in told if name]
@@ -510,6 +508,18 @@ def _clean(view: View) -> View:
         }
         for group, facts in view.items()
     }
+
+
+def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
+    """What to say of predicted values of slots that the inventory does not have."""
+    if not values:
+        return []
+    which = f" ({_first_three(slots)})" if slots else ""
+    told = (
+        f"{counted(values, 'predicted value')} of slots missing from the inventory{which}, which count as spurious "
+        "unless gold has them too"
+    )
+    return [Note("outside_inventory", told)]
 
 
 def _first_three(names: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ from dialgauge.tracking.inputs import (
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures, slots_without_gold
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
 from dialgauge.tracking.renaming import UNPREFIXED, Renaming, read_renaming, renamed, renaming_notes, without_domains
-from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns
+from dialgauge.tracking.results import KIND, SENSITIVITY, TrackingRuns, inventory_notes
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.turn_numbers import counted_turns, counting_named, require_turn_numbers, turn_findings
@@ -368,6 +368,7 @@ def _run(
         notes=[
             comparison.aligned.coverage.note(),
             *study.notes.get((system.name, coder.profile.label), ()),
+            *inventory_notes(comparison.off_ontology, comparison.basis.slots_not_in_inventory),
             *_ceiling_notes(coder.profile.name, details, measures),
         ],
     )

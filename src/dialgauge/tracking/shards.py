@@ -45,7 +45,7 @@ from dialgauge.tracking.inputs import load
 from dialgauge.tracking.measures import FAMILY
 from dialgauge.tracking.prepared_inputs import slots_of
 from dialgauge.tracking.renaming import UNPREFIXED, renaming_notes
-from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns
+from dialgauge.tracking.results import INTERVALS_MADE, KIND, TrackingRuns, inventory_notes
 from dialgauge.tracking.shard_scores import ShardGuards, ShardScores
 from dialgauge.tracking.shard_work import ShardSettings, ShardTask, ShardWork
 from dialgauge.tracking.states import tracking_signature
@@ -127,7 +127,13 @@ def score_shards(
                 "files": len(whole.parts),
                 **({"remarks": facts.reading.remarks} if facts.reading.remarks else {}),
             },
-            notes=[facts.coverage.note(), *guarded, *_interval_note(made), *([_CODES_NOTE] if facts.slots else [])],
+            notes=[
+                facts.coverage.note(),
+                *guarded,
+                *inventory_notes(facts.off_ontology, facts.basis.slots_not_in_inventory),
+                *_interval_note(made),
+                *([_CODES_NOTE] if facts.slots else []),
+            ],
         )
         return TrackingRuns([run])
 
