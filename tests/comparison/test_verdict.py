@@ -70,6 +70,9 @@ def test_p_values_are_corrected_for_the_number_of_measures() -> None:
     assert alone.clear
     assert alone.p < 0.05 < many.measures[0].p
     assert not many.measures[0].clear
+    assert many.lost == ("M0",) and many.measures[0].p_alone < 0.05
+    assert str(many).startswith("a is ahead of b in M0 by itself (p = ")
+    assert "but not once p is corrected for 12 measures (p = " in str(many)
     assert "p corrected" not in str(verdict([[0.72], [0.5]], "M0", kind="chess"))
 
 

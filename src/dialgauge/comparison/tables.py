@@ -14,7 +14,7 @@ from dialgauge.comparison.standing import Standing, order, standings
 from dialgauge.measures import Signature
 from dialgauge.report import BOLD, INTERVALS, SHARE, Cell, Column, Table, mark_best, percent_note, score_column
 from dialgauge.stats import discriminative_power
-from dialgauge.text import Note, counted, note_kind
+from dialgauge.text import Note, counted, note_kind, some_of
 
 #: Up to so many systems stand beside each other where there are more measures than systems.
 _BESIDE = 3
@@ -153,6 +153,7 @@ def _like_the_best(comparison: Comparison, place: int) -> set[int]:
 def _add_score_notes(table: Table, comparison: Comparison) -> None:
     falling = [measure for measure in comparison.measures if not comparison.scores.higher_is_better(measure)]
     table.notes.append(f"Systems that share a letter cannot be told apart: {_test(comparison)}.")
+    table.notes += _each_by_itself(comparison)
     table.notes += amount_notes(comparison)
     table.explain(f"{comparison.basis}, {counted(comparison.resamples, 'resample')}.", INTERVALS)
     table.explain("Bold: best, and what cannot be told apart from it.", BOLD)
@@ -223,6 +224,7 @@ def pair_table(comparison: Comparison) -> Table:
         )
     together = " and hold for all pairs of a measure together, as the adjusted p-values do" if many else ""
     table.notes.append(f"Verdicts: {_test(comparison)}{_amounts_too(comparison)}.")
+    table.notes += _each_by_itself(comparison)
     if not comparison.too_few:
         table.explain(
             f"Intervals are at {100 * comparison.level:g}%{together}; they exclude 0 exactly where the verdict names a "
@@ -242,6 +244,18 @@ def pair_table(comparison: Comparison) -> Table:
             f"{100 * comparison.level:g}%, and for a verdict: even if all of them differed it would not be significant."
         )
     return table
+
+
+def _each_by_itself(comparison: Comparison) -> list[str]:
+    """What a reader must know where the verdict takes back what the table says of some measures."""
+    lost = comparison.verdict.lost
+    if not lost:
+        return []
+    which = some_of(lost) if len(lost) < len(comparison.verdict.measures) else "all of them"
+    return [
+        f"Each measure is tested by itself; corrected for {counted(len(comparison.verdict.measures), 'measure')}, the "
+        f"difference could be noise for {which}."
+    ]
 
 
 def _amounts_too(comparison: Comparison) -> str:

@@ -48,6 +48,9 @@ class MeasureVerdict:
     #: The system with the worst value, and how far it is behind the leader; empty where several share that value.
     last: str = ""
     behind: float = 0.0
+    #: The p-value and the answer of this measure by itself, as tables have them: corrected for pairs only.
+    p_alone: float = math.nan
+    clear_alone: bool = False
 
     @property
     def defined(self) -> bool:
@@ -73,8 +76,12 @@ class MeasureVerdict:
     @property
     def certainty(self) -> str:
         """The p-value in brackets, with the direction where that is not the usual one."""
-        p = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.2g}"
-        return f"({p})" if self.higher_is_better else f"(lower is better; {p})"
+        return f"({_p(self.p)})" if self.higher_is_better else f"(lower is better; {_p(self.p)})"
+
+    @property
+    def lost(self) -> bool:
+        """Whether the correction for the number of measures took the answer that this measure gives by itself."""
+        return self.clear_alone and not self.clear
 
 
 @dataclass(frozen=True)
@@ -92,9 +99,14 @@ class Verdict:
         if not self.measures:
             return "No measure says which system is better"
         headline, *others = self.measures
-        correction = [f"p corrected for {len(self.measures)} measures"] if others else []
+        correction = [f"p corrected for {len(self.measures)} measures"] if others and not headline.lost else []
         last = [headline.last_place] if headline.last_place and not self._two else []
         return "; ".join([self._headline(headline), *self._others(others, headline), *last, *correction])
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The measures that tell systems apart by themselves, but not once p is corrected for their number."""
+        return tuple(one.measure for one in self.measures if one.lost)
 
     @property
     def _two(self) -> bool:
@@ -109,6 +121,12 @@ class Verdict:
         if one.clear:
             return (
                 f"{leader} is ahead of every other system in {measure}, of {runner_up} by {one.amount} {one.certainty}"
+            )
+        if one.lost:
+            apart = f"{leader} is ahead of {runner_up if self._two else 'every other system'}"
+            return (
+                f"{apart} in {measure} by itself ({_p(one.p_alone)}), but not once p is corrected for "
+                f"{counted(len(self.measures), 'measure')} ({_p(one.p)}): a difference of {one.amount} could be noise"
             )
         if not one.lead:
             return f"{measure} has the same best value for {listed([plain(name) for name in one.best], _NAMED)}"
@@ -133,13 +151,18 @@ class Verdict:
                 yield f"in {names} {plain(leader)} is ahead"
         if unclear := [other.measure for other in others if other.defined and not other.clear]:
             what = "cannot tell them apart" if self._two else f"{_verb('name', unclear)} no clear winner"
-            yield f"{_counted(unclear)} {what}"
+            other = "" if headline.clear else "other "
+            yield f"{_counted(unclear, other)} {what}"
         if undefined := [other.measure for other in others if not other.defined]:
             yield f"{_counted(undefined)} {_verb('lack', undefined)} a value for some system"
 
 
-def _counted(measures: Sequence[str]) -> str:
-    return plain(measures[0]) if len(measures) == 1 else counted(len(measures), "measure")
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def _counted(measures: Sequence[str], other: str = "") -> str:
+    return plain(measures[0]) if len(measures) == 1 else counted(len(measures), f"{other}measure")
 
 
 def _verb(verb: str, measures: Sequence[str]) -> str:
@@ -169,9 +192,11 @@ def verdict_of(comparison: Comparison) -> Verdict:
                 clear=p < comparison.alpha and not obstacle,
                 unit=score.unit if (score := comparison.scores.run_score(measure)) is not None else None,
                 higher_is_better=comparison.scores.higher_is_better(measure),
+                p_alone=alone,
+                clear_alone=alone < comparison.alpha and not obstacle,
                 **_last(comparison, measure),
             )
-            for measure, (leader, second, lead, _), p in zip(measures, found, corrected, strict=True)
+            for measure, (leader, second, lead, alone), p in zip(measures, found, corrected, strict=True)
         ),
         obstacle,
     )

@@ -40,6 +40,9 @@ def comparison_sentences(comparison: Comparison, *, notes: bool = True) -> list[
     measures = spoken_of(comparison.measures)
     several = len(comparison.systems) > 2
     verdicts = (_of_several if several else _of_two)(comparison, measures, words)
+    if set(comparison.verdict.lost) & set(measures):
+        number = counted(len(comparison.verdict.measures), "measure")
+        verdicts.append(sentence(f"Here each measure is taken by itself; the verdict corrects p for {number}"))
     if not notes:
         return verdicts
     return [*missing, *verdicts, *map(_noted, comparison.scores.notes)]
