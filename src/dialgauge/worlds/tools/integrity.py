@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -22,7 +23,7 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log, recognise, resolve
-from dialgauge.worlds.tools.loading import OUR_DOMAINS, load_tool_domain
+from dialgauge.worlds.tools.loading import OUR_DOMAINS, declared_tools, load_tool_domain
 from dialgauge.worlds.tools.tables import canonical
 from dialgauge.worlds.tools.task_files import GoldCall, ToolTask, gold_calls, json_tasks
 from dialgauge.worlds.tools.tool_domain import ToolDomain
@@ -138,14 +139,12 @@ def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
     """The domain of ours whose log it is: of the same benchmark, with the tools it calls, its records present."""
     called = Counter(call.name for one in log.conversations for call in one.calls if call.speaker == "system")
     for name in OUR_DOMAINS if root is not None else ():
-        try:
-            domain = load_tool_domain(name, root=root)
-        except DialgaugeError:
-            continue  # its records are not here
-        known = sum(number for tool, number in called.items() if tool in domain.tools)
-        fits = known >= _MOSTLY * called.total() if called else log.domain == domain.name
-        if domain.benchmark == log.benchmark and fits and log.domain in ("", domain.name):
-            return domain
+        declared, tools = declared_tools(name)
+        known = sum(number for tool, number in called.items() if tool in tools)
+        fits = known >= _MOSTLY * called.total() if called else log.domain == declared.domain
+        if declared.benchmark == log.benchmark and fits and log.domain in ("", declared.domain):
+            with suppress(DialgaugeError):  # its records are not here
+                return load_tool_domain(name, root=root)
     return None
 
 
