@@ -12,9 +12,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -246,10 +246,9 @@ class _TaskCard:
 
     def __init__(self, task: ToolTask) -> None:
         self.task = task
-        self._instruction = f" {task.instruction.lower()} "
         self.told = _told(task.instruction)
         texts = [text for gold in task.golds for call in gold for text in _texts(call.arguments)]
-        self._text = self._instruction + "\n" + "\n".join(texts).lower() + " "
+        self._text = f" {task.instruction.lower()} \n" + "\n".join(texts).lower() + " "
         self._names = {
             (str(call.arguments["first_name"]).lower(), str(call.arguments["last_name"]).lower())
             for gold in task.golds
@@ -265,7 +264,12 @@ class _TaskCard:
         """Whether one of the identifiers occurs in the task."""
         return any(map(self._has, identifiers))
 
-    def _has(self, identifier: str) -> bool:
+    @cached_property
+    def _has(self) -> Callable[[str], bool]:
+        """Trials of a task name the same identifiers."""
+        return cache(self._occurs)
+
+    def _occurs(self, identifier: str) -> bool:
         wanted = identifier.lower()
         if _whole_word(wanted, self._text) or (wanted.startswith("#") and _whole_word(wanted[1:], self._text)):
             return True
@@ -273,7 +277,7 @@ class _TaskCard:
         if not _USER_ID.fullmatch(identifier) or len(parts) < 3:
             return False
         first, last = parts[0], parts[1]
-        return (first, last) in self._names or _whole_word(f"{first} {last}", " ".join(self._instruction.split()))
+        return (first, last) in self._names or _whole_word(f"{first} {last}", self.told)
 
 
 def _texts(value: Any) -> Iterator[str]:
