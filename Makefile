@@ -67,6 +67,7 @@ lint: $(READY)
 	$(BIN)/deptry src
 	$(BIN)/mkdocs build --strict --site-dir $(SITE)  # not --quiet: that would silence strictness too
 
+# Two processes with rooms of their own; for more processors, or some of the tests, workers that share them.
 test: lint programs bare
 ifeq ($(TESTS) $(WORKERS),tests 2)
 	DIALGAUGE_SITE=$(SITE) $(BIN)/python tools/halves.py

@@ -7,6 +7,7 @@ import ast
 from pathlib import Path
 
 import dialgauge
+from support.source_trees import syntax_tree
 
 SOURCE = Path(dialgauge.__file__).parent
 TOWN = {"restaurant", "hotel", "attraction", "taxi"}
@@ -24,8 +25,8 @@ MAY = {
 
 
 def names_the_town(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    nodes = ast.walk(syntax_tree(path))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return any(text.lower() in TOWN for text in texts)
 
 

@@ -12,6 +12,7 @@ import pytest
 import dialgauge
 from dialgauge.presentation import pages_of
 from dialgauge.tasks import REASON_GROUPS
+from support.source_trees import syntax_tree
 
 ROOT = Path(dialgauge.__file__).parent
 #: Modules that read sentences which others wrote, and whose.
@@ -71,7 +72,7 @@ def test_no_module_looks_for_words_of_ours() -> None:
     found = {
         f"{name}:{line}: {text!r}"
         for name in own_modules()
-        for line, text in looked_for(ast.parse((ROOT / name).read_text()))
+        for line, text in looked_for(syntax_tree(ROOT / name))
         if ENGLISH.search(text) or text == ", "
     }
     # A command line is no sentence; a space before the value of a measure's name is its grammar.

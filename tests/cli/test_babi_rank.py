@@ -15,15 +15,7 @@ from dialgauge.runs import Store
 from support.commands import Outcome, dialgauge
 from support.tiny_world import tiny_release
 
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_release(tmp_path_factory.mktemp("data"), (1, 2))
-
-
-@pytest.fixture(autouse=True)
-def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def cells_of(path: Path) -> list[dict[str, Any]]:

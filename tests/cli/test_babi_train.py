@@ -13,17 +13,8 @@ from runs.contract import assert_run_contract
 from support.commands import dialgauge
 from support.tiny_world import tiny_release
 
+pytestmark = pytest.mark.usefixtures("own_store")
 QUICK = ("--set", "epochs=2", "--set", "dim=8")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_release(tmp_path_factory.mktemp("data"), (1, 2))
-
-
-@pytest.fixture(autouse=True)
-def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 def test_train_keeps_model_checkpoint_and_log(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:

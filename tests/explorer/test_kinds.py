@@ -65,7 +65,7 @@ def addresses(runs: list[Run]) -> Iterator[str]:
         yield from (f"/side?{both}&{urlencode({'id': name})}" for name in ids_of(run)[:1])
 
 
-def test_every_page_answers_and_leads_to_pages(runs: list[Run], client: Client) -> None:
+def test_every_page_answers_and_leads_to_pages(runs: list[Run], client: Client, without_pictures: None) -> None:
     seen: dict[str, str] = {}
     for address in addresses(runs):
         answer = client.get(address)
@@ -130,6 +130,13 @@ def test_a_report_is_one_file_with_everything_in_it(runs: list[Run], without_pic
     assert text.count("<script") == 1 and "default-src 'none'" in text
     for run in runs[:2]:
         assert html.escape(run.name) in text and run.name in plain.replace("\\", "")
+
+
+@pytest.mark.soak
+def test_a_report_draws_the_charts_of_every_kind(runs: list[Run], client: Client) -> None:
+    """Each kind of chart is drawn in tests/report, and some reports in test_report_file."""
+    charted = "/chart?name=" in client.get(f"/runs/{runs[0].id}").text
+    assert ("data:image/svg+xml;base64," in report_html(runs[:1], dialogues=0)) == charted
 
 
 def test_a_report_begins_with_the_verdict(runs: list[Run], without_pictures: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,7 +27,6 @@ from dialgauge.worlds.domain import (
 )
 from dialgauge.worlds.town import (
     Failures,
-    TownDatabase,
     TownSearch,
     generate_goals,
     generate_town,
@@ -115,8 +114,13 @@ def _domain_search(domain: str) -> DomainSearch:
     return DomainSearch(load_domain(domain))
 
 
-def _town_search(make: Callable[[], TownDatabase]) -> TownSearch:
-    return TownSearch(make())
+def _town_search(folder: str | Path) -> TownSearch:
+    return TownSearch(load_town(folder))
+
+
+@lru_cache(4)
+def _synthetic_search(seed: int) -> TownSearch:
+    return TownSearch(generate_town(seed))
 
 
 def open_town(
@@ -134,17 +138,16 @@ def open_town(
     """
     mode: Failures = choice(failures, get_args(Failures), "--failures")
     if goals == SYNTHETIC:
-        make = partial(load_town, database) if database else partial(generate_town, seed)
-        town = make()
-        raw = generate_goals(town, _USUAL if count is None else count, seed)
+        make = partial(_town_search, database) if database else partial(_synthetic_search, seed)
+        search = make()
+        raw = generate_goals(search.town, _USUAL if count is None else count, seed)
         named = [(name, goal_record(goal)) for name, goal in raw.items()]
         files: list[tuple[str, Path]] = []
     else:
         named = _goals_in(goals)[:count]
-        town = load_town(database) if database else town_beside(goals)
-        make = partial(load_town, Path(town.files[0]).parent)
+        search = TownSearch(load_town(database) if database else town_beside(goals))
+        make = partial(_town_search, Path(search.town.files[0]).parent)
         files = [("goals", Path(goals))]
-    search = TownSearch(town)
     ready, refused = [], []
     for name, goal in named:
         try:
@@ -157,7 +160,7 @@ def open_town(
         name=SYNTHETIC if goals == SYNTHETIC else Path(goals).name,
         search=search,
         goals=tuple(ready),
-        again=_Again(partial(_town_search, make), search),
+        again=_Again(make, search),
         failures=mode,
         files=tuple(files),
         refused=tuple(refused),

@@ -27,7 +27,6 @@ from dialgauge.report.interval_panels import interval_plot
 
 #: Between a domain and its number of cases, which stands on a line of its own.
 _BREAK = " · "
-_OF = f"{_BREAK}n = "
 
 #: Pixels of a bar beside others, and of a letter below it.
 _BAR, _LETTER = 26, 7
@@ -176,6 +175,7 @@ def domain_bars(
     """
     groups = list(dict.fromkeys(name for bars in scores.values() for name in bars))
     sizes, heading = counts or {}, title or "Scores by domain"
+    told = {domain: f"n = {_size(sizes[domain])}" if domain in sizes else "" for domain in scores}
     rows: list[dict[str, Any]] = []
     for domain, bars in scores.items():
         for name, height in bars.items():
@@ -183,17 +183,21 @@ def domain_bars(
                 interval = (intervals or {}).get(domain, {}).get(name)
                 known = interval is not None and not any(map(math.isnan, interval))
                 low, high = _known_ends(interval, height)
-                size = f"{domain}{_OF}{_size(sizes[domain])}" if domain in sizes else domain
+                label = _sized(_BREAK, domain, told[domain])
                 ends = {"low": low, "high": high, "known": known}
-                rows.append({"domain": domain, "label": size, "group": name, "value": height, **ends})
+                rows.append({"domain": domain, "label": label, "group": name, "value": height, **ends})
     for row in rows:
         cases = sizes.get(row["domain"], {})
         row["alike"] = isinstance(cases, int) or len(set(cases.values())) < 2
         row["cases"] = cases if isinstance(cases, int) else cases.get(row["group"])
     if len(groups) > len(SHADES):
-        return _domain_panels(rows, percent=percent, title=heading, note=note)
+        return _domain_panels(rows, told, percent=percent, title=heading, note=note)
     width = 60 if sizes else 30
-    return _grouped_bars(rows, groups, width=width, value=value, percent=percent, title=heading, note=note)
+    return _grouped_bars(rows, told, groups, width=width, value=value, percent=percent, title=heading, note=note)
+
+
+def _sized(mark: str, name: str, size: str) -> str:
+    return f"{name}{mark}{size}" if size else name
 
 
 def _size(cases: int | Mapping[str, int]) -> str:
@@ -202,14 +206,21 @@ def _size(cases: int | Mapping[str, int]) -> str:
     return ", ".join(f"{size:,}" for size in (sizes if len(set(sizes)) > 1 else sizes[:1]))
 
 
-def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: str, note: str | Sequence[str]) -> Any:
-    """A panel for each domain, a point in its interval for each bar."""
+def _domain_panels(
+    rows: Sequence[Mapping[str, Any]],
+    told: Mapping[str, str],
+    *,
+    percent: bool,
+    title: str,
+    note: str | Sequence[str],
+) -> Any:
+    """A panel for each domain, a point in its interval for each bar; ``told`` is what is said of a domain's size."""
     own = [
         {
             **row,
             **({} if row["known"] else {"low": None, "high": None}),
             "system": row["group"],
-            "measure": row["label"].replace(_OF, ", n = ") if row["alike"] else row["domain"],
+            "measure": _sized(", ", row["domain"], told[row["domain"]]) if row["alike"] else row["domain"],
             "percent": percent,
             "cases": None if row["alike"] else row["cases"],
         }
@@ -218,15 +229,14 @@ def _domain_panels(rows: Sequence[Mapping[str, Any]], *, percent: bool, title: s
     return interval_plot(own, same_axis=True, title=title, note=note)
 
 
-def _broken(label: str, letters: int) -> str:
-    """A label on lines of so many letters, or of one word: those of neighbours must not touch."""
-    name, _, size = label.partition(_OF)
-    lines = _BREAK.join(wrap(name, max(letters, _SHORT), break_long_words=False, break_on_hyphens=False)) or name
-    return f"{lines}{_OF}{size}" if size else lines
+def _broken(name: str, letters: int) -> str:
+    """A name on lines of so many letters, or of one word: those of neighbours must not touch."""
+    return _BREAK.join(wrap(name, max(letters, _SHORT), break_long_words=False, break_on_hyphens=False)) or name
 
 
 def _grouped_bars(
     rows: Sequence[Mapping[str, Any]],
+    told: Mapping[str, str],
     groups: list[str],
     *,
     width: int,
@@ -238,13 +248,15 @@ def _grouped_bars(
     alt = altair()
     scale, digits = (100.0, 1) if percent else (1.0, 2)
     room = width if len(groups) == 1 else _BAR * len(groups)
-    labels = {row["label"]: _broken(row["label"], room // _LETTER) for row in rows}
+    labels = {
+        row["domain"]: _sized(_BREAK, _broken(row["domain"], room // _LETTER), told[row["domain"]]) for row in rows
+    }
     room = max([room, *(_LETTER * len(line) for label in labels.values() for line in label.split(_BREAK))])
     shown = [
         {
             **row,
             **{name: scale * row[name] for name in ("value", "low", "high")},
-            "label": labels[row["label"]],
+            "label": labels[row["domain"]],
             "text": f"{scale * row['value']:.{digits}f}",
         }
         for row in rows

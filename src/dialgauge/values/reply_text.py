@@ -61,7 +61,6 @@ _SHORT = frozenset(
     ("mr", "mrs", "ms", "dr", "st", "no", "nr", "tel", "approx", "e.g", "i.e", "vs", "ave", "rd", "incl")
 )
 _CUTS = frozenset(("but", "however", "though", "although", "whereas", "while", "except"))
-_JOINTS = frozenset((",", "and", "plus", "with", "(", ")", "-", "/", "|"))
 
 #: One spelling for what differs between writers, word by word.
 _SAME_WORD = {

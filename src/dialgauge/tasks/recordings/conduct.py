@@ -20,7 +20,6 @@ from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import canonical
 
 Listener: TypeAlias = Literal["user", "system"]
-LISTENERS: tuple[Listener, ...] = ("system", "user")
 _NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d+)?")
 
 #: Act name, slot, value in the form in which values are compared.

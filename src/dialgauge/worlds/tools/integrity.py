@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -22,7 +23,7 @@ from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log, recognise, resolve
-from dialgauge.worlds.tools.loading import OUR_DOMAINS, load_tool_domain
+from dialgauge.worlds.tools.loading import OUR_DOMAINS, declared_tools, load_tool_domain
 from dialgauge.worlds.tools.tables import canonical
 from dialgauge.worlds.tools.task_files import GoldCall, ToolTask, gold_calls, json_tasks
 from dialgauge.worlds.tools.tool_domain import ToolDomain
@@ -141,14 +142,12 @@ def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
     """The domain of ours whose log it is: of the same benchmark, with the tools it calls, its records present."""
     called = Counter(call.name for one in log.conversations for call in one.calls if call.speaker == "system")
     for name in OUR_DOMAINS if root is not None else ():
-        try:
-            domain = load_tool_domain(name, root=root)
-        except DialgaugeError:
-            continue  # its records are not here
-        known = sum(number for tool, number in called.items() if tool in domain.tools)
-        fits = known >= _MOSTLY * called.total() if called else log.domain == domain.name
-        if domain.benchmark == log.benchmark and fits and log.domain in ("", domain.name):
-            return domain
+        declared, tools = declared_tools(name)
+        known = sum(number for tool, number in called.items() if tool in tools)
+        fits = known >= _MOSTLY * called.total() if called else log.domain == declared.domain
+        if declared.benchmark == log.benchmark and fits and log.domain in ("", declared.domain):
+            with suppress(DialgaugeError):  # its records are not here
+                return load_tool_domain(name, root=root)
     return None
 
 
@@ -250,10 +249,9 @@ class _TaskCard:
 
     def __init__(self, task: ToolTask) -> None:
         self.task = task
-        self._instruction = f" {task.instruction.lower()} "
         self.told = _told(task.instruction)
         texts = [text for gold in task.golds for call in gold for text in _texts(call.arguments)]
-        self._text = self._instruction + "\n" + "\n".join(texts).lower() + " "
+        self._text = f" {task.instruction.lower()} \n" + "\n".join(texts).lower() + " "
         self._names = {
             (str(call.arguments["first_name"]).lower(), str(call.arguments["last_name"]).lower())
             for gold in task.golds
@@ -269,7 +267,12 @@ class _TaskCard:
         """Whether one of the identifiers occurs in the task."""
         return any(map(self._has, identifiers))
 
-    def _has(self, identifier: str) -> bool:
+    @cached_property
+    def _has(self) -> Callable[[str], bool]:
+        """Trials of a task name the same identifiers."""
+        return cache(self._occurs)
+
+    def _occurs(self, identifier: str) -> bool:
         wanted = identifier.lower()
         if _whole_word(wanted, self._text) or (wanted.startswith("#") and _whole_word(wanted[1:], self._text)):
             return True
@@ -277,7 +280,7 @@ class _TaskCard:
         if not _USER_ID.fullmatch(identifier) or len(parts) < 3:
             return False
         first, last = parts[0], parts[1]
-        return (first, last) in self._names or _whole_word(f"{first} {last}", " ".join(self._instruction.split()))
+        return (first, last) in self._names or _whole_word(f"{first} {last}", self.told)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal
@@ -138,6 +139,14 @@ def load_tool_domain(domain: str | os.PathLike[str], *, root: Path | None = None
         benchmark=declared.benchmark,
         ours=ours,
     )
+
+
+@cache
+def declared_tools(name: str) -> tuple[ToolDomainFile, dict[str, Tool]]:
+    """What the file of a domain of ours declares, and its tools: most that are asked for are not needed whole."""
+    folder = domain_folder(name)
+    declared = read_domain_file(folder)
+    return declared, _functions(folder, declared.tools, ours=True)[0]
 
 
 def read_domain_file(folder: Path) -> ToolDomainFile:
