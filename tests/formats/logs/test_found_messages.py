@@ -75,6 +75,23 @@ def test_the_success_of_a_request_is_not_that_of_the_conversation(tmp_path: Path
     assert "'success' and 'resolved' contradict each other: 'success' counts" in log.notes.counts
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"output": "hello"}, SAID),
+        ({"output": "bye"}, [*SAID, ("system", "bye")]),
+        ({"response": {"choices": [{"message": {"role": "assistant", "content": "bye"}}]}}, [*SAID, ("system", "bye")]),
+        ({"response": {"text": "bye"}}, SAID),
+        ({"outputs": "bye"}, SAID),
+    ],
+)
+def test_the_answer_beside_messages_is_said_once(
+    answer: dict[str, Any], said: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    [dialogue] = corpus(tmp_path, {"task_id": "t", "messages": TALK, **answer})
+    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == said
+
+
 def test_a_conversation_without_messages_counts_by_what_is_said_of_it(tmp_path: Path) -> None:
     talk, crashed = {"task_id": "a", "messages": TALK, "success": True}, {"task_id": "b", "success": False}
     expected = [("a#0", True), ("b#0", False)]

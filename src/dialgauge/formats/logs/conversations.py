@@ -38,7 +38,8 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
 _BEGUN = ("input", "prompt", "request", "inputs", "question")
-_ENDED = ("output", "completion", "response", "responses", "choices", "outputs", "actual_output", "actualOutput")
+_ANSWERS = ("output", "completion", "response", "responses", "choices")
+_ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Where one side of an exchange keeps what it says.
 _SIDE = ("messages", "input", "choices", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
@@ -234,13 +235,15 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
         others = {name: one for name, one in record.items() if name not in talk.used}
         beside = without_success(talk.beside) if says_success(others) else talk.beside  # may be that of a request
         return Found({**beside, **others}, (), talk.messages)
-    used, messages = [key], list(_opened(record[key]))
-    for name in _ENDED:
-        if name in record and (added := _side(record[name], "assistant")):
-            used.append(name)
-            messages += added
-            break
-    return Found(record, tuple(used), messages)
+    messages = list(_opened(record[key]))
+    for name in _ANSWERS:
+        answer = record.get(name)
+        if isinstance(answer, dict) and not is_message(answer) and {"choices", "output"}.isdisjoint(answer):
+            continue
+        if added := _side(answer, "assistant"):
+            said = messages and isinstance(messages[-1], dict) and _same(messages[-1], added[-1])
+            return Found(record, (key, name), messages if said else [*messages, *added])
+    return Found(record, (key,), messages)
 
 
 def messages_key(record: Mapping[str, Any]) -> str:
