@@ -111,6 +111,14 @@ def test_what_has_no_messages_among_named_conversations_is_told(tmp_path: Path) 
     assert log.notes.counts["'b' has no messages: left out"] == 1
 
 
+def test_the_tokens_of_a_message_in_pieces_count_once(tmp_path: Path) -> None:
+    usage = {"input_tokens": 4, "output_tokens": 2}
+    piece = {"role": "assistant", "content": [{"type": "text", "text": "hello"}], "usage": usage}
+    talk = [TALK[0], {**piece, "id": "m1"}, {**piece, "id": "m1"}, TALK[0], {**piece, "id": "m2"}, piece, piece]
+    [dialogue] = corpus(tmp_path, {"messages": talk})
+    assert dialogue.outcome is not None and dialogue.outcome.details["tokens"] == "24"
+
+
 def test_steps_of_a_run_are_no_conversations(tmp_path: Path) -> None:
     run = {"run_type": "llm", "inputs": {"messages": TALK[:1]}, "outputs": {"messages": TALK[1:]}}
     log = corpus(tmp_path, {**run, "id": "a", "parent_run_id": None}, {**run, "id": "b", "parent_run_id": "a"})

@@ -467,14 +467,14 @@ def _token_sum(known: Mapping[str, Any]) -> float:
 
 def message_tokens(messages: Iterable[Any]) -> str:
     """The tokens that messages say of themselves, together; empty where none does."""
-    used = [
-        held
-        for message in messages
-        if isinstance(message, dict)
-        for key, held in message.items()
-        if isinstance(held, dict) and plain_key(key) in _USAGE
-    ]
-    counts = [{plain_key(key): value for key, value in held.items()} for held in used]
+    used: list[tuple[Any, dict[str, Any]]] = []
+    for message in messages:
+        for key, held in message.items() if isinstance(message, dict) else ():
+            if isinstance(held, dict) and plain_key(key) in _USAGE:
+                spent = (message.get("id"), held)
+                if spent[0] is None or spent not in used[-1:]:  # a message in pieces, as Claude Code writes it
+                    used.append(spent)
+    counts = [{plain_key(key): value for key, value in held.items()} for _, held in used]
     total = sum(number_in(held.get("totaltokens")) or _token_sum(held) for held in counts)
     return number_text(total) if total else ""
 

@@ -65,6 +65,8 @@ _SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 _BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
 #: Kinds of AutoGen's messages, whose source is the name of an agent.
 _AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
+#: What a line of a session, or a choice of a model, has beside its message.
+_AROUND = frozenset({"type", "index", "finish_reason"})
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -138,7 +140,7 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     if "role" in message:
         return message
     data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
-    if isinstance(inner, dict) and isinstance(inner.get("role"), str):
+    if isinstance(inner, dict) and isinstance(inner.get("role"), str) and not _AROUND.isdisjoint(message):
         return inner
     if not message.keys().isdisjoint(CONTENT_KEYS):
         return message
