@@ -71,6 +71,10 @@ def test_what_is_said_of_all_conversations_is_no_verdict_on_each(
 def test_the_success_of_a_request_is_not_that_of_the_conversation(tmp_path: Path) -> None:
     log = corpus(tmp_path, {"task_id": "t", "correct": False, "response": {"success": True, "messages": TALK}})
     assert facts(log) == [("t#0", False)]
+    log = corpus(tmp_path, {"task_id": "t", "response": {"success": True, "messages": TALK}})
+    assert facts(log) == [("t#0", None)] and "response.success" in log.notes.unread.values()
+    log = corpus(tmp_path, {"task_id": "t", "values": {"success": True, "messages": TALK}})
+    assert facts(log) == [("t#0", True)]
     log = corpus(tmp_path, {"task_id": "t", "messages": TALK, "success": True, "resolved": False})
     assert "'success' and 'resolved' contradict each other: 'success' counts" in log.notes.counts
 

@@ -19,13 +19,13 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.facts import (
+    as_of,
     of_all,
     plain_key,
     says_outcome,
     says_success,
     says_verdict,
     task_and_trial,
-    without_success,
 )
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 
@@ -52,6 +52,8 @@ _NOT_SAID = frozenset(
     judgement judgment grader graders grading evaluator evaluation critic
     """.split()  # noqa: SIM905
 )
+#: Members whose success is that of a request.
+_SENT = frozenset({"response", "request", "body", "payload"})
 #: A member that no conversation is called by.
 _WORDS = frozenset({"input", "output", "inputs", "outputs", "observations", "resourceSpans", "info", "eval", "values",
                     "state", "checkpoint", "channel_values", "result", "response", "trace"})  # fmt: skip
@@ -233,7 +235,8 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
         if talk.note:
             notes.add(talk.note)
         others = {name: one for name, one in record.items() if name not in talk.used}
-        beside = without_success(talk.beside) if says_success(others) else talk.beside  # may be that of a request
+        own = says_success(others) or plain_key(talk.used[0]) in _SENT
+        beside = as_of(talk.used[0], talk.beside) if own else talk.beside
         return Found({**beside, **others}, (), talk.messages)
     messages = list(_opened(record[key]))
     for name in _ANSWERS:
