@@ -109,6 +109,20 @@ def test_a_conversation_without_messages_counts_by_what_is_said_of_it(tmp_path: 
         assert log.notes.counts["a conversation has no messages, and counts by what is said of it"]
 
 
+@pytest.mark.parametrize("task", [{"id": "a"}, {"task_id": "a"}, {"name": "a"}])
+@pytest.mark.parametrize("names", [("x", "y"), None])
+def test_trials_belong_to_the_task_that_has_their_list(
+    task: dict[str, Any], names: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    trials = [{"messages": TALK, "success": True}, {"messages": TALK, "success": False}]
+    if names:
+        trials = [{"id": name, **trial} for name, trial in zip(names, trials, strict=True)]
+    expected = [("a#0", True), ("a#1", False)]
+    for whole in (True, False):
+        assert facts(corpus(tmp_path, {**task, "pass_rate": 0.5, "trials": trials}, whole=whole)) == expected
+    assert facts(corpus(tmp_path, {"a": {"trials": trials}, "b": {"trials": []}}, whole=True)) == expected
+
+
 def test_what_has_no_messages_among_named_conversations_is_told(tmp_path: Path) -> None:
     log = corpus(tmp_path, {"a": {"messages": TALK}, "b": {"note": "crashed"}}, whole=True)
     assert [one.id for one in log] == ["a"]

@@ -34,6 +34,7 @@ from dialgauge.formats.logs.conversations import (
     kind_of,
     of_rows,
     of_value,
+    shared_by,
     without_messages,
 )
 from dialgauge.formats.logs.facts import (
@@ -42,10 +43,8 @@ from dialgauge.formats.logs.facts import (
     logged_dialogue,
     message_tokens,
     number_in,
-    of_all,
     plain_key,
     says_outcome,
-    says_success,
 )
 from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
 from dialgauge.formats.source import Part
@@ -355,9 +354,7 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        first = decode(_ANY, wrapped[0], part)
-        own = len(wrapped) > 1 or (isinstance(first, dict) and says_success(first))
-        shared = of_all(value, notes, several=own)
+        shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
             for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
                 yield Found({**shared, **found.record}, found.used, found.messages, found.key)

@@ -65,6 +65,7 @@ _OF_MESSAGES = frozenset(
     messageid function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
+_TRIALS = ("trials", "attempts", "rollouts")
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
@@ -155,8 +156,7 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             shared = {**shared, **{name: one for name, one in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
-        own = len(entries) > 1 or (isinstance(entries[0], dict) and says_success(entries[0]))
-        shared = of_all(shared, notes, several=own)
+        shared = shared_by(shared, key, len(entries), entries[0], notes)
         for found in of_value(entries, "list", notes):
             yield Found({**shared, **found.record}, found.used, found.messages, found.key)
     else:
@@ -164,8 +164,18 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             inner = kind_of(one)
             if not inner:
                 notes.add(f"'{name[:60]}' has no messages: left out")
-            for found in of_value(one, inner, notes) if inner else ():
+            named = {"name": name, **one} if inner == "wrapped" else one
+            for found in of_value(named, inner, notes) if inner else ():
                 yield Found(found.record, found.used, found.messages, name, inner in ("list", "wrapped"))
+
+
+def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
+    """What a record says of all conversations in its list of that name: so many, of which this is the first."""
+    named = record.get("id", record.get("name"))
+    if key in _TRIALS and named and not task_and_trial(record):
+        notes.add("trials taken for those of the task that has their list")
+        record = {**record, "task_id": named}
+    return of_all(record, notes, several=number > 1 or (isinstance(first, dict) and says_success(first)))
 
 
 def without_messages(value: Any, notes: Notes) -> Found | None:

@@ -43,7 +43,9 @@ _SIDES: dict[str, dict[str, Role]] = {
 }
 CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
 #: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
-_SPOKEN_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?::\*{0,2}|\*{2}:)(.*)")
+_SPOKEN_LINE = re.compile(
+    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
+)
 CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
