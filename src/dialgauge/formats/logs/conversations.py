@@ -415,8 +415,8 @@ def _wrapper(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
 
 
 def _only_list(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
-    """The only list of conversations that a record has, under any name."""
-    said = (key for key in record if plain_key(key) not in _NOT_SAID)
+    """The only list of conversations that a record has, under no usual name."""
+    said = (key for key in record if plain_key(key) not in _NOT_SAID and key not in WRAPPERS)
     lists = [key for key in said if _is_list_of_conversations(record[key], depth)]
     return tuple(lists) if len(lists) == 1 else ()
 
