@@ -180,6 +180,11 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         ).encode(),
         (None, "log", 0),
     ),
+    "Gemini's request and response": (
+        lines({"task": "t", "request": {"contents": GEMINI[:-1]},
+               "response": {"candidates": [{"content": GEMINI[-1]}]}}),
+        (None, "t", 0),
+    ),
     "windows": (b"\xef\xbb\xbf" + lines({"messages": OPENAI}).replace(b"\n", b"\r\n"), (None, "log", 0)),
     "LangChain's dictionaries": (lines({"messages": LANGCHAIN_DATA}), (None, "log", 0)),
     "LangChain's dumps": (lines({"messages": LANGCHAIN_DUMPS, "task": "t"}), (None, "t", 0)),

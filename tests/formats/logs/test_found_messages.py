@@ -79,6 +79,11 @@ def test_the_success_of_a_request_is_not_that_of_the_conversation(tmp_path: Path
     assert "'success' and 'resolved' contradict each other: 'success' counts" in log.notes.counts
 
 
+def test_an_answer_that_is_not_understood_is_named(tmp_path: Path) -> None:
+    log = corpus(tmp_path, {"task_id": "t", "input": {"messages": TALK}, "output": {"raw_bytes": 3, "ok": True}})
+    assert len(log[0].turns) == 2 and "output" in log.notes.unread.values()
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

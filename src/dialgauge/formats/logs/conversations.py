@@ -41,7 +41,7 @@ _BEGUN = ("input", "prompt", "request", "inputs", "question")
 _ANSWERS = ("output", "completion", "response", "responses", "choices")
 _ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Where one side of an exchange keeps what it says.
-_SIDE = ("messages", "input", "choices", "output", "raw")
+_SIDE = ("messages", "contents", "input", "choices", "candidates", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
                     "conversation", "session", "thread")  # fmt: skip
 #: Members whose messages nobody said in this conversation.
@@ -324,7 +324,8 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
     if all("speaker" in message for message in (*asked[:1], *answered[:1])):
         return None
     again = asked and len(answered) >= len(asked) and all(map(_same, asked, answered))  # the whole is the output
-    return _Talk(answered if again else [*asked, *answered], (begun, ended))
+    used = tuple(name for name, side in ((begun, asked), (ended, answered)) if side)
+    return _Talk(answered if again else [*asked, *answered], used)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -345,8 +346,10 @@ def _side(given: Any, role: str) -> list[Any]:
         if key := next((name for name in _SIDE if name in given), ""):
             return _side(given[key], role)
         return _side(next(iter(given.values())), role) if len(given) == 1 else []
-    if isinstance(given, list) and given and isinstance(given[0], dict) and isinstance(given[0].get("message"), dict):
-        return [given[0]["message"]]
+    first = given[0] if isinstance(given, list) and given and isinstance(given[0], dict) else {}
+    for held in (first.get("message"), first.get("content")):  # of the first choice, or candidate
+        if isinstance(held, dict) and (held is first.get("message") or is_message(held)):
+            return [held]
     return given if _are_messages(given) else []
 
 
