@@ -176,6 +176,8 @@ def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:
     assert facts(read(path)) == [("t#0", True), ("u#0", False)]
     path.write_text("task_id,trial,success\nt,0,yes\nt,1,no\n")
     assert facts(read(path)) == [("t#0", True), ("t#1", False)]
+    path.write_text("scenario,run,score\nt,0,1\nt,1,0\n")
+    assert [one.outcome and one.outcome.details["score[score]"] for one in read(path)] == ["1", "0"]
 
 
 @pytest.mark.parametrize(

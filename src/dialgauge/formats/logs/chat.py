@@ -25,6 +25,7 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_ob
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.conversations import (
+    TRIAL_NAME,
     WRAPPERS,
     Found,
     conversation_id,
@@ -59,8 +60,6 @@ _LONGEST_LINE = 256 << 20
 _LOOKED_AT = 10
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
-#: How a folder is called that holds one trial.
-_TRIAL_FOLDER = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 
 
 class ChatMessages(DialogueFormat):
@@ -89,7 +88,9 @@ class ChatMessages(DialogueFormat):
         except DialgaugeError:  # said when it is read
             return has_sign
         if first is None or has_sign:
-            doubtful = bool(told.counts) or (first is not None and _is_spoken(first))
+            doubtful = (
+                bool(told.counts) if first is None else (bool(told.counts) and not first.grouped) or _is_spoken(first)
+            )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
         return (listed or says_outcome(first.record)) and not _are_predictions(peek)
@@ -122,7 +123,7 @@ def _stem(part: Part) -> str:
 def _folders(part: Part, *, several: bool) -> tuple[str, int] | None:
     """The task and the trial of a file whose name others have too: TASK/trial_1/log.json, trial_1/TASK.json."""
     outer, inner, _ = ("", "", *re.split(r"[/\\]", part.name))[-3:]
-    trial = _TRIAL_FOLDER.fullmatch(inner)
+    trial = TRIAL_NAME.fullmatch(inner)
     return (_stem(part) if several else outer, int(trial[1])) if trial else None
 
 

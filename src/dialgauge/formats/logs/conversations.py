@@ -65,6 +65,8 @@ _OF_MESSAGES = frozenset(
     messageid function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
+#: How trials are called, as names of folders or members.
+TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 _TRIALS = ("trials", "attempts", "rollouts")
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 _LOOKED_AT = 3
@@ -124,6 +126,8 @@ def kind_of(value: Any, depth: int = 0) -> str:
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
     """What the members of an object may be whose names are those of conversations, or of tasks with their trials."""
     *firsts, last = value.values()
+    if all(isinstance(one, dict) and one and all(map(TRIAL_NAME.fullmatch, one)) for one in value.values()):
+        return ("conversation", "messages", "keyed")
     if not all(isinstance(one, list | dict) and one for one in firsts) or not isinstance(last, list | dict):
         return ("conversation",)
     return ("conversation", "messages", "list", *(("wrapped",) if set(WRAPPERS).isdisjoint(value) else ()))
@@ -166,7 +170,9 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
                 notes.add(f"'{name[:60]}' has no messages: left out")
             named = {"name": name, **one} if inner == "wrapped" else one
             for found in of_value(named, inner, notes) if inner else ():
-                yield Found(found.record, found.used, found.messages, name, inner in ("list", "wrapped"))
+                trial = TRIAL_NAME.fullmatch(found.key) if inner == "keyed" else None
+                record = {"trial": int(trial[1]), **found.record} if trial else found.record
+                yield Found(record, found.used, found.messages, name, inner in ("list", "wrapped", "keyed"))
 
 
 def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:

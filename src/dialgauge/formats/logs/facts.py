@@ -188,8 +188,13 @@ def says_success(record: Mapping[str, Any]) -> bool:
 
 
 def says_verdict(record: Mapping[str, Any]) -> bool:
-    """Does a record say yes or no under a name that says success?"""
-    return any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
+    """Does a record say yes or no under a name that says success, or have a score?"""
+    return any(
+        _said_success(value) is not None
+        if plain_key(key) in _SUCCESS
+        else _is_score(key) and _score_in(value) is not None
+        for key, value in record.items()
+    )
 
 
 def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,7 @@ _SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 _BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
 #: Kinds of AutoGen's messages, whose source is the name of an agent.
 _AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: What a line of a session, or a choice of a model, has beside its message.
 _AROUND = frozenset({"type", "index", "finish_reason"})
 #: Beyond this a conversation was not meant.
@@ -150,6 +151,8 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**data, "type": message["type"]}
     if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
         return {**message["kwargs"], "type": name[-1]}
+    if "Role" in message or "ROLE" in message:
+        return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
     if isinstance(payload, dict) and isinstance(payload.get("text"), str):
         return {**message, "content": payload["text"]}
     if "message.role" in message:
