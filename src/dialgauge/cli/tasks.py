@@ -339,12 +339,9 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
     if not files or len(files) < 2:
         from dialgauge.tasks import refuse_unreadable
 
-        for file in files or ():
-            refuse_unreadable(file)
-        alone = (
-            "; one file alone must be a log of an agent ('dialgauge data formats messages' shows one)" if files else ""
-        )
-        raise DialgaugeError(
-            f"give the gold file and at least one response file: dialgauge tasks score GOLD PRED...{alone}"
-        )
+        formats = [refuse_unreadable(file) for file in files or ()]
+        seen = f" (it is in the format {formats[0]})" if formats and formats[0] else ""
+        alone = f"; a file alone must be a log of an agent{seen}; 'dialgauge data formats messages' shows one"
+        told = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
+        raise DialgaugeError(f"{told}{alone if files else ''}")
     return files[0], list(files[1:])

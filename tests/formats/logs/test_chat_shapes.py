@@ -180,6 +180,11 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         ).encode(),
         (None, "log", 0),
     ),
+    "Gemini's request and response": (
+        lines({"task": "t", "request": {"contents": GEMINI[:-1]},
+               "response": {"candidates": [{"content": GEMINI[-1]}]}}),
+        (None, "t", 0),
+    ),
     "windows": (b"\xef\xbb\xbf" + lines({"messages": OPENAI}).replace(b"\n", b"\r\n"), (None, "log", 0)),
     "LangChain's dictionaries": (lines({"messages": LANGCHAIN_DATA}), (None, "log", 0)),
     "LangChain's dumps": (lines({"messages": LANGCHAIN_DUMPS, "task": "t"}), (None, "t", 0)),
@@ -220,6 +225,12 @@ SHAPES: dict[str, tuple[bytes, tuple[bool | None, str, int]]] = {
         (True, "t", 3),
     ),
     "tasks with their trials": (json.dumps({"t": {"trials": [{"messages": OPENAI}]}}).encode(), (None, "t", 0)),
+    "tasks with trials by name": (json.dumps({"t": {"trial_2": {"messages": OPENAI}}}).encode(), (None, "t", 2)),
+    "names in capitals": (
+        lines({"TaskId": "t", "Messages": [{"Role": one["role"], "Content": one["content"],
+               "ToolCalls": one.get("tool_calls"), "ToolCallId": one.get("tool_call_id")} for one in OPENAI]}),
+        (None, "t", 0),
+    ),
     "rows by task and trial": (lines(*rows(OPENAI, task_id="t", trial=2, success=True)), (True, "t", 2)),
     "a request and its response in JSON texts": (
         lines({"task": "t", "request": json.dumps({"messages": OPENAI[:-1]}),

@@ -71,8 +71,34 @@ def test_what_is_said_of_all_conversations_is_no_verdict_on_each(
 def test_the_success_of_a_request_is_not_that_of_the_conversation(tmp_path: Path) -> None:
     log = corpus(tmp_path, {"task_id": "t", "correct": False, "response": {"success": True, "messages": TALK}})
     assert facts(log) == [("t#0", False)]
+    log = corpus(tmp_path, {"task_id": "t", "response": {"success": True, "messages": TALK}})
+    assert facts(log) == [("t#0", None)] and "response.success" in log.notes.unread.values()
+    log = corpus(tmp_path, {"task_id": "t", "values": {"success": True, "messages": TALK}})
+    assert facts(log) == [("t#0", True)]
     log = corpus(tmp_path, {"task_id": "t", "messages": TALK, "success": True, "resolved": False})
     assert "'success' and 'resolved' contradict each other: 'success' counts" in log.notes.counts
+
+
+def test_an_answer_that_is_not_understood_is_named(tmp_path: Path) -> None:
+    log = corpus(tmp_path, {"task_id": "t", "input": {"messages": TALK}, "output": {"raw_bytes": 3, "ok": True}})
+    assert len(log[0].turns) == 2 and "output" in log.notes.unread.values()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"output": "hello"}, SAID),
+        ({"output": "bye"}, [*SAID, ("system", "bye")]),
+        ({"response": {"choices": [{"message": {"role": "assistant", "content": "bye"}}]}}, [*SAID, ("system", "bye")]),
+        ({"response": {"text": "bye"}}, SAID),
+        ({"outputs": "bye"}, SAID),
+    ],
+)
+def test_the_answer_beside_messages_is_said_once(
+    answer: dict[str, Any], said: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    [dialogue] = corpus(tmp_path, {"task_id": "t", "messages": TALK, **answer})
+    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == said
 
 
 def test_a_conversation_without_messages_counts_by_what_is_said_of_it(tmp_path: Path) -> None:
@@ -88,10 +114,32 @@ def test_a_conversation_without_messages_counts_by_what_is_said_of_it(tmp_path: 
         assert log.notes.counts["a conversation has no messages, and counts by what is said of it"]
 
 
+@pytest.mark.parametrize("task", [{"id": "a"}, {"task_id": "a"}, {"name": "a"}])
+@pytest.mark.parametrize("names", [("x", "y"), None])
+def test_trials_belong_to_the_task_that_has_their_list(
+    task: dict[str, Any], names: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    trials = [{"messages": TALK, "success": True}, {"messages": TALK, "success": False}]
+    if names:
+        trials = [{"id": name, **trial} for name, trial in zip(names, trials, strict=True)]
+    expected = [("a#0", True), ("a#1", False)]
+    for whole in (True, False):
+        assert facts(corpus(tmp_path, {**task, "pass_rate": 0.5, "trials": trials}, whole=whole)) == expected
+    assert facts(corpus(tmp_path, {"a": {"trials": trials}, "b": {"trials": []}}, whole=True)) == expected
+
+
 def test_what_has_no_messages_among_named_conversations_is_told(tmp_path: Path) -> None:
     log = corpus(tmp_path, {"a": {"messages": TALK}, "b": {"note": "crashed"}}, whole=True)
     assert [one.id for one in log] == ["a"]
     assert log.notes.counts["'b' has no messages: left out"] == 1
+
+
+def test_the_tokens_of_a_message_in_pieces_count_once(tmp_path: Path) -> None:
+    usage = {"input_tokens": 4, "output_tokens": 2}
+    piece = {"role": "assistant", "content": [{"type": "text", "text": "hello"}], "usage": usage}
+    talk = [TALK[0], {**piece, "id": "m1"}, {**piece, "id": "m1"}, TALK[0], {**piece, "id": "m2"}, piece, piece]
+    [dialogue] = corpus(tmp_path, {"messages": talk})
+    assert dialogue.outcome is not None and dialogue.outcome.details["tokens"] == "24"
 
 
 def test_steps_of_a_run_are_no_conversations(tmp_path: Path) -> None:
@@ -128,6 +176,8 @@ def test_a_table_may_have_a_conversation_in_each_row(tmp_path: Path) -> None:
     assert facts(read(path)) == [("t#0", True), ("u#0", False)]
     path.write_text("task_id,trial,success\nt,0,yes\nt,1,no\n")
     assert facts(read(path)) == [("t#0", True), ("t#1", False)]
+    path.write_text("scenario,run,score\nt,0,1\nt,1,0\n")
+    assert [one.outcome and one.outcome.details["score[score]"] for one in read(path)] == ["1", "0"]
 
 
 @pytest.mark.parametrize(

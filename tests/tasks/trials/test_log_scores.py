@@ -320,6 +320,8 @@ def test_what_is_neither_yes_nor_no_is_not_judged_and_named(name: str, tmp_path:
         ([{"failed": True}, {"failed": False}], None, "say in 'success' (true or false) how each went"),
         ([{"evaluation": "PASS"}, {"evaluation": "FAIL"}], 0.5, ""),
         ([{"judge": {"verdict": "yes"}}, {"judge": {"verdict": "no"}}], 0.5, "read from 'judge.verdict'"),
+        ([{"final_verdict": "yes"}, {"final_verdict": "no"}], 0.5, "read from 'final_verdict'"),
+        ([{"safety_verdict": "yes"}, {"safety_verdict": "yes"}], None, "not read: safety_verdict"),
     ],
 )
 def test_what_stands_where_a_verdict_should_is_read_or_named(

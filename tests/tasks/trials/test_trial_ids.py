@@ -18,6 +18,8 @@ TALK = [{"role": "user", "content": "hi"}]
         ([f"task_{task}-{trial}" for task in range(3) for trial in range(2)], ["task_0", "task_1", "task_2"], False),
         ([f"task{task}_run{trial}" for task in range(2) for trial in (1, 2)], ["task1", "task0"], False),
         (["a_trial0", "a_trial1", "b_trial0"], ["a", "b"], False),
+        (["a1run0", "a1run1", "a2run0"], ["a1", "a2"], False),
+        (["grep1", "grep2", "crep1", "crep2"], None, False),
         (["a trial 00", "a trial 01", "b trial 00"], ["a", "b"], False),
         (["airline-0", "airline-1", "retail-0", "retail-1", "bank-0", "bank-1"], None, True),
         (["t0-0", "t0-1", "t1-0", "t1-1", "t2-0"], None, True),

@@ -38,8 +38,10 @@ def log_advice(part: Part) -> tuple[str, str]:
         told = "it has spans of a tracer: export them as OTLP JSON ('dialgauge data formats otel'), or put the messages"
         return f"{told} of each conversation together", _example(task, [])
     if len(said) > 1:
-        told = f"there are messages under {' and '.join(said[:3])}: keep those of the conversation, as 'messages'"
-        return told, _example(task, lists[said[0]])
+        told = (
+            f"there are messages under {' and '.join(said[:3])}: give each conversation a record of its own, with its"
+        )
+        return f"{told} messages under 'messages'", _example(task, lists[said[0]])
     for path in sorted(lists, key=lambda path: len(_text(lists[path][0])), reverse=True)[:1]:
         entries = lists[path]
         keys = ", ".join(plain(str(key))[:30] for key in list(entries[0])[:_SHOWN])

@@ -25,6 +25,7 @@ from dialgauge.formats.base import DialogueFormat, Notes, Peek, decode, first_ob
 from dialgauge.formats.located import members_of
 from dialgauge.formats.logs.beside import outcome_beside
 from dialgauge.formats.logs.conversations import (
+    TRIAL_NAME,
     WRAPPERS,
     Found,
     conversation_id,
@@ -34,6 +35,7 @@ from dialgauge.formats.logs.conversations import (
     kind_of,
     of_rows,
     of_value,
+    shared_by,
     without_messages,
 )
 from dialgauge.formats.logs.facts import (
@@ -42,10 +44,8 @@ from dialgauge.formats.logs.facts import (
     logged_dialogue,
     message_tokens,
     number_in,
-    of_all,
     plain_key,
     says_outcome,
-    says_success,
 )
 from dialgauge.formats.logs.messages import content_of, is_message, is_spoken, read_messages, role_of, unwrapped
 from dialgauge.formats.source import Part
@@ -60,8 +60,6 @@ _LONGEST_LINE = 256 << 20
 _LOOKED_AT = 10
 #: How messages are numbered in their conversation.
 _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnumber", "messageindex", "messageidx", "step", "index")
-#: How a folder is called that holds one trial.
-_TRIAL_FOLDER = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
 
 
 class ChatMessages(DialogueFormat):
@@ -90,7 +88,9 @@ class ChatMessages(DialogueFormat):
         except DialgaugeError:  # said when it is read
             return has_sign
         if first is None or has_sign:
-            doubtful = bool(told.counts) or (first is not None and _is_spoken(first))
+            doubtful = (
+                bool(told.counts) if first is None else (bool(told.counts) and not first.grouped) or _is_spoken(first)
+            )
             return has_sign and not (doubtful and _are_predictions(peek))
         listed = any(is_message(message) and "speaker" not in message for message in first.messages[:_LOOKED_AT])
         return (listed or says_outcome(first.record)) and not _are_predictions(peek)
@@ -123,7 +123,7 @@ def _stem(part: Part) -> str:
 def _folders(part: Part, *, several: bool) -> tuple[str, int] | None:
     """The task and the trial of a file whose name others have too: TASK/trial_1/log.json, trial_1/TASK.json."""
     outer, inner, _ = ("", "", *re.split(r"[/\\]", part.name))[-3:]
-    trial = _TRIAL_FOLDER.fullmatch(inner)
+    trial = TRIAL_NAME.fullmatch(inner)
     return (_stem(part) if several else outer, int(trial[1])) if trial else None
 
 
@@ -355,9 +355,7 @@ def _of_document(part: Part, notes: Notes) -> Iterator[Found]:
     value = {key: decode(_ANY, raw, part) for key, raw in members.items() if key != wrapper}
     wrapped: list[Raw] = decode(_LIST, members[wrapper], part) if wrapper else []
     if wrapped and kind_of({wrapper: [decode(_ANY, wrapped[0], part)], **value}) == "wrapped":
-        first = decode(_ANY, wrapped[0], part)
-        own = len(wrapped) > 1 or (isinstance(first, dict) and says_success(first))
-        shared = of_all(value, notes, several=own)
+        shared = shared_by(value, wrapper, len(wrapped), decode(_ANY, wrapped[0], part), notes)
         for number, raw in enumerate(wrapped, start=1):
             for found in _entry(decode(_ANY, raw, part, dialogue=f"number {number}"), number, part, notes):
                 yield Found({**shared, **found.record}, found.used, found.messages, found.key)

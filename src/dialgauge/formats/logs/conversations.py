@@ -19,13 +19,13 @@ from msgspec import Struct
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Notes
 from dialgauge.formats.logs.facts import (
+    as_of,
     of_all,
     plain_key,
     says_outcome,
     says_success,
     says_verdict,
     task_and_trial,
-    without_success,
 )
 from dialgauge.formats.logs.messages import content_of, is_message, is_talk, role_of, transcript, unwrapped
 
@@ -38,9 +38,10 @@ WRAPPERS = ("conversations", "data", "dialogues", "dialogs", "chats", "results",
             "attempts", "tasks")  # fmt: skip
 #: What a conversation is asked to go on with, and how it went on.
 _BEGUN = ("input", "prompt", "request", "inputs", "question")
-_ENDED = ("output", "completion", "response", "responses", "choices", "outputs", "actual_output", "actualOutput")
+_ANSWERS = ("output", "completion", "response", "responses", "choices")
+_ENDED = (*_ANSWERS, "outputs", "actual_output", "actualOutput")
 #: Where one side of an exchange keeps what it says.
-_SIDE = ("messages", "input", "choices", "output", "raw")
+_SIDE = ("messages", "contents", "input", "choices", "candidates", "output", "raw")
 _CONVERSATION_ID = ("conversationid", "dialogueid", "dialogid", "sessionid", "threadid", "chatid", "convid", "dialogue",
                     "conversation", "session", "thread")  # fmt: skip
 #: Members whose messages nobody said in this conversation.
@@ -51,6 +52,8 @@ _NOT_SAID = frozenset(
     judgement judgment grader graders grading evaluator evaluation critic
     """.split()  # noqa: SIM905
 )
+#: Members whose success is that of a request.
+_SENT = frozenset({"response", "request", "body", "payload"})
 #: A member that no conversation is called by.
 _WORDS = frozenset({"input", "output", "inputs", "outputs", "observations", "resourceSpans", "info", "eval", "values",
                     "state", "checkpoint", "channel_values", "result", "response", "trace"})  # fmt: skip
@@ -62,6 +65,9 @@ _OF_MESSAGES = frozenset(
     messageid function error refusal source event direction kind blocks payload body
     """.split()  # noqa: SIM905
 )
+#: How trials are called, as names of folders or members.
+TRIAL_NAME = re.compile(r"(?:trial|epoch|run|attempt|rollout|repeat|repetition)[-_ ]?([0-9]{1,6})", re.IGNORECASE)
+_TRIALS = ("trials", "attempts", "rollouts")
 _CONVERSATIONS = ("conversation", "messages", "wrapped")
 _LOOKED_AT = 3
 #: How deep conversations lie in lists and objects, and messages in a record.
@@ -120,6 +126,8 @@ def kind_of(value: Any, depth: int = 0) -> str:
 def _named_kinds(value: Mapping[str, Any]) -> tuple[str, ...]:
     """What the members of an object may be whose names are those of conversations, or of tasks with their trials."""
     *firsts, last = value.values()
+    if all(isinstance(one, dict) and one and all(map(TRIAL_NAME.fullmatch, one)) for one in value.values()):
+        return ("conversation", "messages", "keyed")
     if not all(isinstance(one, list | dict) and one for one in firsts) or not isinstance(last, list | dict):
         return ("conversation",)
     return ("conversation", "messages", "list", *(("wrapped",) if set(WRAPPERS).isdisjoint(value) else ()))
@@ -152,8 +160,7 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             shared = {**shared, **{name: one for name, one in entries.items() if name != key}}
             shared.pop(key, None)
             entries = entries[key]
-        own = len(entries) > 1 or (isinstance(entries[0], dict) and says_success(entries[0]))
-        shared = of_all(shared, notes, several=own)
+        shared = shared_by(shared, key, len(entries), entries[0], notes)
         for found in of_value(entries, "list", notes):
             yield Found({**shared, **found.record}, found.used, found.messages, found.key)
     else:
@@ -161,8 +168,20 @@ def of_value(value: Any, kind: str, notes: Notes) -> Iterator[Found]:
             inner = kind_of(one)
             if not inner:
                 notes.add(f"'{name[:60]}' has no messages: left out")
-            for found in of_value(one, inner, notes) if inner else ():
-                yield Found(found.record, found.used, found.messages, name, inner in ("list", "wrapped"))
+            named = {"name": name, **one} if inner == "wrapped" else one
+            for found in of_value(named, inner, notes) if inner else ():
+                trial = TRIAL_NAME.fullmatch(found.key) if inner == "keyed" else None
+                record = {"trial": int(trial[1]), **found.record} if trial else found.record
+                yield Found(record, found.used, found.messages, name, inner in ("list", "wrapped", "keyed"))
+
+
+def shared_by(record: Mapping[str, Any], key: str, number: int, first: Any, notes: Notes) -> dict[str, Any]:
+    """What a record says of all conversations in its list of that name: so many, of which this is the first."""
+    named = record.get("id", record.get("name"))
+    if key in _TRIALS and named and not task_and_trial(record):
+        notes.add("trials taken for those of the task that has their list")
+        record = {**record, "task_id": named}
+    return of_all(record, notes, several=number > 1 or (isinstance(first, dict) and says_success(first)))
 
 
 def without_messages(value: Any, notes: Notes) -> Found | None:
@@ -232,15 +251,18 @@ def _conversation(record: Mapping[str, Any], notes: Notes) -> Found | None:
         if talk.note:
             notes.add(talk.note)
         others = {name: one for name, one in record.items() if name not in talk.used}
-        beside = without_success(talk.beside) if says_success(others) else talk.beside  # may be that of a request
+        own = says_success(others) or plain_key(talk.used[0]) in _SENT
+        beside = as_of(talk.used[0], talk.beside) if own else talk.beside
         return Found({**beside, **others}, (), talk.messages)
-    used, messages = [key], list(_opened(record[key]))
-    for name in _ENDED:
-        if name in record and (added := _side(record[name], "assistant")):
-            used.append(name)
-            messages += added
-            break
-    return Found(record, tuple(used), messages)
+    messages = list(_opened(record[key]))
+    for name in _ANSWERS:
+        answer = record.get(name)
+        if isinstance(answer, dict) and not is_message(answer) and {"choices", "output"}.isdisjoint(answer):
+            continue
+        if added := _side(answer, "assistant"):
+            said = messages and isinstance(messages[-1], dict) and _same(messages[-1], added[-1])
+            return Found(record, (key, name), messages if said else [*messages, *added])
+    return Found(record, (key,), messages)
 
 
 def messages_key(record: Mapping[str, Any]) -> str:
@@ -308,7 +330,8 @@ def _exchange(record: Mapping[str, Any], *, texts: bool = False) -> _Talk | None
     if all("speaker" in message for message in (*asked[:1], *answered[:1])):
         return None
     again = asked and len(answered) >= len(asked) and all(map(_same, asked, answered))  # the whole is the output
-    return _Talk(answered if again else [*asked, *answered], (begun, ended))
+    used = tuple(name for name, side in ((begun, asked), (ended, answered)) if side)
+    return _Talk(answered if again else [*asked, *answered], used)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -329,8 +352,10 @@ def _side(given: Any, role: str) -> list[Any]:
         if key := next((name for name in _SIDE if name in given), ""):
             return _side(given[key], role)
         return _side(next(iter(given.values())), role) if len(given) == 1 else []
-    if isinstance(given, list) and given and isinstance(given[0], dict) and isinstance(given[0].get("message"), dict):
-        return [given[0]["message"]]
+    first = given[0] if isinstance(given, list) and given and isinstance(given[0], dict) else {}
+    for held in (first.get("message"), first.get("content")):  # of the first choice, or candidate
+        if isinstance(held, dict) and (held is first.get("message") or is_message(held)):
+            return [held]
     return given if _are_messages(given) else []
 
 
@@ -399,8 +424,8 @@ def _wrapper(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
 
 
 def _only_list(record: Mapping[str, Any], depth: int = 0) -> tuple[str, ...]:
-    """The only list of conversations that a record has, under any name."""
-    said = (key for key in record if plain_key(key) not in _NOT_SAID)
+    """The only list of conversations that a record has, under no usual name."""
+    said = (key for key in record if plain_key(key) not in _NOT_SAID and key not in WRAPPERS)
     lists = [key for key in said if _is_list_of_conversations(record[key], depth)]
     return tuple(lists) if len(lists) == 1 else ()
 

@@ -45,6 +45,7 @@ _SCORES = frozenset(
 )
 #: Who has a verdict of their own.
 _JUDGES = frozenset({"judge", "grader", "judgement", "judgment"})
+_JUDGED = re.compile(r"(?:llm|model|human|final|overall|task|judge|grader|evaluator|judgement|judgment){1,3}verdict")
 _ID = ("conversationid", "dialogueid", "dialogid", "chatid", "sessionid", "threadid", "id", "uuid", "traceid", "convid",
        "senderid", "customid")  # fmt: skip
 _TASK = ("taskid", "task", "taskname", "scenarioid", "problemid", "questionid", "exampleid", "caseid", "testid",
@@ -187,13 +188,18 @@ def says_success(record: Mapping[str, Any]) -> bool:
 
 
 def says_verdict(record: Mapping[str, Any]) -> bool:
-    """Does a record say yes or no under a name that says success?"""
-    return any(plain_key(key) in _SUCCESS and _said_success(value) is not None for key, value in record.items())
+    """Does a record say yes or no under a name that says success, or have a score?"""
+    return any(
+        _said_success(value) is not None
+        if plain_key(key) in _SUCCESS
+        else _is_score(key) and _score_in(value) is not None
+        for key, value in record.items()
+    )
 
 
-def without_success(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what it says of how a conversation went, and what it took."""
-    return {key: value for key, value in record.items() if not _is_of_one(key)}
+def as_of(owner: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record in which what says how something went is that of its owner, as of a response, and not a verdict."""
+    return {f"{owner}.{key}" if _is_of_one(key) else key: value for key, value in record.items()}
 
 
 def facts_of(record: Mapping[str, Any], notes: Notes, used: Collection[str] = ()) -> Facts:
@@ -307,7 +313,8 @@ def _verdict(
     rewards = [(name, text) for name, text in scores.items() if plain_key(name) == "reward" and text in _BINARY]
     words = [(name, known[name]) for name in _VERDICTS if isinstance(known.get(name), str | bool)]
     words = [(name, value) for name, value in words if truth(value) is not None][:1]
-    if (words[0][0] == "status" if words else not told) and (judged := _judges_verdict(fields)):
+    judged = _judges_verdict(fields)
+    if judged and (words[0][0] == "status" if words else not told and _JUDGED.fullmatch(plain_key(judged[0]))):
         beside = "'status' is not read as a verdict beside" if words else "whether it passed is read from"
         notes.add(f"{beside} '{judged[0]}'")
         words = [judged]
@@ -467,14 +474,14 @@ def _token_sum(known: Mapping[str, Any]) -> float:
 
 def message_tokens(messages: Iterable[Any]) -> str:
     """The tokens that messages say of themselves, together; empty where none does."""
-    used = [
-        held
-        for message in messages
-        if isinstance(message, dict)
-        for key, held in message.items()
-        if isinstance(held, dict) and plain_key(key) in _USAGE
-    ]
-    counts = [{plain_key(key): value for key, value in held.items()} for held in used]
+    used: list[tuple[Any, dict[str, Any]]] = []
+    for message in messages:
+        for key, held in message.items() if isinstance(message, dict) else ():
+            if isinstance(held, dict) and plain_key(key) in _USAGE:
+                spent = (message.get("id"), held)
+                if spent[0] is None or spent not in used[-1:]:  # a message in pieces, as Claude Code writes it
+                    used.append(spent)
+    counts = [{plain_key(key): value for key, value in held.items()} for _, held in used]
     total = sum(number_in(held.get("totaltokens")) or _token_sum(held) for held in counts)
     return number_text(total) if total else ""
 

@@ -43,7 +43,9 @@ _SIDES: dict[str, dict[str, Role]] = {
 }
 CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
 #: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
-_SPOKEN_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?::\*{0,2}|\*{2}:)(.*)")
+_SPOKEN_LINE = re.compile(
+    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
+)
 CALL_KEYS = ("tool_calls", "function_call", "toolCalls")
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
@@ -65,6 +67,9 @@ _SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
 _BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
 #: Kinds of AutoGen's messages, whose source is the name of an agent.
 _AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: What a line of a session, or a choice of a model, has beside its message.
+_AROUND = frozenset({"type", "index", "finish_reason"})
 #: Beyond this a conversation was not meant.
 MOST_MESSAGES = 100_000
 
@@ -138,7 +143,7 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
     if "role" in message:
         return message
     data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
-    if isinstance(inner, dict) and isinstance(inner.get("role"), str):
+    if isinstance(inner, dict) and isinstance(inner.get("role"), str) and not _AROUND.isdisjoint(message):
         return inner
     if not message.keys().isdisjoint(CONTENT_KEYS):
         return message
@@ -146,6 +151,8 @@ def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**data, "type": message["type"]}
     if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
         return {**message["kwargs"], "type": name[-1]}
+    if "Role" in message or "ROLE" in message:
+        return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
     if isinstance(payload, dict) and isinstance(payload.get("text"), str):
         return {**message, "content": payload["text"]}
     if "message.role" in message:

@@ -38,8 +38,8 @@ def are_results(files: Sequence[str | Path], *, native: bool = False) -> bool:
     return True
 
 
-def refuse_unreadable(file: str | Path) -> None:
-    """Say what is wrong with a file that is not there, or that nothing can be made of; the others pass."""
+def refuse_unreadable(file: str | Path) -> str:
+    """Say what is wrong with a file that is not there, or that nothing can be made of; of others, the format."""
     if Path(file).is_dir() and (named := _format(file, tolerant=True)) not in FORMATS:
         if not named and all(is_document(part.stem) for part in resolve(file)):
             raise DialgaugeError(
@@ -48,13 +48,14 @@ def refuse_unreadable(file: str | Path) -> None:
                 file=str(file),
                 example=_EXAMPLE,
             )
-        return
+        return named
     _refuse_nothing(file)
     parts = resolve(file)
     folders = Counter(part.folder for part in parts)
+    named = ""
     for part in parts:
         try:
-            recognise(part, folders)
+            named = recognise(part, folders).name
         except UnknownFormat as error:
             if error.fault:
                 raise
@@ -73,6 +74,7 @@ def refuse_unreadable(file: str | Path) -> None:
                 file=part.name,
                 example=example,
             ) from error
+    return named
 
 
 def _refuse_nothing(file: str | Path) -> None:

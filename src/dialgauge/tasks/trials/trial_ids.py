@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 _WORD = re.compile(
-    r"[-_ /.:#]{0,2}(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep)[-_ =]?([0-9]{1,6})\Z", re.IGNORECASE
+    r"(?:[-_ /.:#]{1,2}|(?<=[0-9]))(?:trial|epoch|run|attempt|rollout|repeat|repetition|rep)[-_ =]?([0-9]{1,6})\Z",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-_/.:#](0|[1-9][0-9]?)\Z")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}[-_/.][0-9]{1,2}\Z")
