@@ -427,6 +427,11 @@ def test_times_of_a_spreadsheet() -> None:
     }
 
 
+def test_the_layout_of_trades_data() -> None:
+    turns = [{"turn_idx": 0, "belief_state": [{"slots": [["hotel-area", "north"]], "act": "inform"}]}]
+    assert states(dialgauge.read([{"dialogue_idx": "A", "dialogue": turns}])) == {"A": [STATE_ROW]}
+
+
 def test_columns_in_lists_without_turns() -> None:
     held = {"dialogue_id": ["A", "B"], "predictions": [["{}", '{"hotel-area": "north"}'], ["{}"]]}
     assert states(dialgauge.read(held)) == {"A": [{}, {"hotel-area": "north"}], "B": [{}]}

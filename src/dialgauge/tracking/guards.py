@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
 
 K = TypeVar("K")
+Counts = TypeVar("Counts", tuple[int, int], tuple[int, int, int])
 
 TURNS, SLOTS, DIALOGUES, OUTPUTS = "turn_numbers", "slot_names", "dialogue_ids", "invalid_outputs"
 ABSENT, JOINED, CHANGES = "absent_values", "joined_slots", "turn_changes"
@@ -47,6 +48,8 @@ _MANY = 0.1
 _NOTABLE = 0.01
 #: The share of slots that are gone in the next turn: of changes at least, of whole states at most.
 _GONE, _KEPT = 0.8, 0.2
+#: The share of turns with the state of the turn before, and how much more often than right ones, that is no chance.
+_LATE, _OFTEN = 0.3, 4
 _LISTED = 8
 #: Different slots with their values that are kept apart when those of many files are put together.
 _MOST_ITEMS = 250_000
@@ -90,6 +93,8 @@ class GuardEvidence(Struct, frozen=True):
     #: Filled slots that have a next turn, and those that are gone in it: of the predictions, then of gold.
     kept: tuple[int, int] = (0, 0)
     gold_kept: tuple[int, int] = (0, 0)
+    #: Turns in which a gold state changes; those predicted rightly, and those that change to gold's of the turn before.
+    changed: tuple[int, int, int] = (0, 0, 0)
 
     @classmethod
     def of(cls, system: System) -> GuardEvidence:
@@ -113,6 +118,7 @@ class GuardEvidence(Struct, frozen=True):
             gold_slots=frozenset([pair for pair, number in numbers.items() if number in there]),
             kept=_gone(predicted, slots) if predicted.kind == "predicted" else (0, 0),
             gold_kept=_gone(gold, slots),
+            changed=_changed(system, gold) if predicted.kind == "predicted" else (0, 0, 0),
         )
 
     @classmethod
@@ -126,6 +132,7 @@ class GuardEvidence(Struct, frozen=True):
             gold_slots=frozenset().union(*(part.gold_slots for part in parts)),
             kept=_added(part.kept for part in parts),
             gold_kept=_added(part.gold_kept for part in parts),
+            changed=_added(part.changed for part in parts),
         )
 
 
@@ -146,6 +153,25 @@ def _gone(side: EncodedDialogues, slots: NDArray[np.int64]) -> tuple[int, int]:
     filled = side.cell_row.astype(np.int64) * step + slots[side.cell_item]
     before = filled[followed[side.cell_row]]
     return len(before), int(np.isin(before + step, filled, invert=True).sum())
+
+
+def _changed(system: System, gold: EncodedDialogues) -> tuple[int, int, int]:
+    predicted, aligned = system.predicted, system.aligned
+    known = (aligned.predicted_row >= 0) & ~np.isin(aligned.gold_row, gold.offsets)
+    rows, theirs = aligned.gold_row[known], aligned.predicted_row[known]
+    codes = np.random.default_rng(1).integers(1 << 62, size=max(gold.items, predicted.items), dtype=np.uint64)
+    ours, other = (_state_codes(side, codes) for side in (gold, predicted))
+    changes = gold.present[rows - 1] & (ours[rows] != ours[rows - 1]) & (ours[rows - 1] != 0)
+    rows, theirs = rows[changes], theirs[changes]
+    late = (other[theirs] == ours[rows - 1]) & (other[theirs] != other[theirs - 1])
+    return len(rows), int((other[theirs] == ours[rows]).sum()), int(late.sum())
+
+
+def _state_codes(side: EncodedDialogues, codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A number for the state of each row: equal states have equal ones, and others others."""
+    sums = np.zeros(len(side.present), np.uint64)
+    np.add.at(sums, side.cell_row, codes[side.cell_item])
+    return sums
 
 
 def _summed(parts: Iterable[dict[K, int]]) -> dict[K, int]:
@@ -170,9 +196,8 @@ def _few(items: dict[Item, int]) -> dict[Item, int]:
     return dict(folded)
 
 
-def _added(parts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    slots, gone = (sum(column) for column in zip(*parts, strict=True))
-    return slots, gone
+def _added(parts: Iterable[Counts]) -> Counts:
+    return tuple(sum(column) for column in zip(*parts, strict=True))
 
 
 def input_findings(
@@ -181,6 +206,7 @@ def input_findings(
     """What holds under any profile; ``own_gold``: the gold states are those inside the predictions."""
     return [
         *([] if own_gold else change_findings(evidence)),
+        *late_findings(evidence),
         *dialogue_findings(coverage),
         *output_findings(coverage.predicted_turns, reading),
         *joined_findings(evidence),
@@ -211,6 +237,19 @@ def change_findings(evidence: GuardEvidence) -> list[GuardFinding]:
         "'changed_value'), which are put together"
     )
     return [GuardFinding(CHANGES, told, stops=True)]
+
+
+def late_findings(evidence: GuardEvidence) -> list[GuardFinding]:
+    """States that are one turn late, as those that are stored before the user's turn is tracked."""
+    changed, right, late = evidence.changed
+    if changed < FEW or late < _LATE * changed or late < _OFTEN * right:
+        return []
+    told = (
+        f"the states seem to be those of the turn before: of {counted(changed, 'turn')} in which a gold state changes, "
+        f"{late:,} have that of the turn before, and {right:,} the changed one; write the state after each "
+        "user turn"
+    )
+    return [GuardFinding(TURNS, told, stops=True)]
 
 
 def dialogue_findings(coverage: TurnCoverage) -> list[GuardFinding]:
